@@ -16,7 +16,7 @@
 // %RANGE% TUNE_MIN_BLOCKS mb 1:6:1 cpu=1:1:1
 // %RANGE% TUNE_ITEMS_PER_VECTOR_LOG2 ipv 0:4:1 cpu=3:7:1
 // %RANGE% TUNE_LOAD ld 0:2:1 cpu=0:0:1
-// %RANGE% TUNE_WAVES wav 1:6:1 cpu=1:16:1
+// %RANGE% TUNE_WAVES wav 1:1:1 cpu=1:16:1
 //
 // ipt   items a thread
 // mb    least blocks a multiprocessor, which limits the registers a thread

@@ -26,7 +26,6 @@
 // %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:32:1
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 128:1024:32
 // %RANGE% TUNE_MIN_BLOCKS mb 1:4:1
-// %RANGE% TUNE_RADIX_BITS rb 4:8:1
 // %RANGE% TUNE_LOOK lb 1:8:1
 // %RANGE% TUNE_COPIES_LOG2 hc 0:5:1
 // %RANGE% TUNE_AHEAD_MIB la 0:16:1
@@ -34,10 +33,10 @@
 // %RANGE% TUNE_SHARE_ITEMS shr 1:32:1
 // %RANGE% TUNE_BIN_ITEMS bin 0:64:1
 // %GONE% mat 0
+// %GONE% rb 8
 //
 // ipt   items a thread in the tile of a pass; of few items, the most
 // mb    least blocks a multiprocessor, which limits the registers a thread
-// rb    most bits of a digit: the passes divide the key's bits evenly
 // lb    tiles that a look-back reads at once
 // hc    histograms that the lanes of a warp count in (log2), which avoids bank conflicts
 // la    mebibytes ahead of its tile that a block prefetches to the L2 cache; 0: none
@@ -48,6 +47,7 @@
 // Traffic: n keys are read for the counts, n items are read and written by each pass; in bins,
 // there are two of them.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
+#define TUNE_RADIX_BITS 8 // of a digit
 #include "sort_cluster.h"
 #include "sort_count.h"
 #include "sort_tile.h"

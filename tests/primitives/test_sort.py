@@ -247,7 +247,7 @@ def test_bits_with_blocks_of_threads():
         import cubc
         from cubc import _core
 
-        label = "ipt_5.tpb_128.mb_1.rb_8.lb_1.hc_0.la_0.ord_0.shr_4.bin_0"
+        label = "ipt_5.tpb_128.mb_1.lb_1.hc_0.la_0.ord_0.shr_4.bin_0"
         _core.use_policy("sort.keys", {"T{ct}": "U32"}, "cpu", label)
         x = np.random.default_rng(0).integers(0, 2**32, 3000, np.uint32) & 0x0F0FFF
         for begin, end in ((0, 32), (8, 32), (0, 12)):

@@ -13,7 +13,7 @@ import cubc
 from cubc import _core
 
 TILE, MOST = 512, 16  # items; tiles of a cluster
-LABEL = "ipt_4.tpb_128.mb_1.rb_8.lb_2.hc_1.la_0.ord_{order}.shr_{share}.bin_{bin}"
+LABEL = "ipt_4.tpb_128.mb_1.lb_2.hc_1.la_0.ord_{order}.shr_{share}.bin_{bin}"
 SIZES = {
     "cpu": (1, TILE + 1, 1500),
     "cuda:0": (1, 31, TILE, TILE + 1, 3000, MOST * TILE - 1, MOST * TILE, MOST * TILE + 1, 30_000),

@@ -44,8 +44,8 @@ LABELS = {
     "dslash_twisted_clover": DSLASH[:2],
     "find": [
         "ipt_4.tpb_64.mb_1.ipv_0.ld_0.wav_1",
-        "ipt_12.tpb_96.mb_1.ipv_2.ld_1.wav_3",
-        "ipt_8.tpb_256.mb_4.ipv_1.ld_0.wav_2",
+        "ipt_12.tpb_96.mb_1.ipv_2.ld_1.wav_1",
+        "ipt_8.tpb_256.mb_4.ipv_1.ld_0.wav_1",
         "ipt_4.tpb_1024.mb_1.ipv_2.ld_1.wav_1",
     ],
     "fat_links": SITES_AND_BLOCKS,
@@ -164,10 +164,10 @@ LABELS = {
         "ipt_8.tpb_1024.mb_1.ipv_2.ld_0.la_0.ord_0.ns_0.l2w_0",
     ],
     "sort": [
-        "ipt_4.tpb_128.mb_1.rb_8.lb_1.hc_0.la_0.ord_0.shr_4.bin_0",
-        "ipt_5.tpb_224.mb_2.rb_6.lb_3.hc_2.la_0.ord_0.shr_4.bin_20",
-        "ipt_9.tpb_256.mb_1.rb_7.lb_2.hc_3.la_0.ord_0.shr_1.bin_5",
-        "ipt_4.tpb_1024.mb_1.rb_5.lb_8.hc_1.la_0.ord_0.shr_4.bin_0",
+        "ipt_4.tpb_128.mb_1.lb_1.hc_0.la_0.ord_0.shr_4.bin_0",
+        "ipt_5.tpb_224.mb_2.lb_3.hc_2.la_0.ord_0.shr_4.bin_20",
+        "ipt_9.tpb_256.mb_1.lb_2.hc_3.la_0.ord_0.shr_1.bin_5",
+        "ipt_4.tpb_1024.mb_1.lb_8.hc_1.la_0.ord_0.shr_4.bin_0",
     ],
     "spinor_twist": SITES,
     "topk": [
