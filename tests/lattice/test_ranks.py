@@ -25,6 +25,7 @@ GRIDS = {  # by the number of ranks: grids, and cuts where ranks are their own n
     ],
 }
 KAPPA = 0.12
+PLACE = (3, 1, 2, 5)  # on the second rank, if t is cut
 BOUNDARY = {"theta": (0.3, 0.2, 0.7, 1.1), "temporal_gauge": True}
 
 
@@ -140,6 +141,9 @@ def hop_everywhere(comm):
     _, b = fields(extent, 2)
     x, info = lattice.Wilson(gauge, KAPPA).solve(grid.part(b, 1), **SOLVE)
     found["x"] = grid.gather(x, 1)
+    operator = lattice.Wilson(gauge, KAPPA)
+    s = operator.propagator(PLACE, tol=1e-2, sloppy="single")
+    found["s"], found["pion"] = grid.gather(s), operator.pion_correlator(s, PLACE[3])
     found["reports"] = comm.allgather([(s.iterations, s.residual) for s in info.sources])
     if comm.rank == 0:
         np.savez(comm.folder / "found.npz", **found)
@@ -159,6 +163,11 @@ def test_ranks_have_the_numbers_of_one(tmp_path, size):
     extent = whole_extent((1, 1, 1, size))
     whole = lattice.Wilson(lattice.Gauge(near_one(extent[::-1]), device="cpu"), KAPPA)
     assert (left_of(fields(extent, 2)[1], whole, found["x"]) < 1e-9).all()
+    s = found["s"]
+    sources = lattice.point_source(extent, PLACE).reshape(12, *s.shape[:4], 4, 3)
+    columns = np.moveaxis(s, (5, 7), (0, 1)).reshape(sources.shape) / (2 * KAPPA)
+    assert (left_of(sources, whole, columns) < 1e-2).all()
+    np.testing.assert_allclose(found["pion"], lattice.pion_correlator(s, PLACE[3]), rtol=1e-13)
 
 
 # ---- ranks that fail ----------------------------------------------------------------------------
@@ -268,7 +277,6 @@ def test_what_is_not_handled_says_so(tmp_path):
         lambda: gauge.write(tmp_path / "links"),
         lambda: lattice.write_gauge(tmp_path / "links", gauge),
         lambda: lattice.fat_links(gauge, "asqtad"),
-        lattice.Wilson(gauge, KAPPA).propagator,
         *(lambda o=o, x=x: o(x) for o, x in zip(operators, fives, strict=True)),
         *(lambda o=o, x=x: o.solve(x) for o, x in zip(operators, fives, strict=True)),
     ]
@@ -304,5 +312,9 @@ def test_parts_are_gathered():
     np.testing.assert_array_equal(grid.part(whole, 1), whole[:, :, 2:])
     twice = grid.gather(whole, 1)
     np.testing.assert_array_equal(twice, np.concatenate([whole, whole], 2))
+    sums = np.arange(6.0).reshape(2, 3)  # of slices of t, the same on both ranks or not
+    np.testing.assert_array_equal(grid.sum_of_slices(sums), 2 * sums)
+    of_t = lattice.Grid((1, 1, 1, 2), Two(), device="cpu").sum_of_slices(sums)
+    np.testing.assert_array_equal(of_t, np.concatenate([sums, sums], 1))
     with pytest.raises(ValueError, match="no equal parts of even extents"):
         grid.part(whole[:, :, :, :, :], 0)

@@ -136,6 +136,20 @@ class Grid:
             whole[(slice(None),) * axis + tuple(at[::-1])] = part
         return whole
 
+    def sum_of_slices(self, values: np.ndarray) -> np.ndarray:
+        """Return sums over space from those of this rank's part; all ranks call it.
+
+        Parameters
+        ----------
+        values : array
+            Sums over this rank's part of space, one for each of its time slices, along the last
+            axis.
+        """
+        parts = [values] if self._comm is None else self._comm.allgather(values)
+        slices = self.size // self.grid[3]  # ranks with the same ones; t changes last
+        at = range(0, self.size, slices)
+        return np.concatenate([sum(parts[k + 1 : k + slices], parts[k]) for k in at], axis=-1)
+
     def check(self) -> None:
         """Raise TimeoutError if a rank has waited in vain for another."""
         _core.ranks_check(self._ranks)

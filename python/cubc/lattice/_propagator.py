@@ -6,10 +6,9 @@ import numpy as np
 
 from .._calls import named
 from .._core import asarray
-from . import _grid
 from ._fields import SPINOR
 from ._solve import SolveInfo, check_operator
-from ._sources import point_source
+from ._sources import point_source, site_at
 
 
 def _of_propagator(extent: tuple[int, ...], site: tuple[int, ...]) -> tuple[int, ...]:
@@ -41,10 +40,18 @@ def columns_of(source: Any, extent: tuple[int, ...], site: tuple[int, ...]) -> n
 
 
 def sources_of(operator: Any, place: tuple[int, int, int, int], source: Any) -> np.ndarray:
-    """Return point sources at a site, or those that are given, as `columns_of` does."""
-    extent, site = operator.gauge.extent, operator._site
+    """Return point sources at a site, or those that are given, as `columns_of` does.
+
+    On a grid they are this rank's part of them; the site is one of the whole lattice.
+    """
+    grid, extent, site = operator.gauge.grid, operator.gauge.extent, operator._site
     if source is not None:
         return columns_of(source, extent, site)
+    if grid is not None:
+        at = site_at(tuple(np.multiply(extent, grid.grid)), place)
+        place = tuple(np.subtract(at, np.multiply(extent, grid.place)))
+        if not all(0 <= p < e for p, e in zip(place, extent, strict=True)):
+            return np.zeros((*site, *extent[::-1], *site), complex)
     return point_source(extent, place, "spinor" if site == SPINOR else "colour vector")
 
 
@@ -80,11 +87,12 @@ def propagator(
         Operator M. For `Wilson` S is the inverse of (m + 1 + 3 / anisotropy) - D / 2, for staggered
         operators M^-1, the inverse of 2 m + D.
     place : tuple of int
-        Site x, y, z, t of a point source, each from 0 to the extent less 1.
+        Site x, y, z, t of a point source, each from 0 to the extent less 1; of the whole lattice,
+        if that is on a `Grid`.
     source : array_like, optional
         Other sources in place of points: of each spin and colour, as `wall_source` has them, or in
         the shape of a propagator, as files do. Several of these, along axes before, are solved
-        together.
+        together. On a `Grid` they are this rank's part, as are x0 and the propagator.
     **options
         Options of `solve` but `shifts` and `normal`. `x0` and `out` have the shape
         ``(12, T, Z, Y, X, 4, 3)``, with source spin and colour first, or ``(3, T, Z, Y, X, 3)`` for
@@ -102,7 +110,6 @@ def propagator(
     """
     refuse(options, "shifts", "normal")
     check_operator(operator)
-    _grid.refuse(operator.gauge, "propagator")
     extent, site = operator.gauge.extent, operator._site
     sources = sources_of(operator, place, source)
     together = (-1, *sources.shape[-4 - len(site) :])
@@ -179,14 +186,17 @@ class Propagates:
         """Return the pion correlators of propagators of this operator.
 
         They are those of `cubc.lattice.pion_correlator`, and of several sources, along axes before
-        those of the lattice, one after the other.
+        those of the lattice, one after the other. On a `Grid` all ranks call it, each with its
+        part, and get those of the whole lattice.
         """
-        _grid.refuse(self.gauge, "pion_correlator")
         s, whole = np.asarray(s), _of_propagator(self.gauge.extent, self._site)
         if s.shape[-len(whole) :] != whole:
             axes = ", ".join(map(str, whole))
             raise ValueError(f"a propagator of shape {s.shape}: expected (..., {axes})")
-        return _correlated(s, len(whole) - 4, time)
+        grid = self.gauge.grid
+        if grid is None:
+            return _correlated(s, len(whole) - 4, time)
+        return np.roll(grid.sum_of_slices(_correlated(s, len(whole) - 4, 0)), -time, axis=-1)
 
 
 @named

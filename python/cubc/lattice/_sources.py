@@ -44,6 +44,17 @@ def _chosen(extent: Extent, sites: str) -> np.ndarray:
     return of[sites].astype(float)
 
 
+def site_at(extent: Extent, place: Any) -> tuple[int, ...]:
+    """Return a site x, y, z, t as whole numbers; ValueError if the lattice has no such one."""
+    if not isinstance(place, Sequence | np.ndarray) or len(place) != 4:
+        raise ValueError(f"place is {place!r:.80}: expected x, y, z, t")
+    at = tuple(map(index, place))
+    if not all(0 <= p < e for p, e in zip(at, extent, strict=True)):
+        size = "x".join(map(str, extent))
+        raise ValueError(f"place {at} is not on a lattice of {size} sites (x, y, z, t, from 0)")
+    return at
+
+
 @named
 def point_source(
     extent: Extent, place: tuple[int, int, int, int], kind: str = "spinor"
@@ -70,13 +81,8 @@ def point_source(
     TypeError, ValueError
         If the site is not four whole numbers, or not on the lattice.
     """
+    at = site_at(extent, place)
     x, y, z, t = extent
-    if not isinstance(place, Sequence | np.ndarray) or len(place) != 4:
-        raise ValueError(f"place is {place!r:.80}: expected x, y, z, t")
-    at = tuple(map(index, place))
-    if not all(0 <= p < e for p, e in zip(at, extent, strict=True)):
-        size = "x".join(map(str, extent))
-        raise ValueError(f"place {at} is not on a lattice of {size} sites (x, y, z, t, from 0)")
     values = np.zeros((t, z, y, x))
     values[at[::-1]] = 1
     return _of_columns(values, kind)
