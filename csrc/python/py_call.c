@@ -21,7 +21,7 @@ void py_call_begin(py_call *c)
     c->in_count = 0;
     for (int k = 0; k < MAX_OUTPUTS; k++) {
         py_view_clear(&c->out[k].view);
-        c->out[k].object = c->out[k].staged = NULL;
+        c->out[k].object = c->out[k].staged = c->out[k].strided = NULL;
         c->out[k].made = false;
     }
     py_view_clear(&c->workspace);
@@ -45,6 +45,7 @@ void py_call_end(py_call *c)
         py_view_release(&c->out[k].view);
         Py_XDECREF(c->out[k].object);
         Py_XDECREF(c->out[k].staged);
+        Py_XDECREF(c->out[k].strided);
     }
     py_view_release(&c->workspace);
     if (c->device) device_release(c->device);
@@ -163,12 +164,46 @@ static int wrong_out(const char *function, const py_view *got, int ndim, const P
     return -1;
 }
 
+// A copy in C order of a NumPy array that is not in C order and can be written; NULL of all else.
+static PyObject *contiguous_copy(PyObject *out)
+{
+    static PyObject *array; // numpy.ndarray
+    if (!array && !(array = PyObject_GetAttrString(py_numpy, "ndarray"))) return NULL;
+    if (!Py_IS_TYPE(out, (PyTypeObject *)array)) return NULL;
+    PyObject *flags = PyObject_GetAttrString(out, "flags"), *copy = NULL;
+    PyObject *in_order = flags ? PyObject_GetAttrString(flags, "c_contiguous") : NULL;
+    PyObject *writeable = in_order ? PyObject_GetAttrString(flags, "writeable") : NULL;
+    if (in_order == Py_False && writeable == Py_True)
+        copy = PyObject_CallMethod(out, "copy", "s", "C");
+    Py_XDECREF(writeable);
+    Py_XDECREF(in_order);
+    Py_XDECREF(flags);
+    return copy;
+}
+
 // Looks at a given output before the device is chosen, since its type may decide the result's.
+// NumPy's arrays with strides are written by way of a copy, but not by calls that are bound.
 int py_call_view_out(py_call *c, int k, PyObject *out)
 {
+    PyObject *type, *error, *trace;
     if (!out) return 0;
     c->out[k].object = Py_NewRef(out);
-    return py_view_get(out, "out", true, NULL, &c->out[k].view);
+    if (py_view_get(out, "out", true, NULL, &c->out[k].view) == 0) return 0;
+    PyErr_Fetch(&type, &error, &trace);
+    PyObject *copy = py_binding_is_on() ? NULL : contiguous_copy(out);
+    if (!copy) {
+        (void)py_forget();
+        PyErr_Restore(type, error, trace);
+        return -1;
+    }
+    Py_XDECREF(type);
+    Py_XDECREF(error);
+    Py_XDECREF(trace);
+    c->out[k].strided = c->out[k].object;
+    c->out[k].object = copy;
+    py_view_release(&c->out[k].view);
+    py_view_clear(&c->out[k].view);
+    return py_view_get(copy, "out", true, NULL, &c->out[k].view);
 }
 
 // The given output, or a new one of the type and shape; then its device memory.
@@ -285,5 +320,8 @@ PyObject *py_call_result(py_call *c, int k, bool scalar)
         py_binding_note_read();
         return py_numpy_scalar(out->view.type, out->view.data);
     }
-    return Py_NewRef(out->object);
+    if (!out->strided) return Py_NewRef(out->object);
+    PyObject *none = PyObject_CallMethod(py_numpy, "copyto", "OO", out->strided, out->object);
+    Py_XDECREF(none);
+    return none ? Py_NewRef(out->strided) : NULL;
 }

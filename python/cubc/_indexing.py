@@ -216,7 +216,7 @@ def nonzero(x, /, *, stream=None, device=None) -> tuple[Any, ...]:
     x = x if isinstance(x, Lazy) else as_array(x)
     shape = tuple(x.shape)
     if not shape:
-        raise ValueError("nonzero() of an array without dimensions: give x.reshape(1)")
+        raise ValueError("Calling nonzero on 0d arrays is not allowed: give x.reshape(1)")
     flat = flatnonzero(x, stream=stream, device=device)
     if len(shape) == 1:
         return (flat,)
@@ -271,4 +271,4 @@ def lexsort(keys, /, axis=-1, *, stream=None, device=None) -> Any:
 
 def _ordered(key: Any) -> Any:
     """Return a key whose zeros are alike: sorts put -0.0 before 0.0, NumPy does not."""
-    return lazy("x == 0 ? 0 : x", x=key, dtype=key.dtype) if "float" in str(key.dtype) else key
+    return lazy("x == 0 ? 0.0f : x", x=key, dtype=key.dtype) if "float" in str(key.dtype) else key

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ._axes import items_of
 from ._calls import as_array, named
 from ._core import Array, Lazy, reduce
 from ._lazy import lazy
@@ -17,7 +18,7 @@ from ._reductions import argmax, argmin, left_out, prod
 from ._reductions import max as max_of
 from ._reductions import min as min_of
 from ._reductions import sum as sum_of
-from ._statistics import mean, std, var
+from ._statistics import _freedom, _spread, mean
 
 _NOTHING = {"min": "a < b || b != b ? a : b", "max": "a > b || b != b ? a : b"}
 
@@ -125,6 +126,8 @@ def nanargmax(x, /, axis=None, out=None, *, keepdims=False, **options) -> Any:
 
 def _place(function, number, x, axis, out, keepdims, options) -> Any:
     x = _taken(x)
+    if not items_of(tuple(x.shape)):
+        raise ValueError(f"attempt to get {function.__name__} of an empty sequence")
     found = function(_with(x, number), axis, out, keepdims=keepdims, **options)
     # An index that is not 0 is of a smaller item than the number.
     if isinstance(x, np.ndarray) and _inexact(x) and np.any(found == 0):
@@ -162,8 +165,9 @@ def nanvar(
 ) -> Any:
     """Variance of the items that are not NaN; arguments as of `var`."""
     x = _taken(x)
-    how = {"where": _both(x, where), "mean": mean, "correction": correction}
-    return var(x, axis, dtype, out, ddof, keepdims, **how, stream=stream, device=device)
+    how = (axis, dtype, out, _freedom(ddof, correction), keepdims, _both(x, where), mean)
+    options = {"stream": stream, "device": device}
+    return _spread("t / n", x, *how, options, np.nan if _inexact(x) else 0.0)
 
 
 @named
@@ -184,5 +188,6 @@ def nanstd(
 ) -> Any:
     """Standard deviation of the items that are not NaN; arguments as of `std`."""
     x = _taken(x)
-    how = {"where": _both(x, where), "mean": mean, "correction": correction}
-    return std(x, axis, dtype, out, ddof, keepdims, **how, stream=stream, device=device)
+    how = (axis, dtype, out, _freedom(ddof, correction), keepdims, _both(x, where), mean)
+    options = {"stream": stream, "device": device}
+    return _spread("sqrt(t / n)", x, *how, options, np.nan if _inexact(x) else 0.0)

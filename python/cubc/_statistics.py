@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ._axes import items_of
+from ._axes import axis_number, items_of
 from ._calls import as_array, named
 from ._core import Array, Lazy, operator_types, transform
 from ._lazy import lazy
@@ -172,7 +172,7 @@ def _freedom(ddof: Any, correction: Any) -> Any:
     if correction is None:
         return ddof
     if ddof != 0:
-        raise ValueError("ddof and correction are given: give one of the two")
+        raise ValueError("ddof and correction can't be provided simultaneously.")
     return correction
 
 
@@ -192,8 +192,10 @@ def _count(x, axis, keepdims, where, options) -> Any:
         ones = lazy("((void)x, 1)", x=x, dtype="int64")
         ones = left_out(ones, where, 0, options["stream"])
         return sum_of(ones, axis, "int64", None, keepdims, **options)
+    if axis is None or not shape:
+        return items_of(shape)
     axes = axis if isinstance(axis, tuple) else (axis,)
-    return items_of(shape if axis is None else tuple(shape[k] for k in axes if shape))
+    return items_of(tuple(shape[axis_number(k, len(shape))] for k in axes))
 
 
 def _none(count: Any) -> bool:
@@ -207,8 +209,9 @@ def _quotient(text, total, count, kind, out, options) -> Any:
         to = {"out": out, "casting": "unsafe"} if out is not None else {"dtype": kind}
         return transform(text, t=total, n=count, **to, **options)
     inexact = total.dtype if total.dtype.kind in "fc" else None
-    found = np.true_divide(total, count, dtype=inexact)
-    found = np.sqrt(found) if text.startswith("sqrt") else found
+    with np.errstate(invalid="ignore", divide="ignore"):  # who divides by 0 has been warned
+        found = np.true_divide(total, count, dtype=inexact)
+        found = np.sqrt(found) if text.startswith("sqrt") else found
     if out is None:
         return found.astype(kind)
     if tuple(out.shape) != found.shape:
@@ -217,11 +220,12 @@ def _quotient(text, total, count, kind, out, options) -> Any:
     return out
 
 
-def _spread(text, x, axis, dtype, out, ddof, keepdims, where, mean, options) -> Any:
+def _spread(text, x, axis, dtype, out, ddof, keepdims, where, mean, options, least=0.0) -> Any:
+    """Return the variance; `least` is the divisor where there would be none."""
     x = _taken(x)
     count = _count(x, axis, keepdims, where, options)
     left = (
-        transform("n > d ? n - d : 0", n=count, d=ddof, dtype="float64", **options)
+        transform("n > d ? n - d : l", n=count, d=ddof, l=least, dtype="float64", **options)
         if isinstance(count, Array)
         else count - ddof
     )
@@ -230,13 +234,12 @@ def _spread(text, x, axis, dtype, out, ddof, keepdims, where, mean, options) -> 
     if mean is None:
         kept = axis is not None  # else it is one number
         total, wide = _total(x, x, axis, dtype, kept, where, options)
-        with np.errstate(all="ignore"):
-            all_of = _count(x, axis, kept, where, options)
-            mean = _quotient("t / n", total, all_of, wide, None, options)
+        all_of = _count(x, axis, kept, where, options)
+        mean = _quotient("t / n", total, all_of, wide, None, options)
     kind = np.dtype(dtype or ("float64" if np.dtype(x.dtype).kind in "iub" else x.dtype))
     real = {"complex64": np.dtype("f4"), "complex128": np.dtype("f8")}.get(kind.name, kind)
     wide = operator_types("sum", real)[0]
     squares = lazy(_SQUARE if real is kind else _NORM, x=x, m=mean, dtype=wide)
     total, _ = _total(squares, squares, axis, wide, keepdims, where, options)
-    divisor = left if isinstance(left, Array) else np.maximum(left, 0)
+    divisor = left if isinstance(left, Array) else np.where(np.asarray(left) > 0, left, least)[()]
     return _quotient(text, total, divisor, real, out, options)

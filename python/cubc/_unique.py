@@ -11,7 +11,10 @@ from ._indexing import lexsort, take
 from ._lazy import lazy
 from ._scans import scan
 from ._selections import flatnonzero, unique_consecutive
-from ._sorting import sort, sort_pairs
+from ._sorting import argsort, sort, sort_pairs
+
+# NumPy's order of complex numbers: without NaN, then with it as imaginary part, as real part.
+_NANS = "2 * (real(z) != real(z)) + (imag(z) != imag(z))"
 
 
 @named
@@ -88,19 +91,24 @@ def _ordered(x: Any, options: dict[str, Any]) -> Any:
 
 def _ordered_with_indices(x: Any, options: dict[str, Any]) -> tuple[Any, Any]:
     """Return the items in order, and their indices; equal ones keep theirs."""
-    shape = (items_of(tuple(x.shape)),)
-    if np.dtype(x.dtype).kind == "c":
-        flat = transform("z", z=x, **options)
-        flat = flat.reshape(-1) if isinstance(flat, np.ndarray) else flat
+    size = items_of(tuple(x.shape))
+    kind = "f" if "float" in str(x.dtype) else np.dtype(x.dtype).kind
+    if kind not in "fc":
+        fields = {
+            "keys_in": x,
+            "keys_out": ("keys_in", (size,), None),
+            "values_out": ("int64", (size,), None),
+        }
+        return call("sort", fields, **options)[:2]
+    flat = transform("z", z=x, **options)
+    flat = flat.reshape(-1) if isinstance(flat, np.ndarray) else flat
+    if kind == "f":  # zeros of both signs are alike here, and the first of them stays
+        order = argsort(lazy("x == 0 ? 0.0f : x", x=flat, dtype=flat.dtype), axis=None, **options)
+    else:
+        nan = transform(_NANS, z=flat, dtype="int8", **options)
         parts = [transform(part, z=flat, **options) for part in ("imag(z)", "real(z)")]
-        order = lexsort(parts, **options)
-        return take(flat, order, mode="clip", **options), order
-    fields = {
-        "keys_in": x,
-        "keys_out": ("keys_in", shape, None),
-        "values_out": ("int64", shape, None),
-    }
-    return call("sort", fields, **options)[:2]
+        order = lexsort([*parts, nan], **options)
+    return take(flat, order, mode="clip", **options), order
 
 
 def _heads(keys: Any, single: bool, options: dict[str, Any]) -> Any:

@@ -156,6 +156,20 @@ def test_positional_arguments_and_no_dimensions(device):
         same(cubc.argmax(on(device, x[0, 0]), 0), x[0, 0].argmax(0))
 
 
+def test_outputs_with_strides():
+    """An array of NumPy in another order is written by way of a copy, whatever it shares."""
+    x = data("I32", "sum", (4, 5))
+    for out in (np.zeros(10, np.int64)[::2], np.zeros(5, np.int64)[::-1]):
+        assert cubc.sum(x, 0, out=out, device="cpu") is out
+        same(out, x.sum(0))
+    turned = np.zeros((5, 4), np.int32).T
+    assert cubc.sort(x, out=turned, device="cpu") is turned
+    same(turned, np.sort(x))
+    y = np.arange(11)
+    cubc.transform("x + 2", x=y[1:], out=y[:0:-1], device="cpu")
+    same(y, np.array([0, *range(12, 2, -1)]))
+
+
 @pytest.mark.parametrize("type", ["I8", "F16", "F32"])
 def test_where(device, type):
     x, mask = data(type, "sum", (40, 30)), inputs.random("I8", 1200).reshape(40, 30) > 0

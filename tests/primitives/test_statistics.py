@@ -1,6 +1,7 @@
 """Means, variances, counts, and functions that leave NaN out, against NumPy's."""
 
 import warnings
+from contextlib import nullcontext
 
 import inputs
 import numpy as np
@@ -52,7 +53,7 @@ def test_degrees_of_freedom(device):
     close(cubc.var(on(device, x), ddof=1), np.var(x, ddof=1))
     close(cubc.std(on(device, x), correction=1.5), np.std(x, ddof=1.5))
     close(cubc.var(on(device, x), mean=on(device, np.zeros(1))), np.var(x, mean=np.zeros(1)))
-    with pytest.raises(ValueError, match="one of the two"):
+    with pytest.raises(ValueError, match="provided simultaneously"):
         cubc.var(x, ddof=1, correction=1)
 
 
@@ -110,6 +111,13 @@ def test_where_beside_nan(device):
     close(found, np.nanmax(x, 1, initial=-9, where=mask))
     with pytest.raises(ValueError, match="needs initial="):
         cubc.nanmin(given, where=where)
+
+
+def test_too_few_that_are_not_nan(device):
+    x = np.array([[1, np.nan, np.nan], [1, 2, np.nan]])
+    with pytest.warns(RuntimeWarning, match="Degrees") if device == "cpu" else nullcontext():
+        made = cubc.nanvar(on(device, x), 1, ddof=1)
+    close(made, np.array([np.nan, 0.5]))
 
 
 def test_nan_alone_has_no_place():
