@@ -312,3 +312,4 @@ BOTH(fmin)
 BOTH(fmax)
 BOTH(fmod)
 #undef BOTH
+#include "plain_math.h"
