@@ -10,7 +10,6 @@ from lattice_terms import BOUNDS, EXTENTS
 from cubc import lattice
 from cubc._core import call
 
-pytestmark = pytest.mark.usefixtures("optimised")
 KAPPA, CSW, MU = 0.1, 1.2, 0.7
 T = 2 * KAPPA * MU
 

@@ -19,7 +19,6 @@ from lattice_reference import (
 import cubc
 from cubc import lattice
 
-pytestmark = pytest.mark.usefixtures("optimised")
 EXTENT = (8, 4, 6, 2)  # X, Y, Z, T: all differ, so that none is taken for another
 ERROR = {"double": 1e-14, "single": 1e-6, "half": 3e-4}  # of what is 8 times a spinor
 

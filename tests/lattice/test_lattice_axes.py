@@ -10,7 +10,6 @@ from lattice_reference import random_links, random_spinors
 import cubc
 from cubc import _core, lattice, tuner
 
-pytestmark = pytest.mark.usefixtures("optimised")
 TYPE = {"T{ct}": "F32"}
 AT_24 = dict.fromkeys("XYZT", 24)
 SMALL = {"X": 4, "Y": 6, "Z": 2, "T": 10}

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from lattice_system import KAPPA, LINKS, SHAPE, B, random_spinors
 
-from cubc import lattice
+from cubc import _core, lattice
 
 pytestmark = pytest.mark.usefixtures("optimised")
 EVEN = reference.half(B, 0)
@@ -129,3 +129,29 @@ def test_an_operator_without_inverse(operator):
 def test_a_propagator_is_of_all_sites(operator):
     with pytest.raises(ValueError, match="M itself"):
         operator.propagator(normal=True)
+
+
+@pytest.mark.parametrize(("kind", "shape"), [("staggered", (3,)), ("domain wall", (2, 4, 3))])
+def test_kernels_are_compiled_before_the_first_solve(device, kind, shape):
+    """On a lattice that no other test has, so that nothing of it is compiled."""
+    gauge = lattice.Gauge.random((2, 2, 4, 6), noise=0.1, device=device)
+    walls = kind == "domain wall"
+    operator = lattice.DomainWall(gauge, 0.1, 1.8, 2) if walls else lattice.Staggered(gauge, 0.5)
+    b = np.ones((*shape[:-2], 6, 4, 2, 2, *shape[-2:]) if walls else (6, 4, 2, 2, 3), complex)
+    before = _core.compilers_started()
+    seconds = lattice.precompile(operator, tol=1e-3)
+    compiled = _core.compilers_started()
+    assert operator.solve(b, tol=1e-3)[1].converged
+    if device == "cpu":
+        assert seconds > 0
+        assert compiled > before
+        assert _core.compilers_started() == compiled
+
+
+def test_precompile_refuses(operator):
+    with pytest.raises(ValueError, match="sources 0: at least one right-hand side"):
+        lattice.precompile(operator, 0)
+    with pytest.raises(TypeError, match="is no operator"):
+        lattice.precompile(operator.gauge)
+    with pytest.raises(TypeError, match="tolerance"):
+        lattice.precompile(operator, tolerance=1e-5)

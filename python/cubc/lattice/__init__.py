@@ -29,6 +29,7 @@ from ._io import (
     write_spinor,
     write_staggered_propagator,
 )
+from ._precompile import precompile
 from ._propagator import effective_mass, pion_correlator, propagator
 from ._quenched import quenched
 from ._rotations import Rotation
@@ -58,6 +59,7 @@ __all__ = [
     "fat_links",
     "pion_correlator",
     "point_source",
+    "precompile",
     "propagator",
     "quenched",
     "random_wall_source",
