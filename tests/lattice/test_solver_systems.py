@@ -132,8 +132,9 @@ def test_a_propagator_is_of_all_sites(operator):
 
 
 @pytest.mark.parametrize(("kind", "shape"), [("staggered", (3,)), ("domain wall", (2, 4, 3))])
-def test_kernels_are_compiled_before_the_first_solve(device, kind, shape):
-    """On a lattice that no other test has, so that nothing of it is compiled."""
+def test_kernels_are_compiled_before_the_first_solve(device, kind, shape, tmp_path, monkeypatch):
+    """On a lattice that no other test has, so that none of them is loaded."""
+    monkeypatch.setenv("CUBC_CACHE", str(tmp_path))
     gauge = lattice.Gauge.random((2, 2, 4, 6), noise=0.1, device=device)
     walls = kind == "domain wall"
     operator = lattice.DomainWall(gauge, 0.1, 1.8, 2) if walls else lattice.Staggered(gauge, 0.5)
