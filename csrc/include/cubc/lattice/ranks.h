@@ -14,8 +14,8 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 // cffi: begin
-// The ranks as the caller's library for messages knows them; of MPI, cubc/ranks_mpi.h makes one. It is
-// asked when memory is made that ranks share, never during a hop or a solve.
+// The ranks as the caller's library for messages knows them; of MPI, cubc/ranks_mpi.h makes one. It
+// is asked when memory is made that ranks share, never during a hop or a solve.
 typedef struct cubc_comm {
     int rank, size;
     void *context;
