@@ -40,7 +40,13 @@ const char asarray_doc[] =
     "NoDeviceError\n"
     "    If there is no such device; the message lists those that there are.\n"
     "DeviceMemoryError\n"
-    "    If the device's memory is exhausted.\n";
+    "    If the device's memory is exhausted.\n"
+    "\n"
+    "Examples\n"
+    "--------\n"
+    ">>> d = cubc.asarray(np.arange(4.0), device='cpu')\n"
+    ">>> print(d.shape, d.device, cubc.sum(d).numpy())\n"
+    "(4,) cpu 6.0\n";
 
 const char empty_doc[] =
     "empty($module, /, shape, dtype=None, *, device=None, stream=None)\n"
@@ -164,7 +170,13 @@ const char reduce_doc[] =
     "References\n"
     "----------\n"
     ".. [1] N. J. Higham, \"The Accuracy of Floating Point Summation\", SIAM J. Sci. Comput. 14,\n"
-    "   1993.\n";
+    "   1993.\n"
+    "\n"
+    "Examples\n"
+    "--------\n"
+    ">>> x = np.arange(10.0)\n"
+    ">>> print(cubc.reduce(x), cubc.reduce(x, 'a*a > b*b ? a : b', init=0))\n"
+    "45.0 9.0\n";
 
 const char scan_doc[] =
     "scan($module, x, /, op='sum', *, inclusive=True, init=None, out=None, dtype=None, "
@@ -234,7 +246,13 @@ const char transform_doc[] =
     "CompileError\n"
     "    If the expression does not compile; `log` has the compiler's output.\n"
     "NoDeviceError, DeviceMemoryError, DeviceError, KernelFault\n"
-    "    As for `reduce`.\n";
+    "    As for `reduce`.\n"
+    "\n"
+    "Examples\n"
+    "--------\n"
+    ">>> x = np.arange(4.0)\n"
+    ">>> print(cubc.transform('x * x + s', x=x, s=0.5))\n"
+    "[0.5 1.5 4.5 9.5]\n";
 
 // The public calls are in cubc/_sorting.py, cubc/_selections.py and their like.
 const char call_doc[] =

@@ -36,6 +36,13 @@ def copy_batch(sources, destinations, /, *, stream=None, device=None) -> None:
     Blocks copy equal shares of all bytes, whatever the sizes of the arrays are, as CUB's
     DeviceMemcpy::Batched does. Addresses and sizes are copied to the device before the launch; the
     C interface, cubc_copy_batch, takes them from the device's memory.
+
+    Examples
+    --------
+    >>> out = [np.zeros(2), np.zeros(3)]
+    >>> _ = cubc.copy_batch([np.ones(2), np.arange(3.0)], out)
+    >>> print(*out)
+    [1. 1.] [0. 1. 2.]
     """
     sources, destinations = list(sources), list(destinations)
     if len(sources) != len(destinations):

@@ -39,6 +39,12 @@ def device(name):
     ------
     NoDeviceError
         If there is no such device. The message lists those that there are.
+
+    Examples
+    --------
+    >>> with cubc.device("cpu"):
+    ...     print(cubc.sum(np.arange(4.0)))
+    6.0
     """
     _core.device_info(name)  # an unknown name fails here, not at the first call
     before = _core._set_default_device(name)

@@ -85,6 +85,11 @@ def histogram(
     numpy.histogram has it; an item of bfloat16, which NumPy lacks, in the bin of the same number in
     float32. Counts are the same from run to run. Sums of floating weights may differ in the last
     digits, since blocks add in any order.
+
+    Examples
+    --------
+    >>> print(*cubc.histogram(np.array([0.1, 0.4, 0.6, 0.7]), bins=2, range=(0, 1)))
+    [2 2] [0.  0.5 1. ]
     """
     items = _taken(x)
     if density and (out is not None or dtype is not None):
@@ -150,6 +155,11 @@ def bincount(
     Notes
     -----
     The call waits for the largest item, which says how long the result is.
+
+    Examples
+    --------
+    >>> print(cubc.bincount(np.array([0, 2, 2, 5])))
+    [1 0 2 0 0 1]
     """
     items = _taken(x)
     if items.size == 0 and isinstance(x, list | tuple):  # of no type yet
@@ -222,6 +232,12 @@ def histogram_channels(
     ------
     TypeError, ValueError
         As for `histogram`; if there are more channels in `bins` or `range` than in `x`.
+
+    Examples
+    --------
+    >>> pixels = np.array([[0, 5], [1, 6], [3, 7]])
+    >>> print(*cubc.histogram_channels(pixels, [2, 2], [(0, 4), (4, 8)]))
+    [array([2, 1]), array([1, 2])] [array([0., 2., 4.]), array([4., 6., 8.])]
     """
     if not hasattr(bins, "__len__"):
         raise TypeError(

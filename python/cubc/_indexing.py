@@ -47,6 +47,11 @@ def take(x, indices, /, axis=None, out=None, mode="raise", **where: Unpack[Where
         For indices that are no integers.
     ValueError
         For an axis that is not there, or another `mode`.
+
+    Examples
+    --------
+    >>> print(cubc.take(np.array([3.0, 1.0, 2.0]), np.array([2, 0])))
+    [2. 3.]
     """
     items = as_array(x)
     places = (
@@ -100,6 +105,11 @@ def take_along_axis(x, indices, /, axis=-1, **where: Unpack[Where]) -> Any:
         For an index beyond the axis, or indices that are no integers.
     ValueError
         For an axis that is not there; for shapes that do not go together.
+
+    Examples
+    --------
+    >>> print(cubc.take_along_axis(np.array([3.0, 1.0, 2.0]), np.array([2, 0]), 0))
+    [2. 3.]
     """
     items = as_array(x)
     places = as_array(beside(items, indices, where.get("stream")))
@@ -175,6 +185,11 @@ def where(condition, x=None, y=None, /, *, stream=None, device=None) -> Any:
     ------
     TypeError, ValueError
         As `transform`; if one of `x` and `y` is missing.
+
+    Examples
+    --------
+    >>> print(cubc.where(np.array([True, False]), np.array([1.0, 2.0]), np.array([3.0, 4.0])))
+    [1. 4.]
     """
     if x is None and y is None:
         return nonzero(condition, stream=stream, device=device)
@@ -212,6 +227,11 @@ def nonzero(x, /, *, stream=None, device=None) -> tuple[Any, ...]:
         For an array without dimensions.
     TypeError
         As `flatnonzero`.
+
+    Examples
+    --------
+    >>> print(*cubc.nonzero(np.array([0.0, 3.0, 0.0, 4.0])))
+    [1 3]
     """
     x = x if isinstance(x, Lazy) else as_array(x)
     shape = tuple(x.shape)
@@ -252,6 +272,11 @@ def lexsort(keys, /, axis=-1, *, stream=None, device=None) -> Any:
         Without keys; as `argsort`.
     ValueError
         For keys of different shapes; for an axis that is not there.
+
+    Examples
+    --------
+    >>> print(cubc.lexsort((np.array([2.0, 1.0, 0.0]), np.array([1.0, 1.0, 0.0]))))
+    [2 1 0]
     """
     given = [as_array(key) for key in keys]
     if not given:

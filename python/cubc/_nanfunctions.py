@@ -53,7 +53,13 @@ def _both(x: Any, where: Any) -> Any:
 def nansum(
     x, /, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True, **options
 ) -> Any:
-    """Sum of the items that are not NaN; arguments as of `sum`."""
+    """Sum of the items that are not NaN; arguments as of `sum`.
+
+    Examples
+    --------
+    >>> print(cubc.nansum(np.array([1.0, np.nan, 3.0])))
+    4.0
+    """
     return sum_of(_with(x, 0), axis, dtype, out, keepdims, initial, where, **options)
 
 
@@ -61,19 +67,37 @@ def nansum(
 def nanprod(
     x, /, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True, **options
 ) -> Any:
-    """Product of the items that are not NaN; arguments as of `prod`."""
+    """Product of the items that are not NaN; arguments as of `prod`.
+
+    Examples
+    --------
+    >>> print(cubc.nanprod(np.array([1.0, np.nan, 3.0])))
+    3.0
+    """
     return prod(_with(x, 1), axis, dtype, out, keepdims, initial, where, **options)
 
 
 @named
 def nancumsum(x, /, axis=None, dtype=None, out=None, **options) -> Any:
-    """Sums up to each item, of those that are not NaN; arguments as of `cumsum`."""
+    """Sums up to each item, of those that are not NaN; arguments as of `cumsum`.
+
+    Examples
+    --------
+    >>> print(cubc.nancumsum(np.array([1.0, np.nan, 3.0])))
+    [1. 1. 4.]
+    """
     return cumsum(_with(x, 0), axis, dtype, out, **options)
 
 
 @named
 def nancumprod(x, /, axis=None, dtype=None, out=None, **options) -> Any:
-    """Products up to each item, of those that are not NaN; arguments as of `cumprod`."""
+    """Products up to each item, of those that are not NaN; arguments as of `cumprod`.
+
+    Examples
+    --------
+    >>> print(cubc.nancumprod(np.array([1.0, np.nan, 3.0])))
+    [1. 1. 3.]
+    """
     return cumprod(_with(x, 1), axis, dtype, out, **options)
 
 
@@ -82,13 +106,24 @@ def nanmin(x, /, axis=None, out=None, keepdims=False, initial=None, where=True, 
     """Smallest item that is not NaN; arguments as of `min`.
 
     Where all items are NaN it is a NaN, with a RuntimeWarning if the result is in host memory.
+
+    Examples
+    --------
+    >>> print(cubc.nanmin(np.array([1.0, np.nan, 3.0])))
+    1.0
     """
     return _extreme("min", min_of, x, axis, out, keepdims, initial, where, options)
 
 
 @named
 def nanmax(x, /, axis=None, out=None, keepdims=False, initial=None, where=True, **options) -> Any:
-    """Largest item that is not NaN; arguments as of `max`, all else as of `nanmin`."""
+    """Largest item that is not NaN; arguments as of `max`, all else as of `nanmin`.
+
+    Examples
+    --------
+    >>> print(cubc.nanmax(np.array([1.0, np.nan, 3.0])))
+    3.0
+    """
     return _extreme("max", max_of, x, axis, out, keepdims, initial, where, options)
 
 
@@ -114,13 +149,24 @@ def nanargmin(x, /, axis=None, out=None, *, keepdims=False, **options) -> Any:
     """Index of the smallest item that is not NaN; arguments as of `argmin`.
 
     Where all items are NaN it is a ValueError for arrays in host memory, and 0 on a device.
+
+    Examples
+    --------
+    >>> print(cubc.nanargmin(np.array([1.0, np.nan, 3.0])))
+    0
     """
     return _place(argmin, np.inf, x, axis, out, keepdims, options)
 
 
 @named
 def nanargmax(x, /, axis=None, out=None, *, keepdims=False, **options) -> Any:
-    """Index of the largest item that is not NaN; arguments and NaN alone as of `nanargmin`."""
+    """Index of the largest item that is not NaN; arguments and NaN alone as of `nanargmin`.
+
+    Examples
+    --------
+    >>> print(cubc.nanargmax(np.array([1.0, np.nan, 3.0])))
+    2
+    """
     return _place(argmax, -np.inf, x, axis, out, keepdims, options)
 
 
@@ -141,7 +187,13 @@ def _place(function, number, x, axis, out, keepdims, options) -> Any:
 def nanmean(
     x, /, axis=None, dtype=None, out=None, keepdims=False, *, where=True, stream=None, device=None
 ) -> Any:
-    """Mean of the items that are not NaN; arguments as of `mean`."""
+    """Mean of the items that are not NaN; arguments as of `mean`.
+
+    Examples
+    --------
+    >>> print(cubc.nanmean(np.array([1.0, np.nan, 3.0])))
+    2.0
+    """
     x = _taken(x)
     how = {"keepdims": keepdims, "where": _both(x, where), "stream": stream, "device": device}
     return mean(x, axis, dtype, out, **how)
@@ -163,7 +215,13 @@ def nanvar(
     stream=None,
     device=None,
 ) -> Any:
-    """Variance of the items that are not NaN; arguments as of `var`."""
+    """Variance of the items that are not NaN; arguments as of `var`.
+
+    Examples
+    --------
+    >>> print(cubc.nanvar(np.array([1.0, np.nan, 3.0])))
+    1.0
+    """
     x = _taken(x)
     how = (axis, dtype, out, _freedom(ddof, correction), keepdims, _both(x, where), mean)
     options = {"stream": stream, "device": device}
@@ -186,7 +244,13 @@ def nanstd(
     stream=None,
     device=None,
 ) -> Any:
-    """Standard deviation of the items that are not NaN; arguments as of `std`."""
+    """Standard deviation of the items that are not NaN; arguments as of `std`.
+
+    Examples
+    --------
+    >>> print(cubc.nanstd(np.array([1.0, np.nan, 3.0])))
+    1.0
+    """
     x = _taken(x)
     how = (axis, dtype, out, _freedom(ddof, correction), keepdims, _both(x, where), mean)
     options = {"stream": stream, "device": device}

@@ -17,12 +17,23 @@ def cumsum(x, /, axis=None, dtype=None, out=None, **options) -> Any:
     Integers and bool are summed in 64 bits, unlike in `scan`, unless `dtype` or `out` says
     otherwise. ``**options`` are those of `scan`: ``inclusive``, ``init``, ``deterministic``,
     ``stream``, ``workspace`` and ``device``.
+
+    Examples
+    --------
+    >>> print(cubc.cumsum(np.arange(1, 5)))
+    [ 1  3  6 10]
     """
     return _cumulative("cumsum", "sum", x, axis, dtype, out, options)
 
 
 def cumprod(x, /, axis=None, dtype=None, out=None, **options) -> Any:
-    """Multiply the items up to each one, flattened or along an axis; all else as `cumsum`."""
+    """Multiply the items up to each one, flattened or along an axis; all else as `cumsum`.
+
+    Examples
+    --------
+    >>> print(cubc.cumprod(np.arange(1, 5)))
+    [ 1  2  6 24]
+    """
     return _cumulative("cumprod", "prod", x, axis, dtype, out, options)
 
 
@@ -77,6 +88,11 @@ def diff(
     Notes
     -----
     In a device's memory an axis but the first takes two transpositions.
+
+    Examples
+    --------
+    >>> print(cubc.diff(np.array([1.0, 4.0, 9.0])))
+    [3. 5.]
     """
     x = x if isinstance(x, Lazy) else as_array(x)
     if n == 0:

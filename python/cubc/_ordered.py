@@ -113,6 +113,11 @@ def merge(a, b, /, less=None, *, values=None, out=None, **where: Unpack[Where]) 
     References
     ----------
     .. [1] O. Green, R. McColl and D. A. Bader, "GPU Merge Path: A GPU Merging Algorithm", ICS 2012.
+
+    Examples
+    --------
+    >>> print(cubc.merge(np.array([1.0, 4.0]), np.array([2.0, 3.0])))
+    [1. 2. 3. 4.]
     """
     for x in (a, b):
         one_dimension("merge", x, "for all items call it on x.ravel()")
@@ -178,6 +183,11 @@ def searchsorted(
     -----
     Items and values are compared in ``numpy.result_type`` of both. Each value takes a binary
     search, whose first steps read a copy of some items in shared memory.
+
+    Examples
+    --------
+    >>> print(cubc.searchsorted(np.array([1.0, 2.0, 4.0]), np.array([2.0, 3.0])))
+    [1 2]
     """
     one_dimension("searchsorted", a, "for all items call it on a.ravel()")
     if side not in ("left", "right"):

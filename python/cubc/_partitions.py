@@ -43,6 +43,11 @@ def partition(x, kth, /, axis=-1, kind="introselect", **options) -> Any:
     -----
     A condition or a mask in place of `kth` calls `partition_if`, which had this name, with a
     DeprecationWarning.
+
+    Examples
+    --------
+    >>> print(cubc.partition(np.array([3.0, 1.0, 2.0]), 0)[0])
+    1.0
     """
     if _is_condition(kth):
         text = "partition() by a condition is partition_if(): this name has NumPy's meaning"
@@ -73,6 +78,11 @@ def argpartition(x, kth, /, axis=-1, kind="introselect", **options) -> Any:
     ------
     TypeError, ValueError
         As `partition`.
+
+    Examples
+    --------
+    >>> print(cubc.argpartition(np.array([3.0, 1.0, 2.0]), 0)[0])
+    1
     """
     _check_places(x, kth, axis, kind)
     return argsort(x, axis, **options)

@@ -62,6 +62,11 @@ def sum(
     x, axis, dtype, out, keepdims
         As for `reduce`.
     {options}
+
+    Examples
+    --------
+    >>> print(cubc.sum(np.array([3.0, 1.0, 2.0])))
+    6.0
     """
     return _reduced("sum", x, axis, dtype, out, keepdims, initial, where, options)
 
@@ -76,6 +81,11 @@ def prod(
     x, axis, dtype, out, keepdims
         As for `reduce`.
     {options}
+
+    Examples
+    --------
+    >>> print(cubc.prod(np.array([3.0, 1.0, 2.0])))
+    6.0
     """
     return _reduced("prod", x, axis, dtype, out, keepdims, initial, where, options)
 
@@ -88,6 +98,11 @@ def min(x, /, axis=None, out=None, keepdims=False, initial=None, where=True, **o
     x, axis, out, keepdims
         As for `reduce`.
     {options}
+
+    Examples
+    --------
+    >>> print(cubc.min(np.array([3.0, 1.0, 2.0])))
+    1.0
     """
     return _reduced("min", x, axis, None, out, keepdims, initial, where, options)
 
@@ -100,6 +115,11 @@ def max(x, /, axis=None, out=None, keepdims=False, initial=None, where=True, **o
     x, axis, out, keepdims
         As for `reduce`.
     {options}
+
+    Examples
+    --------
+    >>> print(cubc.max(np.array([3.0, 1.0, 2.0])))
+    3.0
     """
     return _reduced("max", x, axis, None, out, keepdims, initial, where, options)
 
@@ -112,6 +132,11 @@ def any(x, /, axis=None, out=None, keepdims=False, *, where=True, **options) -> 
     x, axis, out, keepdims
         As for `reduce`.
     {options}
+
+    Examples
+    --------
+    >>> print(cubc.any(np.array([1.0, 0.0])))
+    True
     """
     return _reduced("any", x, axis, None, out, keepdims, None, where, options)
 
@@ -124,6 +149,11 @@ def all(x, /, axis=None, out=None, keepdims=False, *, where=True, **options) -> 
     x, axis, out, keepdims
         As for `reduce`.
     {options}
+
+    Examples
+    --------
+    >>> print(cubc.all(np.array([1.0, 0.0])))
+    False
     """
     return _reduced("all", x, axis, None, out, keepdims, None, where, options)
 
@@ -132,6 +162,11 @@ def argmin(x, /, axis=None, out=None, *, keepdims=False, **options) -> Any:
     """Index (int64) of the first smallest item, or of the first NaN; or those along an axis.
 
     The arguments are those of `reduce`.
+
+    Examples
+    --------
+    >>> print(cubc.argmin(np.array([3.0, 1.0, 2.0])))
+    1
     """
     return _reduced("argmin", x, axis, None, out, keepdims, None, True, options)
 
@@ -140,6 +175,11 @@ def argmax(x, /, axis=None, out=None, *, keepdims=False, **options) -> Any:
     """Index (int64) of the first largest item, or of the first NaN; or those along an axis.
 
     The arguments are those of `reduce`.
+
+    Examples
+    --------
+    >>> print(cubc.argmax(np.array([3.0, 1.0, 2.0])))
+    0
     """
     return _reduced("argmax", x, axis, None, out, keepdims, None, True, options)
 

@@ -86,6 +86,11 @@ def reduce_by_key(
        Graphics Hardware 2007.
     .. [2] D. Merrill and M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back",
        NVR-2016-002.
+
+    Examples
+    --------
+    >>> print(*cubc.reduce_by_key(np.array([7, 7, 9]), np.array([1.0, 2.0, 4.0])))
+    [7 9] [3. 4.]
     """
     keys_out, results_out = output_pair("reduce_by_key", out, "(keys, results)")
     _check("reduce_by_key", keys, values)
@@ -155,6 +160,11 @@ def scan_by_key(
     Results of floats may differ in the last digits from call to call, as those of `scan`, unless
     `deterministic` is set. The method is that of `reduce_by_key`, with a flag in place of the
     count.
+
+    Examples
+    --------
+    >>> print(cubc.scan_by_key(np.array([7, 7, 9]), np.array([1.0, 2.0, 4.0])))
+    [1. 3. 4.]
     """
     _check("scan_by_key", keys, values)
     acc, result = operator_types(op, _dtype(values), dtype=dtype, out=dtype_of(out))
@@ -202,6 +212,11 @@ def unique_by_key(
     Notes
     -----
     The call is a single pass with decoupled look-back, as `reduce_by_key`.
+
+    Examples
+    --------
+    >>> print(*cubc.unique_by_key(np.array([7, 7, 9]), np.array([1.0, 2.0, 4.0])))
+    [7 9] [1. 4.]
     """
     keys_out, values_out = output_pair("unique_by_key", out, "(keys, values)")
     _check("unique_by_key", keys, values)
@@ -245,6 +260,11 @@ def run_length_encode(x, /, *, out=None, count=None, **where: Unpack[Where]) -> 
     Notes
     -----
     The call is a single pass with decoupled look-back, as `reduce_by_key`.
+
+    Examples
+    --------
+    >>> print(*cubc.run_length_encode(np.array([7, 7, 9])))
+    [7 9] [2 1]
     """
     values_out, lengths_out = output_pair("run_length_encode", out, "(values, lengths)")
     _check("run_length_encode", x)
@@ -284,6 +304,11 @@ def nontrivial_runs(x, /, *, out=None, count=None, **where: Unpack[Where]) -> tu
     Notes
     -----
     The call is a single pass with decoupled look-back, as `reduce_by_key`.
+
+    Examples
+    --------
+    >>> print(*cubc.nontrivial_runs(np.array([7, 7, 9])))
+    [0] [2]
     """
     offsets_out, lengths_out = output_pair("nontrivial_runs", out, "(offsets, lengths)")
     _check("nontrivial_runs", x)
@@ -334,6 +359,11 @@ def repeat(x, repeats, /, axis=None, *, out=None, **where: Unpack[Where]) -> Any
     the result, marks where others begin, and scans the marks. Parts have the same size, however
     long the runs are (load-balancing search, as in S. Baxter's moderngpu, 2013). One number for all
     items, and an axis of several, take items by their indices.
+
+    Examples
+    --------
+    >>> print(cubc.repeat(np.array([1.0, 2.0]), np.array([2, 1])))
+    [1. 1. 2.]
     """
     x = as_array(x) if not isinstance(x, Lazy) else x
     if "float" in operator_types("sum", _dtype(repeats))[1]:

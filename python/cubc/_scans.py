@@ -72,6 +72,11 @@ def scan(*arguments, axis=None, **options) -> Any:
     .. [1] D. Merrill and M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back",
        NVIDIA technical report NVR-2016-002, 2016.
     .. [2] N. J. Higham, "The Accuracy of Floating Point Summation", SIAM J. Sci. Comput. 14, 1993.
+
+    Examples
+    --------
+    >>> print(cubc.scan(np.arange(1.0, 5.0)), cubc.scan(np.arange(1.0, 5.0), inclusive=False))
+    [ 1.  3.  6. 10.] [0. 1. 3. 6.]
     """
     if axis is None:
         return _core.scan(*arguments, **options)

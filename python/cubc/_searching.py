@@ -42,6 +42,11 @@ def find_if(x, condition, /, *, out=None, **where: Unpack[Where]) -> Any:
     -----
     CUB's ``DeviceFind::FindIf`` returns the number of items if there is none. Few items behind the
     first are read: no block begins a tile behind an index that is already found.
+
+    Examples
+    --------
+    >>> print(cubc.find_if(np.arange(10.0), "x > 6"))
+    7
     """
     if not isinstance(condition, str):
         raise TypeError(
@@ -118,6 +123,11 @@ def topk(
 
     Up to 2048 keys along an axis are found as by `segmented_topk`, and more by a sort of all. An
     axis that is not the last takes a transposition.
+
+    Examples
+    --------
+    >>> print(*cubc.topk(np.array([3.0, 1.0, 2.0]), 2))
+    [3. 2.] [0 2]
     """
     keys_out, values_out = output_pair("topk", out, "(keys, indices)")
     k = number_of_keys("topk", k)

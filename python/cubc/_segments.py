@@ -83,6 +83,11 @@ def segmented_reduce(
     With `deterministic` a segment is cut into tiles from its first item on. A lane of a warp, a
     warp, or a block for each tile reduces it, all in the same order. The temporary storage is then
     about a byte for 150 items of float32. The error of a sum has the bound of `reduce`.
+
+    Examples
+    --------
+    >>> print(cubc.segmented_reduce(np.arange(6.0), segment_size=3))
+    [ 3. 12.]
     """
     x = as_array(x)
     offsets, count = _segments("segmented_reduce", x, offsets, segment_size)
@@ -154,6 +159,11 @@ def segmented_scan(
     whatever the lengths are. Results of floats may differ in the last digits from run to run,
     unless `deterministic` is set. Offsets on a device are not checked: if they fall, results are
     undefined, of other segments too.
+
+    Examples
+    --------
+    >>> print(cubc.segmented_scan(np.arange(6.0), segment_size=3))
+    [ 0.  1.  3.  3.  7. 12.]
     """
     x = as_array(x)
     offsets, count = _segments("segmented_scan", x, offsets, segment_size)
@@ -220,6 +230,11 @@ def segmented_sort(
     References
     ----------
     .. [1] S. Baxter, "Modern GPU", 2013: segmented sort and locality sort.
+
+    Examples
+    --------
+    >>> print(cubc.segmented_sort(np.array([3.0, 1.0, 2.0, 0.0]), segment_size=2))
+    [1. 3. 0. 2.]
     """
     fields = _sorting("segmented_sort", x, offsets, segment_size, descending)
     fields |= {"keys_out": ("keys_in", "keys_in", out)}
@@ -257,6 +272,11 @@ def segmented_argsort(
     ------
     TypeError, ValueError
         As `segmented_sort`.
+
+    Examples
+    --------
+    >>> print(cubc.segmented_argsort(np.array([3.0, 1.0, 2.0, 0.0]), segment_size=2))
+    [1 0 3 2]
     """
     fields = _sorting("segmented_argsort", x, offsets, segment_size, descending)
     fields |= {
@@ -297,6 +317,12 @@ def segmented_sort_pairs(
     ------
     TypeError, ValueError
         As `segmented_sort` and `sort_pairs`.
+
+    Examples
+    --------
+    >>> keys = np.array([3.0, 1.0, 2.0, 0.0])
+    >>> print(*cubc.segmented_sort_pairs(keys, np.arange(4), segment_size=2))
+    [1. 3. 0. 2.] [1 0 3 2]
     """
     keys_out, values_out = output_pair("segmented_sort_pairs", out)
     fields = _sorting("segmented_sort_pairs", keys, offsets, segment_size, descending)
@@ -355,6 +381,13 @@ def segmented_topk(
     shared memory; a warp takes one of up to 128 items. Segments that are fewer than the blocks that
     run at once are cut into parts, from whose keys a second launch selects. A long segment among
     many short ones is one block's work.
+
+    Examples
+    --------
+    >>> print(*cubc.segmented_topk(np.array([3.0, 1.0, 2.0, 0.0]), 1, segment_size=2))
+    [[3.]
+     [2.]] [[0]
+     [0]]
     """
     x = as_array(x)
     if segment_size is None:

@@ -47,6 +47,11 @@ def select(x, condition, /, *, out=None, count=None, **where: Unpack[Where]) -> 
         If mask and `x` have different numbers of items.
     TypeError
         As `scan`.
+
+    Examples
+    --------
+    >>> print(cubc.select(np.arange(10.0), "x > 6"))
+    [7. 8. 9.]
     """
     return _items(x, condition, out, count, where)
 
@@ -74,6 +79,11 @@ def partition_if(x, condition, second=None, /, **where: Unpack[Where]) -> tuple[
     ------
     CompileError, ValueError, TypeError
         As `select`.
+
+    Examples
+    --------
+    >>> print(cubc.partition_if(np.arange(6.0), "x > 2"))
+    (array([3., 4., 5.]), array([0., 1., 2.]))
     """
     fields = _fields(x, condition, None, None)
     fields["rest"] = like = ("in", "in.size", None)
@@ -110,6 +120,11 @@ def unique_consecutive(x, /, *, out=None, count=None, **where: Unpack[Where]) ->
     ------
     TypeError, ValueError
         As `select`.
+
+    Examples
+    --------
+    >>> print(cubc.unique_consecutive(np.array([1, 1, 2, 1])))
+    [1 2 1]
     """
     return _items(x, None, out, count, where)
 
@@ -134,6 +149,11 @@ def flatnonzero(x, /, *, out=None, count=None, **where: Unpack[Where]) -> Any:
     ------
     TypeError, ValueError
         As `select`.
+
+    Examples
+    --------
+    >>> print(cubc.flatnonzero(np.array([0.0, 3.0, 0.0, 4.0])))
+    [1 3]
     """
     if isinstance(x, str):
         raise TypeError("indices are selected by an array, not by an expression")

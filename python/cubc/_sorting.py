@@ -80,6 +80,11 @@ def sort(
        GPUs", arXiv 2206.01784, 2022.
     .. [2] P. McIlroy, K. Bostic and M. McIlroy, "Engineering Radix Sort", Computing Systems 6,
        1993.
+
+    Examples
+    --------
+    >>> print(cubc.sort(np.array([3.0, 1.0, 2.0]), descending=True))
+    [3. 2. 1.]
     """
     _check_kind(kind, stable)
     if _has_rows("sort", x, axis, begin_bit, end_bit):
@@ -126,6 +131,11 @@ def argsort(
     ------
     TypeError, ValueError
         As for `sort`.
+
+    Examples
+    --------
+    >>> print(cubc.argsort(np.array([3.0, 1.0, 2.0])))
+    [1 2 0]
     """
     _check_kind(kind, stable)
     if _has_rows("argsort", x, axis, begin_bit, end_bit):
@@ -179,6 +189,11 @@ def sort_pairs(
     ------
     TypeError, ValueError
         As for `sort`; for values of another size; if there is not one value for each key.
+
+    Examples
+    --------
+    >>> print(*cubc.sort_pairs(np.array([3.0, 1.0, 2.0]), np.arange(3)))
+    [1. 2. 3.] [1 2 0]
     """
     one_dimension("sort_pairs", keys, SEVERAL)
     keys_out, values_out = output_pair("sort_pairs", out)

@@ -38,6 +38,11 @@ def count_nonzero(x, /, axis=None, *, keepdims=False, stream=None, device=None) 
     ------
     TypeError, ValueError
         As `sum`.
+
+    Examples
+    --------
+    >>> print(cubc.count_nonzero(np.array([0.0, 3.0, 0.0, 4.0])))
+    2
     """
     x = _taken(x)
     options = {"stream": stream, "device": device}
@@ -74,6 +79,11 @@ def mean(
     ------
     TypeError, ValueError
         As `sum`.
+
+    Examples
+    --------
+    >>> print(cubc.mean(np.arange(5.0)))
+    2.0
     """
     x = _taken(x)
     options = {"stream": stream, "device": device}
@@ -122,6 +132,11 @@ def var(
     ------
     TypeError, ValueError
         As `mean`; if both `ddof` and `correction` are given.
+
+    Examples
+    --------
+    >>> print(cubc.var(np.arange(5.0)))
+    2.0
     """
     how = (axis, dtype, out, _freedom(ddof, correction), keepdims, where, mean)
     return _spread("t / n", x, *how, {"stream": stream, "device": device})
@@ -159,6 +174,11 @@ def std(
     ------
     TypeError, ValueError
         As `var`.
+
+    Examples
+    --------
+    >>> print(cubc.std(np.array([1.0, 3.0])))
+    1.0
     """
     how = (axis, dtype, out, _freedom(ddof, correction), keepdims, where, mean)
     return _spread("sqrt(t / n)", x, *how, {"stream": stream, "device": device})

@@ -62,6 +62,11 @@ def unique(
     -----
     The call sorts by radix, complex numbers by their parts, then selects the first item of each
     run. It waits for their number.
+
+    Examples
+    --------
+    >>> print(cubc.unique(np.array([1, 1, 2, 1])))
+    [1 2]
     """
     options = {"stream": stream, "device": device}
     x = as_array(x)

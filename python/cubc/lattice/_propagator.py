@@ -204,6 +204,11 @@ def effective_mass(correlator: Any) -> np.ndarray:
     """Return the effective mass of a correlator, arcosh((C(t - 1) + C(t + 1)) / 2 C(t)).
 
     t is from 1 to T - 2. For one state that propagates in both directions of time it is the mass.
+
+    Examples
+    --------
+    >>> print(lattice.effective_mass(np.cosh(0.5 * np.arange(-2, 3))).round(6))
+    [0.5 0.5 0.5]
     """
     c = np.asarray(correlator)
     if c.ndim != 1 or c.dtype.kind not in "iufc":

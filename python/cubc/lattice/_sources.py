@@ -80,6 +80,12 @@ def point_source(
     ------
     TypeError, ValueError
         If the site is not four whole numbers, or not on the lattice.
+
+    Examples
+    --------
+    >>> b = lattice.point_source((2, 2, 2, 4), (0, 0, 0, 0))
+    >>> print(b.shape, b.sum())
+    (4, 3, 4, 2, 2, 2, 4, 3) (12+0j)
     """
     at = site_at(extent, place)
     x, y, z, t = extent
@@ -103,6 +109,11 @@ def wall_source(extent: Extent, time: int, sites: str = "all", kind: str = "spin
         Links are not in it, so that a gauge field is fixed first (Coulomb).
     kind : "spinor" or "colour vector"
         As for `point_source`, as is the shape.
+
+    Examples
+    --------
+    >>> print(lattice.wall_source((2, 2, 2, 4), 0).shape)
+    (4, 3, 4, 2, 2, 2, 4, 3)
     """
     values = np.zeros(extent[::-1])
     values[_slice_of("wall_source", time, extent)] = _chosen(extent, sites)
@@ -149,6 +160,11 @@ def random_wall_source(
         As for `wall_source`.
     kind : "spinor" or "colour vector"
         As for `point_source`, as is the shape.
+
+    Examples
+    --------
+    >>> print(lattice.random_wall_source((2, 2, 2, 4), 0, 1).shape)
+    (4, 3, 4, 2, 2, 2, 4, 3)
     """
     if (seed := whole("random_wall_source", "seed", seed)) < 0:
         raise ValueError(f"seed={seed}: expected a number from 0 on")
