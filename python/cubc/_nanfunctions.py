@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ._axes import items_of
+from ._axes import axis_number, items_of
 from ._calls import as_array, named
 from ._core import Array, Lazy, reduce
 from ._lazy import lazy
@@ -172,7 +172,8 @@ def nanargmax(x, /, axis=None, out=None, *, keepdims=False, **options) -> Any:
 
 def _place(function, number, x, axis, out, keepdims, options) -> Any:
     x = _taken(x)
-    if not items_of(tuple(x.shape)):
+    shape = tuple(x.shape)
+    if not (items_of(shape) if axis is None else shape[axis_number(axis, len(shape))]):
         raise ValueError(f"attempt to get {function.__name__} of an empty sequence")
     found = function(_with(x, number), axis, out, keepdims=keepdims, **options)
     # An index that is not 0 is of a smaller item than the number.

@@ -26,7 +26,11 @@ _OPTIONS = """\
 def left_out(x: Any, where: Any, value: Any, stream: Any = None) -> Any:
     """Return an array in which items whose `where` is False are `value`; it is lazy."""
     x = x if isinstance(x, Lazy) else as_array(x)
-    mask = where if isinstance(where, Lazy) else beside(x, as_array(where), stream)
+    if isinstance(where, bool | np.bool):  # a number, which is of every device
+        return lazy("where ? x : value", where=bool(where), x=x, value=value, dtype=x.dtype)
+    mask = where
+    if not isinstance(where, Lazy):
+        mask = as_array(where if isinstance(x, Lazy) else beside(x, where, stream))
     if str(mask.dtype) not in ("bool", "torch.bool"):
         raise TypeError(f"where has the dtype {mask.dtype}: expected an array of bool")
     if np.broadcast_shapes(tuple(x.shape), tuple(mask.shape)) != tuple(x.shape):

@@ -250,7 +250,7 @@ def _spread(text, x, axis, dtype, out, ddof, keepdims, where, mean, options, lea
         else count - ddof
     )
     if _none(left):
-        warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=4)
+        warnings.warn("Degrees of freedom <= 0 for slice.", RuntimeWarning, stacklevel=4)
     if mean is None:
         kept = axis is not None  # else it is one number
         total, wide = _total(x, x, axis, dtype, kept, where, options)
