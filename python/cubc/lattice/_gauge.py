@@ -10,6 +10,7 @@ import numpy as np
 from .. import _core
 from .._calls import named
 from .._core import call
+from .._html import table
 from . import _observables, _rotations, _updates
 from ._fields import NATIVE, NEAR, PLAIN, as_complex, extent_fields, precision_type
 from ._grid import Grid, refuse
@@ -175,6 +176,11 @@ class Gauge:
 
     def __repr__(self) -> str:
         return f"Gauge({'x'.join(map(str, self.extent))} on {self.device})"
+
+    def _repr_html_(self) -> str:
+        x, y, z, t = self.extent
+        row = [x, y, z, t, x * y * z * t, self.device, self.version]
+        return table(["X", "Y", "Z", "T", "sites", "device", "version"], [row], "Gauge field")
 
     @named
     def native(self, reconstruct: int = 18, precision: str = "double", stream: Any = None) -> Any:

@@ -7,6 +7,7 @@ import numpy as np
 
 from .. import _core
 from .._calls import named, whole
+from .._html import table
 from .._trace import phase
 from ._fields import EVEN_ODD, PLAIN, as_complex, device_output, precision_type, returned
 
@@ -59,6 +60,15 @@ class SolveInfo:
             f"<{self.reason}: residual {self.residual:.2e} after {self.iterations} iterations and "
             f"{self.updates} updates, {self.seconds:.3g} s, {self.gflops:.4g} GFLOPS{many}>"
         )
+
+    def _repr_html_(self) -> str:
+        heads = ["", "ended", "residual", "iterations", "updates", "seconds", "GFLOPS"]
+        named = [("all" if self.sources else "", self), *enumerate(self.sources)]
+        rows = [
+            [str(n), s.reason, s.residual, s.iterations, s.updates, s.seconds, s.gflops]
+            for n, s in named
+        ]
+        return table(heads, rows)
 
 
 def _summary(sources: list[SolveInfo]) -> SolveInfo:

@@ -15,11 +15,13 @@ import warnings
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cubc._extras import need
+from cubc._html import table
 
 from . import _axes as ax
 from ._checks import share
@@ -107,17 +109,25 @@ class Comparison:
                 f"| x{v.ratio:.3f} | {v.low:.3f} to {v.high:.3f} "
                 f"| {v.word} |"
             )
+        return "\n".join([*lines, "", *self._ending()])
+
+    def _ending(self) -> list[str]:
         words = [one.verdict.word for one in self.workloads]
         counts = ", ".join(f"{words.count(w)} {w}" for w in WORDS)
-        lines += ["", f"{counts}; geometric mean x{self.ratio:.3f}"]
-        if any(not one.verdict.decided for one in self.workloads):
-            lines.append(self.note)
-        return "\n".join(lines)
+        undecided = any(not one.verdict.decided for one in self.workloads)
+        return [f"{counts}; geometric mean x{self.ratio:.3f}", *([self.note] * undecided)]
 
     __str__ = markdown
 
-    def _repr_markdown_(self) -> str:
-        return self.markdown()
+    def _repr_html_(self) -> str:
+        heads = ["benchmark", "workload", "a, us", "b, us", "b is", "low", "high", "verdict"]
+        rows = []
+        for one in self.workloads:
+            v = one.verdict
+            about = (one.benchmark, f"{one.ct} {one.rt}", one.a * 1e6, one.b * 1e6)
+            rows.append((*about, v.ratio, v.low, v.high, v.word))
+        below = "<br>".join(escape(line) for line in self._ending())
+        return f"{table(heads, rows)}<p>{below}</p>"
 
     def __repr__(self) -> str:
         return f"<Comparison: {len(self.workloads)} workloads, {len(self.slower)} slower>"
