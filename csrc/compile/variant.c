@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,6 +159,22 @@ static cubc_status accept(const device_api *api, cubc_device *device, const bina
 
 // A binary may be broken, by a compiler, a disk or another process. One that is refused is removed
 // from the cache and compiled again.
+static atomic_uint compiling;
+
+unsigned variant_compiling(void)
+{
+    return atomic_load(&compiling);
+}
+
+static cubc_status compile_counted(const device_api *api, const compile_request *request,
+                                   binary *code)
+{
+    atomic_fetch_add(&compiling, 1);
+    cubc_status st = api->compile(request, code);
+    atomic_fetch_sub(&compiling, 1);
+    return st;
+}
+
 static cubc_status compile(const device_api *api, cubc_device *device,
                            const compile_request *request, binary *code, device_module **module,
                            double *seconds)
@@ -171,7 +188,7 @@ static cubc_status compile(const device_api *api, cubc_device *device,
         bool kept = again == 0 && cache_get(key, code);
         double start = now_seconds();
         if (!kept) {
-            TRY(api->compile(&rest, code));
+            TRY(compile_counted(api, &rest, code));
             *seconds += now_seconds() - start;
         }
         cubc_status st = accept(api, device, code, module);

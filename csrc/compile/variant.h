@@ -22,5 +22,7 @@ cubc_status variant_compile(const char *arch, const char *source, const char *la
 // compiled again.
 cubc_status variant_load(cubc_device *device, const char *source, const char *label,
                          double deadline_s, device_module **out);
+// Number of sources that the compilers of this process are at.
+unsigned variant_compiling(void);
 
 #endif

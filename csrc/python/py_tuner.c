@@ -381,6 +381,12 @@ static PyObject *compilers_started(PyObject *self, PyObject *args)
     return PyLong_FromUnsignedLong(hostcc_started());
 }
 
+static PyObject *compiling(PyObject *self, PyObject *args)
+{
+    (void)self, (void)args;
+    return PyLong_FromUnsignedLong(variant_compiling());
+}
+
 static PyMethodDef methods[] = {
     {"benchmarks", benchmarks, METH_NOARGS, "Declared benchmarks and their axes."},
     {"key_axes", key_axis_names, METH_O, "Axes that say what a benchmark's keys are like."},
@@ -397,6 +403,7 @@ static PyMethodDef methods[] = {
     {"compile", compile_variant, METH_VARARGS, "Compile a variant into the cache."},
     {"code", variant_code, METH_VARARGS, "Machine code of a variant."},
     {"traffic", traffic, METH_VARARGS, "Compulsory traffic of a workload in bytes."},
+    {"compiling", compiling, METH_NOARGS, "Variants that are being compiled."},
     {"compilers_started", compilers_started, METH_NOARGS, "Host compilers started until now."},
     {NULL, NULL, 0, NULL}};
 

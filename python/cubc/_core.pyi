@@ -360,6 +360,9 @@ def compile(
 def traffic(benchmark: str, ct: dict[str, str], rt: dict[str, int] | None = None, /) -> int:
     """Bytes that any implementation of a workload has to read and write, without making it."""
 
+def compiling() -> int:
+    """Number of variants that this process compiles at the moment."""
+
 def compilers_started() -> int:
     """Number of host compilers that this process has started."""
 

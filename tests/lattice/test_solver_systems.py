@@ -1,11 +1,14 @@
 """Systems beside M x = b: of M^+ M, and of the even sites alone."""
 
+import os
+import time
+
 import lattice_reference as reference
 import numpy as np
 import pytest
 from lattice_system import KAPPA, LINKS, SHAPE, B, random_spinors
 
-from cubc import _core, lattice
+from cubc import _core, _waiting, lattice
 
 pytestmark = pytest.mark.usefixtures("optimised")
 EVEN = reference.half(B, 0)
@@ -132,9 +135,12 @@ def test_a_propagator_is_of_all_sites(operator):
 
 
 @pytest.mark.parametrize(("kind", "shape"), [("staggered", (3,)), ("domain wall", (2, 4, 3))])
-def test_kernels_are_compiled_before_the_first_solve(device, kind, shape, tmp_path, monkeypatch):
-    """On a lattice that no other test has, so that none of them is loaded."""
-    monkeypatch.setenv("CUBC_CACHE", str(tmp_path))
+def test_kernels_are_compiled_before_the_first_solve(device, kind, shape, monkeypatch, capsys):
+    """On a lattice that no other test has, by an option that no kept cache has."""
+    options = f"{os.environ['CUBC_CXXFLAGS']} -DTEST_{time.time_ns()}"
+    monkeypatch.setenv("CUBC_CXXFLAGS", options)
+    monkeypatch.setattr(_waiting, "SECONDS", 0.02)
+    monkeypatch.setattr(_waiting, "watched", lambda: True)
     gauge = lattice.Gauge.random((2, 2, 4, 6), noise=0.1, device=device)
     walls = kind == "domain wall"
     operator = lattice.DomainWall(gauge, 0.1, 1.8, 2) if walls else lattice.Staggered(gauge, 0.5)
@@ -142,9 +148,14 @@ def test_kernels_are_compiled_before_the_first_solve(device, kind, shape, tmp_pa
     before = _core.compilers_started()
     seconds = lattice.precompile(operator, tol=1e-3)
     compiled = _core.compilers_started()
+    said = capsys.readouterr().err.splitlines()
     assert operator.solve(b, tol=1e-3)[1].converged
+    assert capsys.readouterr().err == ""
     if device == "cpu":
         assert seconds > 0
+        name = type(operator).__name__
+        what = f"the kernels of a solve with {name} on 2x2x4x6"
+        assert said == [f"cubc: compiling {what}, which are cached"]
         assert compiled > before
         assert _core.compilers_started() == compiled
 

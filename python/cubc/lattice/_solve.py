@@ -9,6 +9,7 @@ from .. import _core
 from .._calls import named, whole
 from .._html import table
 from .._trace import phase
+from .._waiting import compilation_said
 from ._fields import EVEN_ODD, PLAIN, as_complex, device_output, precision_type, returned
 
 ALL_SITES, BY_PARITY, EVEN_SITES = range(3)
@@ -225,7 +226,9 @@ def solve(
     of_b = "single" if str(b.dtype) == "complex64" else "double"
     with phase("solve: prepare"):
         kind, parameters = operator._system(precision, stream)
-    with phase("solve: iterate"):
+    extents = "x".join(map(str, gauge.extent))
+    what = f"the kernels of a solve with {type(operator).__name__} on {extents}"
+    with phase("solve: iterate"), compilation_said(what):
         x, sources = _core.lattice_solve(
             operator=kind,
             parameters=parameters,

@@ -13,19 +13,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from cubc._extras import need
+from cubc._waiting import watched
 
 WIDTH = 79  # of the line: a terminal of 80 columns breaks a line that fills it
 NAME = 28  # characters of the name in front of it, at most
 BAR = 8
 FORMAT = f"{{desc}}|{{bar:{BAR}}}| {{n_fmt}}/{{total_fmt}}{{postfix}}"
 TICK = 1.0  # seconds between two lines while nothing else changes them
-
-
-def watched() -> bool:
-    """True in a terminal or a notebook, where somebody can read a line of progress."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython else None
-    return sys.stderr.isatty() or getattr(shell, "kernel", None) is not None
 
 
 @contextmanager
