@@ -179,7 +179,8 @@ def test_where(device, type):
         same(made, np.asarray(inputs.exact(x).sum(axis, where=mask)).astype(made.dtype))
         same(cubc.max(given, axis, initial=0, where=where), x.max(axis, initial=0, where=mask))
     same(cubc.any(given, 1, where=on(device, mask[:, :1])), x.any(1, where=mask[:, :1]))
-    same(cubc.all(given, 1, where=False), x.all(1, where=False))
+    for array in (given, cubc.asarray(x, device=device), cubc.lazy("x", x=given)):
+        same(cubc.all(array, 1, where=False), x.all(1, where=False))
 
 
 # ---- no items ------------------------------------------------------------------------------------
