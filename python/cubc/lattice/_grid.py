@@ -29,7 +29,8 @@ class Grid:
         share, and by `gather`.
     cut : str
         Directions whose faces are exchanged though one rank has all of the lattice along them and
-        is its own neighbour: "zt". Results are the same; it is for tests and measurements.
+        is its own neighbour: "zt". Results are the same but for roundings; it is for tests and
+        measurements.
     device : str, optional
         Device of this rank; by default the default device.
     timeout : float
