@@ -133,13 +133,13 @@ def test_its_ends(operator):
 
 
 def test_an_operator_without_inverse(operator):
-    """The free operator at kappa 1/8 has constants in its kernel."""
+    """The free operator at kappa 1/8 has constants in its kernel: that no residual falls is seen."""
     links = np.zeros_like(LINKS)
     links[...] = np.eye(3)
     free = lattice.Gauge(links, device=operator.gauge.device)
     singular = lattice.Wilson(free, 0.125, precision="double", antiperiodic_t=False)
-    _, info = solve(singular, np.stack([np.ones_like(B), *SOURCES[1:]]), maxiter=200)
-    assert not info.converged
+    _, info = solve(singular, np.stack([np.ones_like(B), *SOURCES[1:]]))
+    assert not info.converged and "stagnated" in info.reason and info.iterations < 5000
 
 
 @pytest.mark.parametrize(

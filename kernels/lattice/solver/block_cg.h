@@ -175,10 +175,27 @@ FUNCTION bool block_stalls(const block_sources& of)
     return stalls;
 }
 
-// Returns true if iterations go on after an update as if there had been none.
+// Returns true if the residuals that an update has computed are those of the iterations, and not
+// far above the lowest.
+FUNCTION bool block_agrees(const block_sources& of)
+{
+    const f64 most = 4, most_rise = 100; // quotients of squares
+    bool agrees = true;
+    for (u32 k = 0; k < N; k++) {
+        const solver_state& state = of.states[k];
+        if (of.active >> k & 1)
+            agrees = agrees && state.residual <= most * state.alpha_real &&
+                     state.residual <= most_rise * state.least;
+    }
+    return agrees;
+}
+
+// Returns true if iterations go on after an update as if there had been none. Where their own
+// residuals are right they do so on a plateau too, from which a new beginning would not lead.
 FUNCTION bool block_goes_on(const block_matrices& m, const block_sources& of)
 {
-    return m.ends == RESIDUALS && m.members == of.active && !block_stalls(of);
+    return m.ends == RESIDUALS && m.members == of.active &&
+           (!block_stalls(of) || block_agrees(of));
 }
 
 // Returns true if the directions of before the update are kept, without the residuals in them:
@@ -258,7 +275,8 @@ enum { ABOVE = 1, NOT_DEEP = 2, LIMIT = 4, VAGUE = 8 };
 const f64 MOST_FALL = sizeof(TUNE_T) == 8 ? 1e-10 : 1e-4;
 
 // Computes S and C, and says what follows: an update if all sources are at their targets, if those
-// that are not have lost as much as the precision holds, and at the limit.
+// that are not have lost as much as the precision holds, and at the limit; one of the residuals
+// alone if those have lost digits, or have not been computed for MOST_ITERATIONS.
 template <bool NORMAL>
 FUNCTION void block_residual(const block_sources& of, block_matrices& m, block_scalars& s)
 {
@@ -279,9 +297,11 @@ FUNCTION void block_residual(const block_sources& of, block_matrices& m, block_s
         if (state.residual > state.target) {
             shared_or(&s.flags, ABOVE);
             if (!(square <= state.most_drop * state.gamma)) shared_or(&s.flags, NOT_DEEP);
-            if (NORMAL && (state.residual < MOST_FALL * state.largest ||
-                           square < MOST_FALL * state.beta_real))
+            if ((NORMAL && (state.residual < MOST_FALL * state.largest ||
+                            square < MOST_FALL * state.beta_real)) ||
+                state.iterations - state.last_update >= MOST_ITERATIONS)
                 shared_or(&s.flags, VAGUE);
+            state.alpha_real = state.residual;
         }
     }
     block_sync();
