@@ -138,6 +138,8 @@ FUNCTION void reduce_chunks(const segmented_reduce_args& a, u64 total)
          unit += static_cast<u64>(block_count()) * SIMT_WARPS) {
         const long_chunk of = a.chunks[unit];
         const u32 number = static_cast<u32>(unit) - of.first, group = number / GROUP * GROUP;
+        // Offsets that fall may have more chunks than there is room for, or than 32 bits count.
+        if (number >= of.count || static_cast<u64>(of.first) + of.count > a.capacity) continue;
         const u32 groups = (of.count + GROUP - 1) / GROUP;
         const u32 together = of.count - group < GROUP ? of.count - group : static_cast<u32>(GROUP);
         stored_sum* const sums = a.sums + of.first;

@@ -229,6 +229,18 @@ def test_wrong_offsets_read_nothing_outside(device, kind):
         assert result.tolist() == [0, 10, 19_990, 30_000, 0]
 
 
+@pytest.mark.gpu
+def test_more_chunks_than_32_bits_count():
+    """Half a million segments that are all of the array, and as many that fall."""
+    x = cubc.asarray(np.ones(2**27, np.int8), device="cuda:0")
+    offsets = np.zeros(2**19, np.int64)
+    offsets[1::2] = x.size
+    for _ in range(2):
+        cubc.segmented_reduce(x, cubc.asarray(offsets, device="cuda:0"))
+        whole = cubc.segmented_reduce(x, cubc.asarray(offsets[:2], device="cuda:0"))
+        assert np.asarray(whole).tolist() == [x.size]
+
+
 # ---- arguments -----------------------------------------------------------------------------------
 def test_no_segments(device):
     x = on(device, np.ones(10, np.float32))
