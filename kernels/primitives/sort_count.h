@@ -40,14 +40,33 @@ FUNCTION void count_key(count_shared& s, key_t raw, const cut (&cuts)[DIGITS], u
         shared_add(copy + digit_of(key, split) * COPIES + digits * RADIX * COPIES, 1);
 }
 
+// Counts the keys from `begin` on, which are fewer than a tile: as vectors, but for the few behind
+// the last. One by one they would take as long as a dozen tiles.
+FUNCTION void count_rest(const sort_args& a, count_shared& s, u64 begin, const cut (&cuts)[DIGITS],
+                         u32 digits, bool splits, const splitter& split)
+{
+    const u64 vectors_end = a.n / COUNT_VECTOR * COUNT_VECTOR;
+    NO_UNROLL
+    for (u64 at = begin + thread_id() * COUNT_VECTOR; at < vectors_end;
+         at += SIMT_THREADS * COUNT_VECTOR) {
+        key_t key[COUNT_VECTOR];
+        load_keys<0>(first_of(a), at, key);
+        UNROLL
+        for (int j = 0; j < COUNT_VECTOR; j++)
+            count_key<false>(s, key[j], cuts, digits, splits, split);
+    }
+    NO_UNROLL
+    for (u64 i = vectors_end + thread_id(); i < a.n; i += SIMT_THREADS)
+        count_key<false>(s, key_item(first_of(a), i), cuts, digits, splits, split);
+}
+
 template <bool ALL>
 FUNCTION void count_tile(const sort_args& a, count_shared& s, u64 tile, const cut (&cuts)[DIGITS],
                          u32 digits, bool splits, const splitter& split)
 {
     const u64 begin = tile * COUNT_TILE;
     if (begin + COUNT_TILE > a.n) {
-        for (u64 i = begin + thread_id(); i < a.n; i += SIMT_THREADS)
-            count_key<false>(s, key_item(first_of(a), i), cuts, digits, splits, split);
+        count_rest(a, s, begin, cuts, digits, splits, split);
         return;
     }
     key_t key[COUNT_LOADS][COUNT_VECTOR];
