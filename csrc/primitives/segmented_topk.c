@@ -1,17 +1,17 @@
 // Descriptor of segmented_topk: kernels/primitives/segmented_topk.cu, and
 // kernels/cpu/cpu_segmented_topk.cu on the CPU.
 #include "base/integer.h"
+#include "primitives/topk_sizes.h"
 #include "run/problem.h"
 
 #include <string.h>
 
 enum { PARTS_KERNEL, JOIN_KERNEL };
 
-enum { // as in kernels/primitives/topk_pool.h and segmented_topk.cu
-    MOST = 2048,
-    LISTED_BYTES = 20 * (MOST + 512),
-    FEW = 128,
-    LEAST_SHARED = 96 * 1024 // for indices of 8 bytes
+enum {
+    FEW = 128,            // items of a segment that a warp takes
+    MOST_HELD = 4096,     // items that a block of the CPU keeps
+    HELD_ITEM_BYTES = 16, // at most
 };
 
 typedef struct segmented_topk_traits {
@@ -41,10 +41,10 @@ static cubc_status add_segments(const cubc_segmented_topk_params *params, proble
 {
     segmented_topk_numbers_set(p, (segmented_topk_numbers){params->segments, params->k});
     segmented_topk_traits_set(p, (segmented_topk_traits){params->offsets == NULL});
-    if (params->k > MOST)
+    if (params->k > TOPK_MOST)
         FAIL(CUBC_INVALID_ARGUMENT,
-             "segmented_topk finds up to %d keys of a segment, not %llu: sort the segments", MOST,
-             (unsigned long long)params->k);
+             "segmented_topk finds up to %d keys of a segment, not %llu: sort the segments",
+             TOPK_MOST, (unsigned long long)params->k);
     if (params->offsets) {
         if (params->offset_type != CUBC_I32 && params->offset_type != CUBC_I64)
             FAIL(CUBC_INVALID_TYPE, "the offsets of segments are I32 or I64, not %s",
@@ -123,6 +123,9 @@ static void segmented_topk_define(const problem *p, text *out)
                 offsets ? type_table[offsets->type].dialect : "i64");
     text_printf(out, "#define TUNE_OFFSET %s\n#define TUNE_ALIGNED %d\n", p->wide ? "u64" : "u32",
                 p->aligned);
+    topk_sizes_define(out);
+    text_printf(out, "#define TUNE_FEW %d\n#define TUNE_HELD %d\n#define TUNE_HELD_BYTES %d\n", FEW,
+                MOST_HELD, MOST_HELD * HELD_ITEM_BYTES);
     text_puts(out,
               "#define TUNE_RADIX_BITS 8\n"); // radix.h needs one; keys are not cut into digits
 }
@@ -172,7 +175,7 @@ static cubc_status add_launch(const problem *p, const launch *made, plan *out)
 
 static cubc_status plan_threads(const problem *p, const instance *i, plan *out)
 {
-    enum { WAVES = 16, HELD_BYTES = 4096 * 16 }; // room of a block in cpu_segmented_topk.cu
+    enum { WAVES = 16 };
     uint64_t segments = segmented_topk_numbers_of(p).segments, mean = larger(1, mean_length(p));
     uint64_t least = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1);
     uint64_t most = (uint64_t)i->device->info.sm_count * WAVES;
@@ -181,7 +184,7 @@ static cubc_status plan_threads(const problem *p, const instance *i, plan *out)
     launch made = make_launch(p, &i->kernels[PARTS_KERNEL], grid);
     made.args[GROUP] = group;
     made.scratch_args = 1u << LIST;
-    out->scratch_bytes = grid * HELD_BYTES;
+    out->scratch_bytes = grid * MOST_HELD * HELD_ITEM_BYTES;
     return add_launch(p, &made, out);
 }
 
@@ -200,7 +203,7 @@ static cubc_status segmented_topk_plan(const problem *p, const instance *i, plan
     const device_kernel *kernel = &i->kernels[PARTS_KERNEL];
     if (numbers.segments == 0 || numbers.k == 0) return CUBC_OK;
     if (kernel->threads == 1) return plan_threads(p, i, out);
-    if (p->wide && i->device->info.shared_bytes_per_block < LEAST_SHARED)
+    if (p->wide && i->device->info.shared_bytes_per_block < TOPK_POOL_BYTES)
         FAIL(CUBC_INVALID_ARGUMENT,
              "segmented_topk: the device has no room in shared memory for indices of %llu items",
              (unsigned long long)p->n);
@@ -212,7 +215,7 @@ static cubc_status segmented_topk_plan(const problem *p, const instance *i, plan
     launch made = make_launch(p, kernel, grid);
     made.args[PARTS] = parts;
     made.args[GROUP] = group;
-    made.args[PART_KEYS] = grid * LISTED_BYTES;
+    made.args[PART_KEYS] = grid * TOPK_LISTED_BYTES;
     made.args[PART_INDICES] = made.args[PART_KEYS];
     out->scratch_bytes = made.args[PART_KEYS];
     if (parts > 1) {

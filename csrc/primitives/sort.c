@@ -6,8 +6,8 @@
 
 enum {
     COUNT_BITS = 30,      // of a counter of 32 bits, beside its status
-    FEW_BYTES = 40960,    // of the arrays of a block that sorts alone, as in sort_cluster.h
-    MOST_SHARE = 1 << 14, // items of a cluster's block, as there
+    FEW_BYTES = 40960,    // of the arrays of a block that sorts alone
+    MOST_SHARE = 1 << 14, // items of a cluster's block
 };
 // In the order of the descriptor's kernels, and of those of the CPU.
 enum { COUNT_KERNEL, PASS_KERNEL, FEW_KERNEL, CLEAR_KERNEL, SPLIT_KERNEL, BIN_KERNEL };
@@ -89,7 +89,9 @@ static void sort_define(const problem *p, text *out)
 {
     problem_define_keys(p, out);
     problem_define_values(p, out);
-    text_printf(out, "#define TUNE_INDICES %d\n", p->output_count > 1 && p->input_count < 2);
+    text_printf(out,
+                "#define TUNE_INDICES %d\n#define TUNE_FEW_BYTES %d\n#define TUNE_MOST_SHARE %d\n",
+                p->output_count > 1 && p->input_count < 2, FEW_BYTES, MOST_SHARE);
     problem_define_input(p, 0, "TUNE_IN", out);
     text_printf(out, "#define TUNE_OFFSET %s\n#define TUNE_IN_PLACE %d\n#define TUNE_ALIGNED %d\n",
                 p->wide ? "u64" : "u32", p->in_place, p->aligned);

@@ -1,10 +1,15 @@
 // Descriptor of topk: kernels/primitives/topk.cu.
 #include "base/integer.h"
+#include "primitives/topk_sizes.h"
 #include "run/problem.h"
 
 #include <string.h>
 
 enum { SAMPLE_KERNEL, FILTER_KERNEL, COUNT_KERNEL, PASS_KERNEL, SELECT_KERNEL };
+enum { // of the structs in kernels/primitives/topk.cu
+    FILTER_BYTES = 24,
+    STATE_BYTES = 32
+};
 
 // Few passes for long keys; not more bins than short ones need. See kernels/primitives/topk.cu.
 static int radix_bits(const problem *p)
@@ -66,6 +71,9 @@ static void topk_define(const problem *p, text *out)
     problem_define_keys(p, out);
     problem_define_values(p, out);
     problem_define_input(p, 0, "TUNE_IN", out);
+    topk_sizes_define(out);
+    text_printf(out, "#define TUNE_FILTER_BYTES %d\n#define TUNE_PASS_BYTES %d\n", FILTER_BYTES,
+                STATE_BYTES);
     text_printf(out, "#define TUNE_RADIX_BITS %d\n", radix_bits(p));
     text_printf(out, "#define TUNE_INDICES %d\n#define TUNE_OFFSET %s\n#define TUNE_ALIGNED %d\n",
                 p->input_count < 2, p->wide ? "u64" : "u32", p->aligned);
@@ -82,15 +90,6 @@ static const char *topk_invalid(const problem *p, const char *kind, const space 
 }
 
 // ---- ways ---------------------------------------------------------------------------------------
-enum {                 // as in kernels/primitives/topk_pool.h and topk.cu
-    POOL = 8192,       // keys of a block
-    SMALL_POOL = 4096, // the same of more than 4 bytes where a block has less shared memory than
-    POOL_BYTES = 96 * 1024,
-    MOST = 2048,
-    LISTED_BYTES = 20 * (MOST + 512),
-    FILTER_BYTES = 24,
-    STATE_BYTES = 32
-};
 
 // The launches by which a call finds its items; see kernels/primitives/topk.cu.
 typedef struct way {
@@ -133,12 +132,12 @@ static void choose_filter(const problem *p, uint64_t k, way *w)
 static way choose_way(const problem *p, const instance *i)
 {
     uint64_t k = p->outputs[0].n, most = i->kernels[SELECT_KERNEL].cluster;
-    way w = {.in_order = k <= MOST, .blocks = 1};
+    way w = {.in_order = k <= TOPK_MOST, .blocks = 1};
     if (i->kernels[SAMPLE_KERNEL].cluster < most) most = i->kernels[SAMPLE_KERNEL].cluster;
     while (2 * w.blocks <= most) w.blocks *= 2;
     bool small = cubc_type_size((cubc_type)p->type) > 4 &&
-                 i->device->info.shared_bytes_per_block < POOL_BYTES;
-    w.pool = small ? SMALL_POOL : POOL;
+                 i->device->info.shared_bytes_per_block < TOPK_POOL_BYTES;
+    w.pool = small ? TOPK_SMALL_POOL : TOPK_POOL;
     w.room = w.blocks * w.pool;
     w.at_once = w.in_order && p->n <= w.room;
     if (w.in_order && !w.at_once && i->kernels[PASS_KERNEL].threads > 1) choose_filter(p, k, &w);
@@ -245,7 +244,7 @@ static cubc_status topk_plan(const problem *p, const instance *i, plan *out)
     }
     if (w.in_order) {
         at[LIST] = round_up(bytes, 256);
-        at[FILTER] = at[LIST] + LISTED_BYTES;
+        at[FILTER] = at[LIST] + TOPK_LISTED_BYTES;
         bytes = at[FILTER] + FILTER_BYTES;
         scratch |= 1u << LIST | (w.filters ? 1u << FILTER : 0);
         if (!w.filters) at[FILTER] = 0;
@@ -274,7 +273,7 @@ static cubc_status topk_plan(const problem *p, const instance *i, plan *out)
 // All keys are read once if few are wanted; otherwise for their counts and to be selected from.
 static double topk_traffic(const problem *p)
 {
-    return (p->outputs[0].n <= MOST ? 1 : 2) * problem_input_bytes(p, 0) +
+    return (p->outputs[0].n <= TOPK_MOST ? 1 : 2) * problem_input_bytes(p, 0) +
            (double)p->outputs[0].n *
                (double)(operand_item_bytes(&p->outputs[0]) + operand_item_bytes(&p->outputs[1]));
 }

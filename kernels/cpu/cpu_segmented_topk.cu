@@ -15,7 +15,7 @@ struct segmented_topk_shared {
 };
 
 enum : u64 {
-    MOST_HELD = 4096, // as in csrc/primitives/segmented_topk.c
+    MOST_HELD = TUNE_HELD,
     LEAST_HELD = 256,
     AT_ONCE = 64 // keys that are compared with the last one before any of them is looked at
 };
@@ -41,6 +41,8 @@ struct ranked<false> {
     }
 };
 typedef ranked<(sizeof(key_t) <= 4 && sizeof(offset_t) <= 4)> entry;
+static_assert(MOST_HELD * sizeof(entry) <= TUNE_HELD_BYTES,
+              "the descriptor has made room for these");
 
 FUNCTION void exchange(entry& a, entry& b)
 {

@@ -25,7 +25,7 @@
 #include "segment_topk.h"
 #include "topk_pool.h"
 
-enum : u32 { FEW = 128 }; // most items of a segment that a warp takes
+enum : u32 { FEW = TUNE_FEW }; // most items of a segment that a warp takes
 static_assert(ITEMS <= 32, "a bit for each item of a thread");
 
 struct segmented_topk_shared {

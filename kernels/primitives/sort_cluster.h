@@ -6,6 +6,8 @@
 // each digit belong, and sends each item there. The runs of items with the same digit are
 // neighbours there as well. An item may arrive while a block still sorts, so there are three
 // arrays: one that is sorted, one sorted by the digit, one for what arrives.
+//     TUNE_FEW_BYTES     most memory for the items of a block that sorts alone
+//     TUNE_MOST_SHARE    most items of a block of a cluster
 #pragma once
 #include "cluster_send.h"
 #include "sort_share.h"
@@ -16,12 +18,10 @@ enum {
     CLUSTER_MOST = IN_CLUSTERS ? CLUSTER_BLOCKS : 1,
     COUNTS_A_WORD = 4,
     COUNT_WORDS = RADIX / COUNTS_A_WORD,
-    MOST_SHARE = 1 << 14, // items of a block, as in sort.c
-    STAGED = 2,           // the array of items that are sorted by the digit
-    // Items a thread of a block that sorts alone take this much memory at most, as in sort.c.
-    FEW_BYTES = 40960,
+    STAGED = 2, // the array of items that are sorted by the digit
+    // The items of a block that sorts alone take TUNE_FEW_BYTES of memory at most.
     ROW_BYTES = 2 * SIMT_THREADS * static_cast<int>(sizeof(item_t) + (APART ? 4 : 0)),
-    FEW_ALONE = FEW_BYTES < ROW_BYTES ? 1 : FEW_BYTES / ROW_BYTES,
+    FEW_ALONE = TUNE_FEW_BYTES < ROW_BYTES ? 1 : TUNE_FEW_BYTES / ROW_BYTES,
     FEW_ITEMS = IN_CLUSTERS || ITEMS < FEW_ALONE ? ITEMS : FEW_ALONE
 };
 
@@ -44,10 +44,12 @@ struct cluster_part {
     u32 inverse;      // 2^32 / size, rounded up: (place * inverse) >> 32 is the block of a place
 };
 // Place and size multiply to less than 2^32, so that the rounding changes no quotient.
-static_assert(!IN_CLUSTERS || FEW_ITEMS * SIMT_THREADS <= MOST_SHARE, "variants are not checked");
+static_assert(!IN_CLUSTERS || FEW_ITEMS * SIMT_THREADS <= TUNE_MOST_SHARE,
+              "variants are not checked");
 
 // Sends the block's counts to the other blocks.
-FUNCTION void send_counts(cluster_shared& s, const cluster_part& p, u32 d, const u32 (&count)[BINS])
+FUNCTION void send_counts_to_blocks(cluster_shared& s, const cluster_part& p, u32 d,
+                                    const u32 (&count)[BINS])
 {
     count_words& mine = s.counts[d % 2][block_id()];
     UNROLL
@@ -67,8 +69,8 @@ FUNCTION void send_counts(cluster_shared& s, const cluster_part& p, u32 d, const
 
 // Finds the place of each bin among all items, minus the beginning of the bin in the share. Returns
 // false if all items are in one bin.
-FUNCTION bool find_bases(cluster_shared& s, const block_share& mine, const cluster_part& p, u32 d,
-                         const u32 (&begin)[BINS])
+FUNCTION bool find_bases_in_cluster(cluster_shared& s, const block_share& mine,
+                                    const cluster_part& p, u32 d, const u32 (&begin)[BINS])
 {
     u32 total[BINS], before[BINS], sum = 0;
     counter_wait(s.counts_arrived[d % 2], d / 2);
@@ -134,9 +136,9 @@ FUNCTION int sort_in_cluster(const sort_args& a, cluster_shared& s, const block_
         const cut c = cut_of(mine, d);
         u32 count[BINS], begin[BINS];
         count_by_digit(s.share, mine, c, from, count);
-        send_counts(s, p, d, count);
+        send_counts_to_blocks(s, p, d, count);
         sort_by_digit(s.share, mine, c, from, STAGED, count, begin);
-        if (!find_bases(s, mine, p, d, begin)) continue;
+        if (!find_bases_in_cluster(s, mine, p, d, begin)) continue;
         if (d + 1 == mine.digits && !(PAIRS && TUNE_IN_PLACE)) {
             for_placed(s, mine, c, [&](item_t item, u32 index, u32 place) {
                 a.out[place] = decode(key_of(item));

@@ -101,6 +101,9 @@ struct topk_args {
     u64 cleared_words;    // from `bins` on, which the filter sets to zero
 };
 
+static_assert(sizeof(filter_state) == TUNE_FILTER_BYTES && sizeof(pass_state) == TUNE_PASS_BYTES,
+              "the descriptor has made room for these");
+
 // True if the radix selection has to find the items.
 FUNCTION bool filter_failed(const topk_args& a)
 {

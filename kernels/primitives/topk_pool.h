@@ -10,6 +10,10 @@
 //
 // The ranges follow the span, not the bits of the keys: two rounds are mostly enough whatever the
 // type is.
+//     TUNE_POOL, TUNE_SMALL_POOL   keys of a block; small are those of more than 4 bytes where a
+//                                  block has less than TUNE_POOL_BYTES of shared memory
+//     TUNE_MOST, TUNE_CROWD        most keys to select; most of a range that is not cut further
+//     TUNE_LISTED_BYTES            room for a list
 #pragma once
 #include "block.h"
 #include "cluster.h"
@@ -33,16 +37,17 @@ typedef pool_codes<(sizeof(key_t) > 4 || sizeof(TUNE_OFFSET) > 4)>::type code_t;
 enum : u64 { MOST_CODE = static_cast<code_t>(~0ull) };
 
 enum : u32 {
-    // Keys of a block; the host has the same number from the device's shared memory.
-    KEYS_ALONE = sizeof(key_t) > 4 && SIMT_SHARED_BYTES < 96 * 1024 ? 4096 : 8192,
-    WITH_INDICES = SIMT_SHARED_BYTES < 96 * 1024 ? 3072
-                   : sizeof(code_t) > 4          ? 4096
-                                                 : 8192,
+    // Keys of a block; the host chooses likewise by the device's shared memory.
+    SMALL = SIMT_SHARED_BYTES < TUNE_POOL_BYTES,
+    KEYS_ALONE = sizeof(key_t) > 4 && SMALL ? TUNE_SMALL_POOL : TUNE_POOL,
+    WITH_INDICES = SMALL                ? 3072
+                   : sizeof(code_t) > 4 ? TUNE_SMALL_POOL
+                                        : TUNE_POOL,
     POOL = POOL_HAS_INDICES ? WITH_INDICES : KEYS_ALONE,
     RANGE_BITS = POOL_HAS_INDICES ? 10 : 11,
     RANGES = 1 << RANGE_BITS, // into which a span is cut
-    MOST = 2048,              // most keys to select
-    CROWD = 512,              // a range of no more is not cut any further
+    MOST = TUNE_MOST,         // most keys to select
+    CROWD = TUNE_CROWD,       // a range of no more is not cut any further
     LIST = MOST + CROWD
 };
 
@@ -50,6 +55,7 @@ struct listed { // items, their places being those of their ranges
     code_t key[LIST], index[LIST];
     u32 range[LIST]; // its first place, and above 16 bits its items
 };
+static_assert(sizeof(listed) <= TUNE_LISTED_BYTES, "the descriptor has made room for a list");
 
 struct span {
     code_t low, high; // both belong to it
