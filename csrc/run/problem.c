@@ -3,7 +3,6 @@
 
 #include "base/integer.h"
 
-#include <stdio.h>
 #include <string.h>
 
 const cubc_type problem_all_types[PROBLEM_ALL_TYPES] = {CUBC_I8,  CUBC_I16,  CUBC_I32, CUBC_I64,
@@ -420,9 +419,6 @@ unsigned problem_cluster(const instance *i, uint64_t blocks)
 
 unsigned problem_cluster_most(const instance *i, int kernel)
 {
-    int major = 0, minor = 0;
     if (variant_value(&i->space, &i->variant, "ord", 0) != IN_A_CLUSTER) return 1;
-    if (sscanf(i->device->info.compiler, "NVRTC %d.%d", &major, &minor) != 2) return 1;
-    if (major < 12 || (major == 12 && minor < 1)) return 1;
     return i->kernels[kernel].cluster > 1 ? i->kernels[kernel].cluster : 1;
 }

@@ -170,13 +170,20 @@ static bool runs_in_clusters(CUfunction function, unsigned blocks, unsigned thre
     return !cuda.cuOccupancyMaxActiveClusters(&clusters, function, &config) && clusters > 0;
 }
 
+// True if kernels are compiled with what the blocks of a cluster write to one another by
+// (kernels/grid/cluster.h).
+static bool compiler_has_clusters(void)
+{
+    return cuda.nvrtc_major > 12 || (cuda.nvrtc_major == 12 && cuda.nvrtc_minor >= 1);
+}
+
 // The most of the kernel's blocks that can run as a cluster, and then fewer can as well. A device
 // need not have clusters of more than eight, and a part of a GPU may have too few multiprocessors
 // side by side for any.
 static unsigned largest_cluster(const cuda_device *d, CUfunction function, unsigned threads,
                                 unsigned shared)
 {
-    if (d->capability < 90) return 0;
+    if (d->capability < 90 || !compiler_has_clusters()) return 0;
     // Where it is refused there are none of sixteen.
     cuda.cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
     unsigned blocks = CLUSTER_BLOCKS;

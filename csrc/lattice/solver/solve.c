@@ -28,10 +28,17 @@ static cubc_status find_method(const char *name, const solver_method **out)
         if (name && strcmp(name, names[k]) == 0) return CUBC_OK;
     }
     const char *near = nearest_name(name ? name : "", names, COUNT_OF(names));
-    FAIL(CUBC_INVALID_ARGUMENT,
-         "no solver '%.30s'%s%s%s; there are cg, block_cg, bicgstab, gcr, "
-         "multishift",
-         name ? name : "", near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    text list = {0};
+    for (size_t k = 0; k < COUNT_OF(names); k++)
+        text_printf(&list, "%s%s", k ? ", " : "", names[k]);
+    cubc_status st = text_done(&list);
+    if (!st)
+        st = error_set(__FILE__, __LINE__, CUBC_INVALID_ARGUMENT,
+                       "no solver '%.30s'%s%s%s; there are %s", name ? name : "",
+                       near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "",
+                       list.data);
+    text_free(&list);
+    return st;
 }
 
 static cubc_status check_numbers(const cubc_solve_params *p)
