@@ -10,6 +10,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,6 +42,11 @@ SHORTER = {
 # Commands that compile or measure for minutes: their words are checked, and they are not run.
 LONG = r"cubc (?:compare --live|verify) .*"
 PROGRAM = "import cubc, numpy\ncubc.sum(numpy.ones(1 << 16, 'f4'))\n"
+COMMANDS = """
+import ast, sys
+from cubc.tuner._cli import main
+sys.exit(max(main(words) for words in ast.literal_eval(sys.argv[1])))
+"""
 DOCTEST = "import doctest, sys\nsys.exit(doctest.testfile('block.txt', module_relative=False)[0])"
 
 
@@ -127,4 +133,10 @@ def shell(text, folder):
         makefile = (ROOT / "Makefile").read_text()
         assert [name for name in targets if not re.search(rf"^{name}:", makefile, re.M)] == []
         return
-    run(["sh", "-ec", text], folder)
+    commands = re.compile("cubc (?!record )")  # record becomes the program that it is given
+    for is_cubc, lines in groupby(text.splitlines(), lambda line: bool(commands.match(line))):
+        if is_cubc:  # one process for several commands, since it takes longer to start than they
+            several = [shlex.split(line, comments=True)[1:] for line in lines]
+            run([sys.executable, "-c", COMMANDS, repr(several)], folder)
+        else:
+            run(["sh", "-ec", "\n".join(lines)], folder)
