@@ -4,7 +4,7 @@
 // A hop of spinors is two launches. The first sends the faces, projected to half spinors; those of
 // hops forwards, from x to x + mu, are multiplied by their link, which the sender has. The second
 // computes the sites off the faces, and then, in blocks that wait for the neighbours, those on
-// them, each as a whole: sums and roundings are those of a lattice that is not cut.
+// them, each as a whole: sums are in the order of a lattice that is not cut.
 //
 // A face in a window has the half spinors of all fields in turn, in f64 or f32 as they are
 // calculated: chunk k of 16 bytes of all sites before chunk k + 1 of any. Norms of fixed-point
