@@ -30,8 +30,9 @@ LAYERS = {
     "lattice/io": "base",
     "lattice/grid": "device",
     "lattice/operators": "run lattice/grid",
+    "lattice/gauge": "lattice/operators",
     "lattice/solver": "lattice/operators",
-    "python": "primitives measure store lattice/io lattice/solver",
+    "python": "primitives measure store lattice/io lattice/gauge lattice/solver",
 }
 # Includes against the direction, and why they are still there.
 EXCEPTIONS = {

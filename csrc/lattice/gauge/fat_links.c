@@ -1,5 +1,5 @@
 // Descriptor of fat_links: kernels/lattice/fat_links.cu.
-#include "lattice/operators/gauge.h"
+#include "lattice/gauge/gauge.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 // Descriptor of gauge_random: kernels/lattice/gauge_random.cu.
-#include "lattice/operators/gauge.h"
+#include "lattice/gauge/gauge.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 // Descriptor of gauge_update: kernels/lattice/gauge_update.cu.
-#include "lattice/operators/gauge.h"
+#include "lattice/gauge/gauge.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // Descriptor of long_links: kernels/lattice/long_links.cu.
-#include "lattice/operators/gauge.h"
+#include "lattice/gauge/gauge.h"
 
 #include <math.h>
 

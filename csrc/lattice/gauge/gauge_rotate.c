@@ -1,5 +1,5 @@
 // Descriptor of gauge_rotate: kernels/lattice/gauge_rotate.cu.
-#include "lattice/operators/gauge.h"
+#include "lattice/gauge/gauge.h"
 
 #include <string.h>
 

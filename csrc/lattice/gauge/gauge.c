@@ -1,5 +1,5 @@
 // Checks and macros that the descriptors of kernels on gauge fields share: see gauge.h.
-#include "lattice/operators/gauge.h"
+#include "lattice/gauge/gauge.h"
 
 cubc_status gauge_problem(const algorithm *a, const int extents[4], cubc_type type,
                           const char *benchmark, problem *out)

@@ -1,5 +1,5 @@
 // Descriptor of gauge_project: kernels/lattice/gauge_project.cu.
-#include "lattice/operators/gauge.h"
+#include "lattice/gauge/gauge.h"
 
 #include <string.h>
 

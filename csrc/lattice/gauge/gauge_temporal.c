@@ -1,5 +1,5 @@
 // Descriptor of gauge_temporal: kernels/lattice/gauge_temporal.cu.
-#include "lattice/operators/gauge.h"
+#include "lattice/gauge/gauge.h"
 
 cubc_status gauge_temporal_problem(const cubc_gauge_temporal_params *params, problem *out)
 {

@@ -1,6 +1,6 @@
 // Descriptor of gauge_measure: kernels/lattice/gauge_measure.cu.
 #include "base/integer.h"
-#include "lattice/operators/gauge.h"
+#include "lattice/gauge/gauge.h"
 
 #include <string.h>
 
