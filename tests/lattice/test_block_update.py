@@ -133,7 +133,7 @@ def test_its_ends(operator):
 
 
 def test_an_operator_without_inverse(operator):
-    """The free operator at kappa 1/8 has constants in its kernel: no falling residual is seen."""
+    """The free operator at kappa 1/8 has constants in its kernel; a steady residual is noticed."""
     links = np.zeros_like(LINKS)
     links[...] = np.eye(3)
     free = lattice.Gauge(links, device=operator.gauge.device)
