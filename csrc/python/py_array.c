@@ -185,6 +185,85 @@ static PyObject *array_item(PyObject *self, PyObject *unused)
     return item;
 }
 
+static PyObject *array_tolist(PyObject *self, PyObject *unused)
+{
+    PyObject *array = array_numpy(self, unused);
+    PyObject *list = array ? PyObject_CallMethod(array, "tolist", NULL) : NULL;
+    Py_XDECREF(array);
+    return list;
+}
+
+// ---- as another array ---------------------------------------------------------------------------
+// The extents of reshape(2, -1) or reshape((2, -1)); -1 with an exception set.
+static int read_extents(const py_array *a, PyObject *given, Py_ssize_t *shape)
+{
+    Py_ssize_t ndim = PyTuple_Size(given), open = -1;
+    uint64_t n = 1;
+    bool fits = ndim <= VIEW_DIMENSIONS;
+    for (Py_ssize_t d = 0; fits && d < ndim; d++) {
+        shape[d] = PyNumber_AsSsize_t(PyTuple_GetItem(given, d), PyExc_OverflowError);
+        if (shape[d] == -1 && PyErr_Occurred()) return -1;
+        fits = shape[d] >= 0 || (shape[d] == -1 && open < 0);
+        if (shape[d] == -1) open = d;
+        if (fits && d != open) fits = !__builtin_mul_overflow(n, (uint64_t)shape[d], &n);
+    }
+    if (fits && open >= 0 && n) shape[open] = (Py_ssize_t)(a->n / n);
+    if (fits && open >= 0) n = n ? n * (uint64_t)shape[open] : a->n + 1;
+    if (fits && n == a->n) return 0;
+    PyErr_Format(PyExc_ValueError, "cannot reshape array of size %llu into shape %R",
+                 (unsigned long long)a->n, given);
+    return -1;
+}
+
+static PyObject *array_reshape(PyObject *self, PyObject *args)
+{
+    py_array *a = (py_array *)self, *shaped = NULL;
+    Py_ssize_t shape[VIEW_DIMENSIONS];
+    bool packed = PyTuple_Size(args) == 1 && !PyIndex_Check(PyTuple_GetItem(args, 0));
+    PyObject *given = packed ? PySequence_Tuple(PyTuple_GetItem(args, 0)) : Py_NewRef(args);
+    if (!given) return NULL;
+    if (read_extents(a, given, shape) == 0)
+        shaped = new_array(a->device, a->type, (int)PyTuple_Size(given), shape);
+    Py_DECREF(given);
+    if (!shaped) return NULL;
+    shaped->data = a->data;
+    shaped->stream = a->stream;
+    shaped->stream_object = Py_XNewRef(a->stream_object);
+    shaped->read_only = a->read_only;
+    shaped->base = Py_NewRef(self);
+    return (PyObject *)shaped;
+}
+
+// cubc.transform("x", x=self, dtype=dtype): by the public name, since transform's file uses this
+// one.
+static PyObject *converted(PyObject *self, PyObject *dtype)
+{
+    PyObject *module = PyImport_ImportModule("cubc"), *made = NULL;
+    PyObject *function = module ? PyObject_GetAttrString(module, "transform") : NULL;
+    PyObject *text = function ? Py_BuildValue("(s)", "x") : NULL;
+    PyObject *options = text ? Py_BuildValue("{s:O,s:O}", "x", self, "dtype", dtype) : NULL;
+    if (options) made = PyObject_Call(function, text, options);
+    Py_XDECREF(options);
+    Py_XDECREF(text);
+    Py_XDECREF(function);
+    Py_XDECREF(module);
+    return made;
+}
+
+static PyObject *array_astype(PyObject *self, PyObject *dtype)
+{
+    return converted(self, dtype);
+}
+
+static PyObject *array_copy(PyObject *self, PyObject *unused)
+{
+    PyObject *dtype = py_numpy_dtype(((py_array *)self)->type);
+    PyObject *made = dtype ? converted(self, dtype) : NULL;
+    (void)unused;
+    Py_XDECREF(dtype);
+    return made;
+}
+
 static PyObject *array_complex(PyObject *self, PyObject *unused)
 {
     PyObject *item = array_item(self, unused);
@@ -420,6 +499,11 @@ static PyGetSetDef properties[] = {
 static PyMethodDef array_methods[] = {
     {"numpy", array_numpy, METH_NOARGS, "A copy as a NumPy array."},
     {"item", array_item, METH_NOARGS, "The only item as a Python number; of a struct as a tuple."},
+    {"tolist", array_tolist, METH_NOARGS, "The items as a list, of lists for several dimensions."},
+    {"reshape", array_reshape, METH_VARARGS,
+     "The same memory in another shape; one extent may be -1."},
+    {"astype", array_astype, METH_O, "A copy of another type, as NumPy converts items."},
+    {"copy", array_copy, METH_NOARGS, "A copy on the same device."},
     {"__complex__", array_complex, METH_NOARGS, NULL},
     {"__array__", KEYWORDS(array_array), METH_VARARGS | METH_KEYWORDS, NULL},
     {"__dlpack__", KEYWORDS(array_dlpack), METH_VARARGS | METH_KEYWORDS, NULL},

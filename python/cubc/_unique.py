@@ -38,8 +38,7 @@ def unique(
     return_index : bool
         True returns the index of the first of each too.
     return_inverse : bool
-        True returns the place of each item among the distinct ones too: in the shape of `x` if it
-        is in host memory, else flat.
+        True returns the place of each item among the distinct ones too, in the shape of `x`.
     return_counts : bool
         True returns how often each occurs too.
     equal_nan : bool
@@ -106,7 +105,7 @@ def _ordered_with_indices(x: Any, options: dict[str, Any]) -> tuple[Any, Any]:
         }
         return call("sort", fields, **options)[:2]
     flat = transform("z", z=x, **options)
-    flat = flat.reshape(-1) if isinstance(flat, np.ndarray) else flat
+    flat = flat.reshape(-1)
     if kind == "f":  # zeros of both signs are alike here, and the first of them stays
         order = argsort(lazy("x == 0 ? 0.0f : x", x=flat, dtype=flat.dtype), axis=None, **options)
     else:
@@ -133,7 +132,7 @@ def _inverse(heads: Any, order: Any, x: Any, options: dict[str, Any]) -> Any:
     ranks = transform("k - 1", k=runs, out=runs, **options)
     bits = max(1, int(order.shape[0]).bit_length())
     inverse = sort_pairs(order, ranks, end_bit=bits, **options)[1]
-    return inverse.reshape(x.shape) if isinstance(inverse, np.ndarray) else inverse
+    return inverse.reshape(tuple(x.shape))
 
 
 def _counts(first: Any, total: int, options: dict[str, Any]) -> Any:

@@ -295,3 +295,35 @@ def test_a_workload_tells_where_all_of_its_arrays_are():
 def test_no_array_from_nothing():
     with pytest.raises(TypeError):
         cubc.Array()
+
+
+# ---- as another array ----------------------------------------------------------------------------
+def test_reshape(device):
+    x = np.arange(12, dtype=np.int32)
+    a = cubc.asarray(x, device=device)
+    for shape in [(3, 4), (2, -1), (-1,), (1, 12, 1), ([4, 3],), ((2, 3, -1),)]:
+        b = a.reshape(*shape)
+        np.testing.assert_array_equal(b.numpy(), x.reshape(*shape))
+        assert b.ptr == a.ptr
+    empty = cubc.asarray(x[:0], device=device)
+    assert empty.reshape(3, -1).shape == x[:0].reshape(3, -1).shape
+    for shape in [(5,), (-1, -1), (0, -1), (-2, 6), (2**62, 2**62)]:
+        with pytest.raises(ValueError, match="cannot reshape array of size 12"):
+            a.reshape(*shape)
+    del a
+    assert b.numpy().sum() == 66  # the memory lives as long as a part of it
+
+
+def test_astype_copy_and_tolist(device):
+    x = np.arange(12, dtype=np.int32).reshape(3, 4)
+    a = cubc.asarray(x, device=device)
+    assert a.tolist() == x.tolist()
+    for dtype in ("f4", bool, np.int64):
+        b = a.astype(dtype)
+        assert b.dtype == np.dtype(dtype)
+        np.testing.assert_array_equal(b.numpy(), x.astype(dtype))
+    b = a.copy()
+    assert b.ptr != a.ptr
+    np.testing.assert_array_equal(b.numpy(), x)
+    p = np.zeros(3, [("n", "i4"), ("m", "f8")])
+    assert cubc.asarray(p, device=device).copy().tolist() == p.tolist()
