@@ -140,7 +140,8 @@ def test_the_notes_of_a_release(monkeypatch, capsys):
 
 def test_every_public_function_is_exported():
     headers = (path.read_text() for path in (ROOT / "csrc/include").rglob("*.h"))
-    declarations = re.sub(r"//.*", "", "".join(headers))
+    # Functions that a header defines itself, as for MPI, are in no library.
+    declarations = re.sub(r"//.*|^static inline .*", "", "".join(headers), flags=re.MULTILINE)
     names = re.findall(r"\b(cubc_\w+)\(", declarations)
     library = ctypes.CDLL(_core.__file__)
     assert names
