@@ -10,10 +10,10 @@ from .._calls import named, whole
 from .._core import asarray, call
 from ._fields import Spinors, extent_fields, is_half, outputs, precision_type
 from ._gauge import Gauge
-from ._operator import Operator
+from ._operator import Operator, theta_fields
 from ._propagator import Propagates, propagator_of, refuse, sources_of
 from ._solve import SolveInfo
-from ._wilson import Wilson, angles_of, theta_fields
+from ._wilson import Wilson
 
 MOST_LS = 64  # CUBC_MOST_LS
 UPPER, LOWER = slice(0, 2), slice(2, 4)  # spins with gamma_5 = 1 and with -1
@@ -74,23 +74,14 @@ class Mobius(Propagates, Operator):
         reconstruct: int = 12,
         precision: str = "double",
     ):
-        if not isinstance(gauge, Gauge):
-            raise TypeError(f"expected a Gauge, not {type(gauge).__name__}: Gauge(links) makes one")
-        precision_type(precision)
-        if reconstruct not in (18, 12, 8):
-            raise ValueError(f"reconstruct={reconstruct!r}: links are stored in 18, 12 or 8 reals")
+        self._take_options(gauge, antiperiodic_t, theta, reconstruct, precision)
         if not 1 <= (sites := whole(type(self).__name__, "Ls", Ls)) <= MOST_LS:
             raise ValueError(f"Ls={Ls!r}: the fifth dimension has 1 to {MOST_LS} sites")
-        self.gauge = gauge
         self.mass, self.M5 = float(mass), float(M5)
         self.Ls = self._inner = sites
         self.b5, self.c5 = float(b5), float(c5)
         if not all(map(isfinite, (self.mass, self.M5, self.b5, self.c5))):
             raise ValueError(f"{self._of()}: expected finite numbers")
-        self.antiperiodic_t = bool(antiperiodic_t)
-        self.theta = angles_of(theta)
-        self.reconstruct = reconstruct
-        self.precision = precision
 
     def _of(self) -> str:
         return f"mass={self.mass}, M5={self.M5}, Ls={self.Ls}, b5={self.b5}, c5={self.c5}"

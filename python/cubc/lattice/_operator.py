@@ -1,13 +1,38 @@
 """Common part of the operators: fields on their way to kernels and back, and solves."""
 
+from collections.abc import Sequence
+from math import isfinite
 from typing import Any
 
 from .._calls import named
-from ._fields import SPINOR, Spinors, as_complex, device_output, is_half, pack, returned, unpack
+from ._fields import (
+    SPINOR,
+    Spinors,
+    as_complex,
+    device_output,
+    is_half,
+    pack,
+    precision_type,
+    returned,
+    unpack,
+)
 from ._gauge import Gauge
 from ._solve import SolveInfo, solve
 
 _PARITIES = {"even": 0, "odd": 1}
+
+
+def angles_of(theta: Sequence[float] | None) -> tuple[float, float, float, float]:
+    """Return the angles at the boundaries of x, y, z, t."""
+    angles = (0.0,) * 4 if theta is None else tuple(float(angle) for angle in theta)
+    if len(angles) != 4 or not all(map(isfinite, angles)):
+        raise ValueError(f"theta={theta!r:.80}: expected four finite angles, of x, y, z, t")
+    return angles
+
+
+def theta_fields(theta: tuple[float, ...]) -> dict[str, float]:
+    """Return the angles by the names of the kernels' parameters."""
+    return dict(zip(("theta_x", "theta_y", "theta_z", "theta_t"), theta, strict=True))
 
 
 class Operator:
@@ -25,6 +50,32 @@ class Operator:
     precision: str
     _site: tuple[int, ...] = SPINOR
     _inner: int = 1
+    _links_name: str = "links"
+    _reals: tuple[int, ...] = (18, 12, 8)  # that one of them may be stored in
+
+    def _take_options(
+        self,
+        gauge: Gauge,
+        antiperiodic_t: bool,
+        theta: Sequence[float] | None,
+        reconstruct: int,
+        precision: str,
+    ) -> None:
+        """Check and keep the options that all operators have."""
+        if not isinstance(gauge, Gauge):
+            raise TypeError(f"expected a Gauge, not {type(gauge).__name__}: Gauge(links) makes one")
+        precision_type(precision)
+        if reconstruct not in self._reals:
+            few, last = ", ".join(map(str, self._reals[:-1])), self._reals[-1]
+            raise ValueError(
+                f"reconstruct={reconstruct!r}: {self._links_name} are stored in {few} or {last} "
+                "reals"
+            )
+        self.gauge = gauge
+        self.antiperiodic_t = bool(antiperiodic_t)
+        self.theta = angles_of(theta)
+        self.reconstruct = reconstruct
+        self.precision = precision
 
     def _apply(self, x: Spinors, dagger: bool, stream: Any) -> Spinors:
         raise NotImplementedError

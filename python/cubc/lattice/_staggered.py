@@ -13,9 +13,8 @@ from .._lazy import lazy
 from . import _fat_links
 from ._fields import COLOUR_VECTOR, NATIVE, Spinors, extent_fields, outputs, precision_type
 from ._gauge import Gauge
-from ._operator import Operator
+from ._operator import Operator, theta_fields
 from ._propagator import Propagates
-from ._wilson import angles_of, theta_fields
 
 # For each direction x, y, z, t: five bits that say which of the coordinates x, y, z, t change the
 # sign of a hop, and whether it is negative besides (cubc_dslash_staggered_params).
@@ -86,21 +85,16 @@ class _StaggeredOperator(Propagates, Operator):
         phases: str,
         antiperiodic_t: bool,
         theta: Sequence[float] | None,
+        reconstruct: int,
         precision: str,
     ):
-        if not isinstance(gauge, Gauge):
-            raise TypeError(f"expected a Gauge, not {type(gauge).__name__}: Gauge(links) makes one")
+        self._take_options(gauge, antiperiodic_t, theta, reconstruct, precision)
         if phases not in PHASES:
             raise ValueError(f"phases {phases!r}: expected one of {', '.join(PHASES)}")
         if not math.isfinite(mass):
             raise ValueError(f"mass={mass!r}: expected a finite number")
-        precision_type(precision)
-        self.gauge = gauge
         self.mass = float(mass)
         self.phases = phases
-        self.antiperiodic_t = bool(antiperiodic_t)
-        self.theta = angles_of(theta)
-        self.precision = precision
 
     def __repr__(self) -> str:
         return (
@@ -187,10 +181,7 @@ class Staggered(_StaggeredOperator):
         reconstruct: int = 12,
         precision: str = "double",
     ):
-        super().__init__(gauge, mass, phases, antiperiodic_t, theta, precision)
-        if reconstruct not in (18, 12, 8):
-            raise ValueError(f"reconstruct={reconstruct!r}: links are stored in 18, 12 or 8 reals")
-        self.reconstruct = reconstruct
+        super().__init__(gauge, mass, phases, antiperiodic_t, theta, reconstruct, precision)
 
     def _links(self, precision: str, stream: Any) -> dict[str, Any]:
         return {
@@ -204,6 +195,7 @@ class _ImprovedOperator(_StaggeredOperator):
     """Operators with fat and long links, which are kept until the gauge field changes."""
 
     _action: str
+    _links_name, _reals = "long links", (18, 13)
 
     def __init__(
         self,
@@ -214,15 +206,10 @@ class _ImprovedOperator(_StaggeredOperator):
         reconstruct: int,
         **options: Any,
     ):
-        super().__init__(gauge, mass, **options)
+        super().__init__(gauge, mass, reconstruct=reconstruct, **options)
         _fat_links.check(self._action, u0, naik_epsilon)
-        if reconstruct not in (18, 13):
-            raise ValueError(
-                f"reconstruct={reconstruct!r}: long links are stored in 18 or 13 reals"
-            )
         self.u0 = float(u0)
         self.naik_epsilon = float(naik_epsilon)
-        self.reconstruct = reconstruct
 
     def _links(self, precision: str, stream: Any) -> dict[str, Any]:
         if self._improved is None or self._improved.version != self.gauge.version:

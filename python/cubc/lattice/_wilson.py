@@ -8,7 +8,7 @@ from .._calls import named
 from .._core import call
 from ._fields import Spinors, extent_fields, outputs, precision_type
 from ._gauge import Gauge
-from ._operator import Operator
+from ._operator import Operator, theta_fields
 from ._propagator import Propagates
 
 OVER_RANKS = ("dslash_wilson", "dslash_twisted")  # kernels that handle a Grid
@@ -27,19 +27,6 @@ def kappa_of(name: str, kappa: float | None, mass: float | None, anisotropy: flo
             " is no finite number"
         )
     return 1 / twice
-
-
-def angles_of(theta: Sequence[float] | None) -> tuple[float, float, float, float]:
-    """Return the angles at the boundaries of x, y, z, t."""
-    angles = (0.0,) * 4 if theta is None else tuple(float(angle) for angle in theta)
-    if len(angles) != 4 or not all(map(isfinite, angles)):
-        raise ValueError(f"theta={theta!r:.80}: expected four finite angles, of x, y, z, t")
-    return angles
-
-
-def theta_fields(theta: tuple[float, ...]) -> dict[str, float]:
-    """Return the angles by the names of the kernels' parameters."""
-    return dict(zip(("theta_x", "theta_y", "theta_z", "theta_t"), theta, strict=True))
 
 
 class Wilson(Propagates, Operator):
@@ -104,18 +91,9 @@ class Wilson(Propagates, Operator):
         precision: str = "double",
         temporal_gauge: bool = False,
     ):
-        if not isinstance(gauge, Gauge):
-            raise TypeError(f"expected a Gauge, not {type(gauge).__name__}: Gauge(links) makes one")
-        precision_type(precision)
-        if reconstruct not in (18, 12, 8):
-            raise ValueError(f"reconstruct={reconstruct!r}: links are stored in 18, 12 or 8 reals")
-        self.gauge = gauge
+        self._take_options(gauge, antiperiodic_t, theta, reconstruct, precision)
         self.kappa = kappa_of(type(self).__name__, kappa, mass, anisotropy)
-        self.antiperiodic_t = bool(antiperiodic_t)
-        self.theta = angles_of(theta)
         self.anisotropy = float(anisotropy)
-        self.reconstruct = reconstruct
-        self.precision = precision
         self.temporal_gauge = bool(temporal_gauge)
 
     def __repr__(self) -> str:
