@@ -43,12 +43,6 @@ FUNCTION bool sorts_by_all_bits(const sort_args& a)
     return sorted_bits(a) == static_cast<key_t>(~0ull);
 }
 
-FUNCTION u32 bit_length(u64 v)
-{
-    const u32 high = static_cast<u32>(v >> 32), low = static_cast<u32>(v);
-    return high ? 33u + last_set(high) : low ? 1u + last_set(low) : 0u;
-}
-
 struct key_range { // range of the sorted bits
     key_t lowest, highest;
 };

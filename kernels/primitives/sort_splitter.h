@@ -58,7 +58,7 @@ FUNCTION u32 digit_of(key_t code, const splitter& p)
 FUNCTION u32 bits_of_range(key_t low, key_t high)
 {
     const u64 range = static_cast<u64>(high - low);
-    if (high <= low) return 0;
+    if (high <= low) return 0; // and below not bit_length, which would test again
     return range >> 32 ? 33 + last_set(static_cast<u32>(range >> 32))
                        : 1 + last_set(static_cast<u32>(range));
 }

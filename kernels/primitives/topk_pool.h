@@ -160,9 +160,7 @@ struct cutting {
 
 FUNCTION u32 width_for(span over)
 {
-    const u64 most = static_cast<u64>(over.high - over.low);
-    const u32 high = static_cast<u32>(most >> 32), low = static_cast<u32>(most);
-    const u32 bits = high ? 33 + last_set(high) : low ? 1 + last_set(low) : 0;
+    const u32 bits = bit_length(static_cast<u64>(over.high - over.low));
     return bits > RANGE_BITS ? bits - RANGE_BITS : 0;
 }
 
