@@ -194,8 +194,7 @@ FUNCTION bool block_agrees(const block_sources& of)
 // residuals are right they do so on a plateau too, from which a new beginning would not lead.
 FUNCTION bool block_goes_on(const block_matrices& m, const block_sources& of)
 {
-    return m.ends == RESIDUALS && m.members == of.active &&
-           (!block_stalls(of) || block_agrees(of));
+    return m.ends == RESIDUALS && m.members == of.active && (!block_stalls(of) || block_agrees(of));
 }
 
 // Returns true if the directions of before the update are kept, without the residuals in them:
