@@ -42,6 +42,8 @@ system:
 # The C core is compiled while pip installs, which keeps one processor waiting; pytest comes last, so
 # that its summary is the last thing to be read. It has one process more than there are processors,
 # for the time that tests wait: for a compiler, a deadline, the end of a process.
+# Kernels that a run has compiled are kept, as objects are: the next run compiles what has changed.
+test: export CUBC_TEST_CACHE ?= $(CURDIR)/build/test-kernels
 test:
 	@$(MAKE) --no-print-directory -j$(JOBS) stubs ctest
 	$(PYTEST) -n $$(($(JOBS) + 1)) --maxprocesses 8 --dist worksteal
