@@ -5,11 +5,13 @@
 #include "lattice/operators/solver_update.h"
 #include "run/instance_key.h"
 
+static const cubc_guard of_one_rank = {.parts_n = 8, .phase = 5, .step = 7};
+
 static void check_macros(const cubc_site_update *update, const char *want)
 {
     problem p = {0};
     text out = {0};
-    CHECK_STATUS(solver_update_texts(&p, "a test", update), CUBC_OK);
+    CHECK_STATUS(solver_update_texts(&p, "a test", update, &of_one_rank, 1), CUBC_OK);
     solver_update_define(&p, &out);
     if (!CHECK(strcmp(out.data, want) == 0)) printf("%s", out.data);
     text_free(&out);
@@ -25,18 +27,20 @@ static void test_macros(void)
                                   .finish = "cg_next_residual"};
     check_macros(&all, "#define TUNE_SUMS 2\n"
                        "#define TUNE_STATEMENTS x = x + alpha * p; p = beta * p\n"
+                       "#define TUNE_RANKS 0\n"
                        "#define TUNE_FINISH cg_next_residual\n" STATE
                        "#define TUNE_SCALARS(X) X(alpha) X(beta)\n"
                        "#define TUNE_ADD(X) X(0, (norm(x))) X(1, (dot_real(x, p)))\n");
-    check_macros(NULL, "#define TUNE_SUMS 0\n#define TUNE_STATEMENTS \n#define TUNE_FINISH \n" STATE
-                       "#define TUNE_SCALARS(X)\n"
+    check_macros(NULL, "#define TUNE_SUMS 0\n#define TUNE_STATEMENTS \n#define TUNE_RANKS 0\n"
+                       "#define TUNE_FINISH \n" STATE "#define TUNE_SCALARS(X)\n"
                        "#define TUNE_ADD(X)\n");
 }
 
 static void check_refused(cubc_site_update update, const char *why)
 {
     problem p = {0};
-    CHECK_STATUS(solver_update_texts(&p, "a test", &update), CUBC_INVALID_ARGUMENT);
+    CHECK_STATUS(solver_update_texts(&p, "a test", &update, &of_one_rank, 1),
+                 CUBC_INVALID_ARGUMENT);
     CHECK_CONTAINS(cubc_error_message(), why);
 }
 
@@ -63,7 +67,7 @@ static void test_same_code(void)
                                         {.sums = {"norm(x)", "norm(x)"}, .finish = "cg_length"}};
     problem p[COUNT_OF(updates) + 1] = {0}; // the last is no solver's
     for (size_t k = 0; k < COUNT_OF(updates); k++)
-        CHECK_STATUS(solver_update_texts(&p[k], "a test", &updates[k]), CUBC_OK);
+        CHECK_STATUS(solver_update_texts(&p[k], "a test", &updates[k], &of_one_rank, 1), CUBC_OK);
     for (size_t k = 0; k < COUNT_OF(p); k++)
         for (size_t j = 0; j < COUNT_OF(p); j++)
             CHECK(instance_key_equal(&p[k], &p[j]) == (k == j));
@@ -72,13 +76,12 @@ static void test_same_code(void)
 static void test_room_for_sums(void)
 {
     const cubc_site_update update = {.sums = {"norm(x)", "norm(p)"}, .finish = "f"};
-    const cubc_guard guard = {.parts_n = 8, .phase = 5, .step = 7};
     problem p = {0};
     launch l = {.args_count = 1};
-    CHECK_STATUS(solver_update_texts(&p, "a test", &update), CUBC_OK);
-    CHECK_STATUS(solver_update_place(&p, &guard, 5, &l), CUBC_INVALID_ARGUMENT);
+    CHECK_STATUS(solver_update_texts(&p, "a test", &update, &of_one_rank, 1), CUBC_OK);
+    CHECK_STATUS(solver_update_place(&p, &of_one_rank, 5, 1, &l), CUBC_INVALID_ARGUMENT);
     CHECK_CONTAINS(cubc_error_message(), "10 partial sums have no room in 8");
-    CHECK_STATUS(solver_update_place(&p, &guard, 4, &l), CUBC_OK);
+    CHECK_STATUS(solver_update_place(&p, &of_one_rank, 4, 1, &l), CUBC_OK);
     CHECK(l.args_count == 5 && l.args[3] == 5 && l.args[4] == 7);
 }
 
@@ -88,7 +91,7 @@ static void test_copies(void)
     const cubc_site_update update = {.scalars = {"alpha"}, .sums = {"norm(x)"}, .finish = "f"};
     long before = mem_outstanding();
     problem p = {0}, key;
-    CHECK_STATUS(solver_update_texts(&p, "a test", &update), CUBC_OK);
+    CHECK_STATUS(solver_update_texts(&p, "a test", &update, &of_one_rank, 1), CUBC_OK);
     for (long nth = 0; nth <= 4; nth++) {
         mem_fail_at(nth);
         cubc_status st = instance_key_copy(&p, &key);
