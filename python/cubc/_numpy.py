@@ -1,5 +1,6 @@
 """Functions of NumPy that take one or two calls of primitives."""
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -37,11 +38,16 @@ def cumprod(x, /, axis=None, dtype=None, out=None, **options) -> Any:
     return _cumulative("cumprod", "prod", x, axis, dtype, out, options)
 
 
+@functools.lru_cache(maxsize=256)
+def _widened(op, dtype) -> Any:
+    return operator_types(op, dtype, widen=True)[1]
+
+
 def _cumulative(function, op, x, axis, dtype, out, options) -> Any:
     try:
         x = x if isinstance(x, Lazy) else as_array(x)
         if dtype is None and out is None:
-            dtype = operator_types(op, x.dtype, widen=True)[1]
+            dtype = _widened(op, x.dtype)
         if axis is not None and x.ndim == 0:  # NumPy takes such an array as one item
             axis_number(axis, 1)
             axis = None
