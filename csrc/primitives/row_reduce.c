@@ -99,23 +99,19 @@ static void share_rows(layout *l, uint64_t least, uint64_t most_blocks)
     l->blocks = smaller(l->turns, most_blocks);
 }
 
-// As few lanes a row as hold it in their registers, but more where there are too few rows for the
-// device's threads.
+// Teams of lanes, or of blocks where a warp does not hold a row.
 static void lay_out_teams(layout *l, uint64_t vector, uint64_t loads, uint64_t threads,
                           uint64_t sm_count, uint64_t resident, uint64_t waves)
 {
     enum { WARP = 32, BLOCK = 6 };
-    uint64_t vectors = ceil_div(l->length, vector), team = 1, warps;
+    uint64_t vectors = ceil_div(l->length, vector), warps;
     if ((vectors > WARP * loads && l->rows <= resident) || l->length > MOST_ITEMS) {
         l->team_log2 = BLOCK;
         share_rows(l, vector * loads * threads, resident * waves);
         return;
     }
-    for (; team < WARP &&
-           (team * loads < vectors || (team < vectors && 2 * team * l->rows <= sm_count * threads));
-         team *= 2)
-        l->team_log2++;
-    warps = ceil_div(l->rows, WARP / team);
+    l->team_log2 = reduction_team_log2(vectors, loads, l->rows, sm_count * threads);
+    warps = ceil_div(l->rows, WARP >> l->team_log2);
     l->turns = larger(ceil_div(warps, threads / WARP), smaller(warps, sm_count));
     l->blocks = smaller(l->turns, resident * waves);
 }

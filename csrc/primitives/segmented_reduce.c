@@ -139,23 +139,18 @@ static uint64_t chunk_for(const problem *p, const instance *i, uint64_t team_log
     return larger(1, smaller(larger(items, LEAST_BYTES / size), MOST_BYTES / size));
 }
 
-// A team is as few lanes as hold the mean segment in their registers, but more where there are too
-// few segments for the device's threads; a block where a warp does not hold it or items are few,
-// and there are not many more segments than blocks that run at once.
+// A team is lanes for the mean segment; a block where a warp does not hold it or items are few, and
+// there are not many more segments than blocks that run at once.
 static uint64_t team_for(const problem *p, const instance *i)
 {
     enum { WARP = 32 };
     uint64_t vector = 1u << variant_value(&i->space, &i->variant, "ipv", 0);
     uint64_t loads = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) / vector;
-    uint64_t count = p->outputs[0].n, vectors = ceil_div(p->n / count, vector), log2 = 0;
+    uint64_t count = p->outputs[0].n, vectors = ceil_div(p->n / count, vector);
     uint64_t threads = (uint64_t)i->device->info.sm_count * i->kernels[TEAMS_KERNEL].threads;
     if ((vectors > WARP * loads || bytes_of(p) <= SOON) && count <= 2 * resident(i, TEAMS_KERNEL))
         return BLOCK;
-    for (uint64_t team = 1;
-         team < WARP && (team * loads < vectors || (team < vectors && 2 * team * count <= threads));
-         team *= 2)
-        log2++;
-    return log2;
+    return reduction_team_log2(vectors, loads, count, threads);
 }
 
 static cubc_status plan_teams(const problem *p, const instance *i, plan *out)

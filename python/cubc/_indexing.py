@@ -195,8 +195,8 @@ def where(condition, x=None, y=None, /, *, stream=None, device=None) -> Any:
         return nonzero(condition, stream=stream, device=device)
     if x is None or y is None:
         raise ValueError("either both or neither of x and y should be given")
-    condition = condition if isinstance(condition, Lazy) else as_array(condition)
-    x, y = (z if np.isscalar(z) else z if isinstance(z, Lazy) else as_array(z) for z in (x, y))
+    condition = as_array(condition)
+    x, y = (z if np.isscalar(z) else as_array(z) for z in (x, y))
     types = [z.dtype for z in (x, y) if hasattr(z, "dtype")]
     text = "convert<bool>(c) ? x : y"
     if len(types) == 2 and str(types[0]) != str(types[1]):
@@ -233,7 +233,7 @@ def nonzero(x, /, *, stream=None, device=None) -> tuple[Any, ...]:
     >>> print(*cubc.nonzero(np.array([0.0, 3.0, 0.0, 4.0])))
     [1 3]
     """
-    x = x if isinstance(x, Lazy) else as_array(x)
+    x = as_array(x)
     shape = tuple(x.shape)
     if not shape:
         raise ValueError("Calling nonzero on 0d arrays is not allowed: give x.reshape(1)")

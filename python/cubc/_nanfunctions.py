@@ -11,7 +11,7 @@ import numpy as np
 
 from ._axes import axis_number, items_of
 from ._calls import as_array, named
-from ._core import Array, Lazy, reduce
+from ._core import Array, reduce
 from ._lazy import lazy
 from ._numpy import cumprod, cumsum
 from ._reductions import argmax, argmin, left_out, prod
@@ -27,13 +27,9 @@ def _inexact(x: Any) -> bool:
     return np.dtype(x.dtype).kind in "fc" or str(x.dtype) == "bfloat16"
 
 
-def _taken(x: Any) -> Any:
-    return x if isinstance(x, Lazy) else as_array(x)
-
-
 def _with(x: Any, number: float) -> Any:
     """Return an array with a number in place of each NaN; it is lazy."""
-    x = _taken(x)
+    x = as_array(x)
     return lazy("x != x ? n : x", x=x, n=number, dtype=x.dtype) if _inexact(x) else x
 
 
@@ -128,7 +124,7 @@ def nanmax(x, /, axis=None, out=None, keepdims=False, initial=None, where=True, 
 
 
 def _extreme(op, function, x, axis, out, keepdims, initial, where, options) -> Any:
-    x = _taken(x)
+    x = as_array(x)
     if not _inexact(x):
         return function(x, axis, out, keepdims, initial, where, **options)
     if where is not True and where is not None:
@@ -171,7 +167,7 @@ def nanargmax(x, /, axis=None, out=None, *, keepdims=False, **options) -> Any:
 
 
 def _place(function, number, x, axis, out, keepdims, options) -> Any:
-    x = _taken(x)
+    x = as_array(x)
     shape = tuple(x.shape)
     if not (items_of(shape) if axis is None else shape[axis_number(axis, len(shape))]):
         raise ValueError(f"attempt to get {function.__name__} of an empty sequence")
@@ -195,7 +191,7 @@ def nanmean(
     >>> print(cubc.nanmean(np.array([1.0, np.nan, 3.0])))
     2.0
     """
-    x = _taken(x)
+    x = as_array(x)
     how = {"keepdims": keepdims, "where": _both(x, where), "stream": stream, "device": device}
     return mean(x, axis, dtype, out, **how)
 
@@ -223,7 +219,7 @@ def nanvar(
     >>> print(cubc.nanvar(np.array([1.0, np.nan, 3.0])))
     1.0
     """
-    x = _taken(x)
+    x = as_array(x)
     how = (axis, dtype, out, _freedom(ddof, correction), keepdims, _both(x, where), mean)
     options = {"stream": stream, "device": device}
     return _spread("t / n", x, *how, options, np.nan if _inexact(x) else 0.0)
@@ -252,7 +248,7 @@ def nanstd(
     >>> print(cubc.nanstd(np.array([1.0, np.nan, 3.0])))
     1.0
     """
-    x = _taken(x)
+    x = as_array(x)
     how = (axis, dtype, out, _freedom(ddof, correction), keepdims, _both(x, where), mean)
     options = {"stream": stream, "device": device}
     return _spread("sqrt(t / n)", x, *how, options, np.nan if _inexact(x) else 0.0)

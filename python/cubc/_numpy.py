@@ -7,7 +7,7 @@ import numpy as np
 
 from ._axes import axis_number, items_of, transposed
 from ._calls import as_array, name_function, named, whole
-from ._core import Array, Lazy, asarray, empty, operator_types, transform
+from ._core import Array, asarray, empty, operator_types, transform
 from ._options import Where
 from ._scans import scan
 
@@ -45,7 +45,7 @@ def _widened(op, dtype) -> Any:
 
 def _cumulative(function, op, x, axis, dtype, out, options) -> Any:
     try:
-        x = x if isinstance(x, Lazy) else as_array(x)
+        x = as_array(x)
         if dtype is None and out is None:
             dtype = _widened(op, x.dtype)
         if axis is not None and x.ndim == 0:  # NumPy takes such an array as one item
@@ -100,7 +100,7 @@ def diff(
     >>> print(cubc.diff(np.array([1.0, 4.0, 9.0])))
     [3. 5.]
     """
-    x = x if isinstance(x, Lazy) else as_array(x)
+    x = as_array(x)
     if n == 0:
         return x
     if whole("diff", "n", n) < 0:

@@ -25,7 +25,7 @@ _OPTIONS = """\
 
 def left_out(x: Any, where: Any, value: Any, stream: Any = None) -> Any:
     """Return an array in which items whose `where` is False are `value`; it is lazy."""
-    x = x if isinstance(x, Lazy) else as_array(x)
+    x = as_array(x)
     if isinstance(where, bool | np.bool):  # a number, which is of every device
         return lazy("where ? x : value", where=bool(where), x=x, value=value, dtype=x.dtype)
     mask = where

@@ -11,7 +11,7 @@ import numpy as np
 
 from ._axes import axis_number, items_of
 from ._calls import as_array, named
-from ._core import Array, Lazy, operator_types, transform
+from ._core import Array, operator_types, transform
 from ._lazy import lazy
 from ._reductions import left_out
 from ._reductions import sum as sum_of
@@ -44,7 +44,7 @@ def count_nonzero(x, /, axis=None, *, keepdims=False, stream=None, device=None) 
     >>> print(cubc.count_nonzero(np.array([0.0, 3.0, 0.0, 4.0])))
     2
     """
-    x = _taken(x)
+    x = as_array(x)
     options = {"stream": stream, "device": device}
     truth = x if x.dtype == bool else lazy("convert<bool>(x)", x=x, dtype=bool)
     return sum_of(truth, axis, "int64", None, keepdims, **options)
@@ -85,7 +85,7 @@ def mean(
     >>> print(cubc.mean(np.arange(5.0)))
     2.0
     """
-    x = _taken(x)
+    x = as_array(x)
     options = {"stream": stream, "device": device}
     total, wide = _total(x, x, axis, dtype, keepdims, where, options)
     count = _count(x, axis, keepdims, where, options)
@@ -184,10 +184,6 @@ def std(
     return _spread("sqrt(t / n)", x, *how, {"stream": stream, "device": device})
 
 
-def _taken(x: Any) -> Any:
-    return x if isinstance(x, Lazy) else as_array(x)
-
-
 def _freedom(ddof: Any, correction: Any) -> Any:
     if correction is None:
         return ddof
@@ -242,7 +238,7 @@ def _quotient(text, total, count, kind, out, options) -> Any:
 
 def _spread(text, x, axis, dtype, out, ddof, keepdims, where, mean, options, least=0.0) -> Any:
     """Return the variance; `least` is the divisor where there would be none."""
-    x = _taken(x)
+    x = as_array(x)
     count = _count(x, axis, keepdims, where, options)
     left = (
         transform("n > d ? n - d : l", n=count, d=ddof, l=least, dtype="float64", **options)
