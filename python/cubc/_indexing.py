@@ -54,11 +54,9 @@ def take(x, indices, /, axis=None, out=None, mode="raise", **where: Unpack[Where
     [2. 3.]
     """
     items = as_array(x)
-    places = (
-        indices
-        if isinstance(indices, Lazy)
-        else beside(items, as_array(indices), where.get("stream"))
-    )
+    places = indices
+    if not isinstance(places, Lazy):
+        places = as_array(beside(items, indices, where.get("stream")))
     shape = tuple(items.shape)
     if axis is None:
         shape, number = (items_of(shape),), 0

@@ -108,15 +108,25 @@ def test_an_own_neighbour_with(device, alone, cut, sources, form, dagger, option
     check_same(device, made[1], made[0], options.get("precision", "double"))
 
 
-def test_blocks_of_many_threads(alone, policies):
+def test_blocks_of_many_threads(policies):
     """The variants of GPUs: a warp has sites on faces and others, of several sources."""
     links, psi = fields(EXTENT, 3)
-    gauge, cut = (lattice.Gauge(links, grid=grid, device="cpu") for grid in (None, alone["zt"]))
+    own = lattice.Grid(cut="zt", device="cpu")
+    gauge, cut = (lattice.Gauge(links, grid=grid, device="cpu") for grid in (None, own))
     expected = lattice.Wilson(gauge, KAPPA)(psi)
     label = "tpb_64.mb_1.spt_2.kl_1.bx_1.by_1.bz_1.bt_1.sz_7.ld_0.ll_0.cv_0"
     place = dict(zip("XYZT", EXTENT, strict=True)) | {"Sources": 3}
     _core.use_policy("dslash.wilson.r12", {"T{ct}": "F64"}, "cpu", label, place)
     np.testing.assert_array_equal(lattice.Wilson(cut, KAPPA)(psi), expected)
+
+
+@pytest.mark.gpu
+def test_fields_on_another_device():
+    links, psi = fields(EXTENT)
+    grid = lattice.Grid(cut="t", device="cuda:0")
+    D = lattice.Wilson(lattice.Gauge(links, grid=grid, device="cpu"), KAPPA)
+    with pytest.raises(ValueError, match='grid with device="cpu"'):
+        D(psi)
 
 
 SOLVE = {"tol": 1e-6, "sloppy": "single"}

@@ -212,6 +212,15 @@ cubc_status ranks_reserve(cubc_ranks *r, size_t face_bytes, uint64_t states)
     return CUBC_OK;
 }
 
+cubc_status ranks_check_device(const cubc_ranks *r, const cubc_device *fields)
+{
+    if (r->device != fields)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "the grid's ranks are on %s and the fields on %s: make the grid with device=\"%s\"",
+             r->device->info.name, fields->info.name, fields->info.name);
+    return CUBC_OK;
+}
+
 void *ranks_table(const cubc_ranks *r)
 {
     return r->newest->table;

@@ -12,6 +12,8 @@ uint64_t ranks_edges(const cubc_ranks *r); // bit 2 d + (1: upper): the face is 
 // ask for the same; where there is none they make new memory together, and what is queued goes on
 // with the old one.
 cubc_status ranks_reserve(cubc_ranks *r, size_t face_bytes, uint64_t states);
+// INVALID_ARGUMENT for fields on another device than that of the ranks, which has their faces.
+cubc_status ranks_check_device(const cubc_ranks *r, const cubc_device *fields);
 // The kernels' rank_table, in the device's memory.
 void *ranks_table(const cubc_ranks *r);
 
