@@ -22,6 +22,8 @@ PyObject *py_array_new(cubc_device *device, cubc_type type, int ndim, const Py_s
                        void *stream);
 // A device array over memory that `base` owns.
 PyObject *py_array_wrap(const py_view *view, PyObject *base);
+// An array of the array's type over a part of its memory, which it keeps.
+PyObject *py_array_share(py_array *array, void *data, int ndim, const Py_ssize_t *shape);
 bool py_array_check(PyObject *object);
 // Orders the work that is about to be queued on a stream after all earlier work on the array.
 // stream_object: whatever the caller gave for the stream, or NULL.

@@ -1,0 +1,84 @@
+// A cubc.Array given to another package: __cuda_array_interface__ and DLPack.
+#include "python/py_array_methods.h"
+
+#include "python/py_arguments.h"
+#include "python/py_dlpack.h"
+#include "python/py_types.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// Adds the members of a struct, of which typestr says nothing.
+static int add_members(PyObject *interface, const py_array *a)
+{
+    PyObject *dtype = py_numpy_dtype(a->type);
+    PyObject *members = dtype ? PyObject_GetAttrString(dtype, "descr") : NULL;
+    int status = members ? PyDict_SetItemString(interface, "descr", members) : -1;
+    Py_XDECREF(members);
+    Py_XDECREF(dtype);
+    return status;
+}
+
+PyObject *py_array_export_cuda_interface(PyObject *self, void *unused)
+{
+    static const char kinds[] = {[KIND_BOOL] = 'b',  [KIND_SIGNED] = 'i',  [KIND_UNSIGNED] = 'u',
+                                 [KIND_FLOAT] = 'f', [KIND_COMPLEX] = 'c', [KIND_STRUCT] = 'V'};
+    type_kind kind;
+    py_array *a = (py_array *)self;
+    char typestr[8];
+    (void)unused;
+    if (strcmp(a->device->info.kind, "cuda") != 0) {
+        PyErr_SetString(PyExc_AttributeError, "the array is not in CUDA memory");
+        return NULL;
+    }
+    kind = a->type == CUBC_BF16 ? KIND_STRUCT : type_table[a->type].kind;
+    bool ordered = type_table[a->type].size > 1 && type_table[a->type].kind != KIND_STRUCT;
+    PyOS_snprintf(typestr, sizeof typestr, "%c%c%d", ordered ? '<' : '|', kinds[kind],
+                  type_table[a->type].size);
+    PyObject *shape = py_shape(a->ndim, a->shape);
+    if (!shape) return NULL;
+    // 0 is forbidden as a stream: 1 names the legacy default stream.
+    PyObject *interface =
+        Py_BuildValue("{s:N,s:s,s:(NO),s:i,s:n}", "shape", shape, "typestr", typestr, "data",
+                      PyLong_FromVoidPtr(a->data), Py_False, "version", 3, "stream",
+                      a->stream ? (Py_ssize_t)a->stream : (Py_ssize_t)1);
+    if (interface && type_table[a->type].kind == KIND_STRUCT && add_members(interface, a) < 0)
+        Py_CLEAR(interface);
+    return interface;
+}
+
+PyObject *py_array_export_dlpack(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    py_array *a = (py_array *)self;
+    PyObject *stream_object = keywords ? PyDict_GetItemString(keywords, "stream") : NULL;
+    PyObject *copy = keywords ? PyDict_GetItemString(keywords, "copy") : NULL;
+    void *stream = NULL;
+    cubc_status st = CUBC_OK;
+    (void)args;
+    if (copy == Py_True) {
+        PyErr_SetString(PyExc_BufferError, "cubc.Array exports its own memory; copy the result");
+        return NULL;
+    }
+    if (a->read_only) {
+        PyErr_SetString(PyExc_BufferError, "the array is read-only, which DLPack cannot say");
+        return NULL;
+    }
+    if (type_table[a->type].kind == KIND_STRUCT) {
+        PyErr_SetString(PyExc_BufferError, "DLPack has no structs: take the array by "
+                                           "__cuda_array_interface__, or a.numpy()");
+        return NULL;
+    }
+    bool quiet = stream_object && PyLong_Check(stream_object) &&
+                 PyLong_AsLong(stream_object) == -1 && !PyErr_Occurred();
+    if (!quiet && py_stream(stream_object, &stream) < 0) return NULL;
+    if (stream == (void *)1) stream = NULL;
+    if (!quiet) st = a->device->api->order(a->device, stream, a->stream);
+    return st ? py_raise(st) : py_dlpack_export(a);
+}
+
+PyObject *py_array_export_dlpack_device(PyObject *self, PyObject *unused)
+{
+    const char *colon = strchr(((py_array *)self)->device->info.name, ':');
+    (void)unused;
+    return Py_BuildValue("(ii)", colon ? 2 : 1, colon ? atoi(colon + 1) : 0);
+}
