@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from lattice_system import random_links as near_one
 
 import cubc
 from cubc import _core, lattice
+from cubc.lattice import _grid
 
 EXTENT = (4, 2, 6, 4)  # X, Y, Z, T of a rank: none is another's, and no site is off faces of y
 CUTS = ["t", "z", "y", "zt", "yt", "yz", "yzt"]
@@ -164,11 +166,11 @@ def hop_everywhere(comm):
     """Rank 0 leaves what all have, on every grid; the solution and the reports of all ranks."""
     found = {}
     for k, (shape, cut) in enumerate(GRIDS[comm.size]):
-        grid = lattice.Grid(shape, comm, cut=cut, device="cpu")
+        grid = lattice.Grid(shape, comm, cut=cut)
         operator, psi = operator_on(grid)
         operator(psi)
         found[f"hop{k}"] = grid.gather(operator(psi))
-    grid = lattice.Grid((1, 1, 1, comm.size), comm, device="cpu")
+    grid = lattice.Grid((1, 1, 1, comm.size), comm)
     extent = whole_extent(grid.grid)
     gauge = lattice.Gauge(grid.part(near_one(extent[::-1])), grid=grid)
     _, b = fields(extent, 2)
@@ -184,18 +186,18 @@ def hop_everywhere(comm):
 
 
 @pytest.mark.parametrize("size", GRIDS)
-def test_ranks_have_the_numbers_of_one(tmp_path, size):
-    ranks.run(size, hop_everywhere, tmp_path)
+def test_ranks_have_the_numbers_of_one(tmp_path, device, size):
+    ranks.run(size, hop_everywhere, tmp_path, device)
     found = np.load(tmp_path / "found.npz")
     for k, (grid, _) in enumerate(GRIDS[size]):
         links, psi = fields(whole_extent(grid))
-        whole = lattice.Wilson(lattice.Gauge(links, device="cpu"), KAPPA, **BOUNDARY)
-        np.testing.assert_array_equal(found[f"hop{k}"], whole(psi))
+        whole = lattice.Wilson(lattice.Gauge(links, device=device), KAPPA, **BOUNDARY)
+        check_same(device, found[f"hop{k}"], whole(psi))
     reports = found["reports"]
     assert (reports == reports[0]).all()  # to the last bit
     assert (reports[..., 1] < 1e-6).all()
     extent = whole_extent((1, 1, 1, size))
-    whole = lattice.Wilson(lattice.Gauge(near_one(extent[::-1]), device="cpu"), KAPPA)
+    whole = lattice.Wilson(lattice.Gauge(near_one(extent[::-1]), device=device), KAPPA)
     assert (left_of(fields(extent, 2)[1], whole, found["x"]) < 1e-6).all()
     if size > 2:
         return
@@ -255,7 +257,7 @@ def test_a_c_program_of_ranks(tmp_path):
 # ---- ranks that fail ----------------------------------------------------------------------------
 def wait_for_nobody(comm):
     """Rank 1 dies after a hop; the others say how the second one from then on ended."""
-    grid = lattice.Grid((1, 1, 1, comm.size), comm, device="cpu", timeout=3)
+    grid = lattice.Grid((1, 1, 1, comm.size), comm, timeout=3)
     operator, psi = operator_on(grid)
     operator(psi)
     if comm.rank == 1:
@@ -269,8 +271,8 @@ def wait_for_nobody(comm):
     print(said)
 
 
-def test_a_rank_that_dies_ends_the_others(tmp_path):
-    processes = ranks.start(3, wait_for_nobody, tmp_path)
+def test_a_rank_that_dies_ends_the_others(tmp_path, device):
+    processes = ranks.start(3, wait_for_nobody, tmp_path, device)
     said = [process.communicate(timeout=30)[0] for process in processes]
     assert [process.returncode for process in processes] == [0, -signal.SIGKILL, 0]
     for rank in (0, 2):
@@ -279,7 +281,7 @@ def test_a_rank_that_dies_ends_the_others(tmp_path):
 
 def sleep_in_a_solve(comm):
     """Rank 1 solves nothing, as if it hung."""
-    grid = lattice.Grid((1, 1, 1, comm.size), comm, device="cpu", timeout=2)
+    grid = lattice.Grid((1, 1, 1, comm.size), comm, timeout=2)
     gauge = lattice.Gauge(grid.part(near_one(whole_extent(grid.grid)[::-1])), grid=grid)
     operator, b = lattice.Wilson(gauge, KAPPA), fields(EXTENT, 2)[1]
     operator.solve(b, **SOLVE)  # there is memory to share
@@ -290,8 +292,8 @@ def sleep_in_a_solve(comm):
     comm.allgather(None)
 
 
-def test_a_rank_that_hangs_ends_a_solve(tmp_path):
-    ranks.run(2, sleep_in_a_solve, tmp_path)
+def test_a_rank_that_hangs_ends_a_solve(tmp_path, device):
+    ranks.run(2, sleep_in_a_solve, tmp_path, device)
 
 
 class Two:
@@ -385,6 +387,22 @@ def test_what_is_not_handled_says_so(tmp_path):
 def test_no_grid(arguments, options, says):
     with pytest.raises(ValueError, match=says):
         lattice.Grid(*arguments, device="cpu", **options)
+
+
+def test_ranks_of_a_host_take_its_gpus_in_turn(monkeypatch):
+    gpus = types.SimpleNamespace(
+        device_info=lambda name: {"name": name or "cuda:0"},
+        devices=lambda: ["cuda:0", "cuda:1", "cpu"],
+    )
+    monkeypatch.setattr(_grid, "_core", gpus)
+    hosts = ["a", "b", "a", "a", "b"]
+    took = []
+    for rank in range(5):
+        comm = types.SimpleNamespace(Get_rank=lambda r=rank: r, allgather=lambda host: hosts)
+        took.append(_grid._device_of(None, comm))
+    assert took == ["cuda:0", "cuda:0", "cuda:1", "cuda:0", "cuda:1"]
+    assert _grid._device_of("cuda:1", comm) == "cuda:1"
+    assert _grid._device_of(None, None) == "cuda:0"
 
 
 def test_parts_are_gathered():

@@ -40,10 +40,13 @@ class FileComm:
         return [pickle.loads(path.read_bytes()) for path in at]
 
 
-def start(size, function, folder):
-    """Start the ranks of a function of a test module, which gets the communicator."""
+def start(size, function, folder, device="cpu"):
+    """Start the ranks of a function of a test module, which gets the communicator.
+
+    A GPU is the first of several that are given to the ranks in turn.
+    """
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, sys.path))}
-    environment["CUBC_CPU_THREADS"] = "1"
+    environment |= {"CUBC_CPU_THREADS": "1", "CUBC_DEVICE": device}
     name = f"{function.__module__}:{function.__name__}"
     ranks = []
     for rank in range(size):
@@ -60,9 +63,9 @@ def start(size, function, folder):
     return ranks
 
 
-def run(size, function, folder):
+def run(size, function, folder, device="cpu"):
     """Run the ranks of a function to their ends; a failure shows what all of them printed."""
-    ranks = start(size, function, folder)
+    ranks = start(size, function, folder, device)
     try:
         said = [rank.communicate(timeout=100)[0] for rank in ranks]
     finally:

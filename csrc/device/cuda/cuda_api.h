@@ -25,6 +25,9 @@ typedef struct CUevent_st *cudaEvent_t;
 typedef struct CUmemPoolHandle_st *cudaMemPool_t;
 typedef struct CUgraph_st *cudaGraph_t;
 typedef struct CUgraphExec_st *cudaGraphExec_t;
+typedef struct cudaIpcMemHandle_t {
+    char reserved[64];
+} cudaIpcMemHandle_t;
 typedef struct CUuuid {
     unsigned char bytes[16];
 } CUuuid;
@@ -88,6 +91,7 @@ enum {
     cudaEventDefault = 0,
     cudaEventDisableTiming = 2,
     cudaHostAllocMapped = 2,
+    cudaIpcMemLazyEnablePeerAccess = 1,
     cudaMemAllocationTypePinned = 1,
     cudaMemLocationTypeDevice = 1,
     cudaMemPoolAttrReleaseThreshold = 4,
@@ -194,6 +198,10 @@ typedef struct _nvrtcProgram *nvrtcProgram;
     required(cudaError_t, cudaHostGetDevicePointer,                                               \
              (void **device, void *host, unsigned flags))                                         \
     required(cudaError_t, cudaFreeHost, (void *pointer))                                          \
+    required(cudaError_t, cudaIpcGetMemHandle, (cudaIpcMemHandle_t * handle, void *pointer))      \
+    required(cudaError_t, cudaIpcOpenMemHandle,                                                   \
+             (void **pointer, cudaIpcMemHandle_t handle, unsigned flags))                         \
+    required(cudaError_t, cudaIpcCloseMemHandle, (void *pointer))                                 \
     required(cudaError_t, cudaMemPoolCreate,                                                      \
              (cudaMemPool_t *pool, const cudaMemPoolProps *properties))                           \
     required(cudaError_t, cudaMemPoolDestroy, (cudaMemPool_t pool))                               \

@@ -1,6 +1,7 @@
 // The CUDA device: what there is, and memory, over CUDA's runtime. Streams and events are in
-// cuda_stream.c, compilation in cuda_compile.c, loading and launching in cuda_module.c, the aids to
-// measuring in cuda_hold.c, and where the libraries come from in cuda_api.c.
+// cuda_stream.c, memory that processes share in cuda_share.c, compilation in cuda_compile.c,
+// loading and launching in cuda_module.c, the aids to measuring in cuda_hold.c, and where the
+// libraries come from in cuda_api.c.
 //
 // It works in the device's primary context, together with CuPy, PyTorch, Numba and JAX: their
 // pointers and streams are ours. NULL is the legacy default stream, and CUDA's special handles 1
@@ -315,6 +316,10 @@ const device_api device_cuda_api = {
     .free = cuda_free,
     .copy = cuda_copy,
     .fill = cuda_fill,
+    .share = cuda_share,
+    .share_end = cuda_share_end,
+    .share_open = cuda_share_open,
+    .share_close = cuda_share_close,
     .synchronize = cuda_stream_synchronize,
     .order = cuda_stream_order,
     .is_capturing = cuda_stream_is_capturing,

@@ -1,7 +1,7 @@
 // The common part of the files of the CUDA device: device_cuda.c (devices and memory),
-// cuda_context.c (the context), cuda_stream.c (streams and events), cuda_graph.c (recordings),
-// cuda_module.c (kernels), cuda_compile.c (NVRTC) and cuda_hold.c, cuda_clock.c and cuda_nvml.c
-// (what measuring needs). Nothing else includes this.
+// cuda_share.c (memory of several processes), cuda_context.c (the context), cuda_stream.c (streams
+// and events), cuda_graph.c (recordings), cuda_module.c (kernels), cuda_compile.c (NVRTC) and
+// cuda_hold.c, cuda_clock.c and cuda_nvml.c (what measuring needs). Nothing else includes this.
 #ifndef CUBC_DEVICE_CUDA_H
 #define CUBC_DEVICE_CUDA_H
 
@@ -23,6 +23,11 @@ cubc_status cuda_event_elapsed(cubc_device *device, device_event *start, device_
 
 bool cuda_event_reached(cubc_device *device, device_event *event);
 cubc_status cuda_event_synchronize(cubc_device *device, device_event *event);
+
+cubc_status cuda_share(cubc_device *device, size_t bytes, device_card *card, void **out);
+void cuda_share_end(cubc_device *device, device_card *card);
+cubc_status cuda_share_open(cubc_device *device, const device_card *card, size_t bytes, void **out);
+void cuda_share_close(cubc_device *device, void *memory, size_t bytes, bool opened);
 
 cubc_status cuda_graph_record(cubc_device *device, void *stream);
 cubc_status cuda_graph_end(cubc_device *device, void *stream, device_recording **out);

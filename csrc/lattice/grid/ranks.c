@@ -117,7 +117,7 @@ static void close_area(cubc_ranks *r, rank_area *a)
         if (r->comm.size == 1)
             api->free(r->device, a->windows[k], NULL);
         else if (a->windows[k])
-            api->share_close(r->device, a->windows[k], a->window_bytes);
+            api->share_close(r->device, a->windows[k], a->window_bytes, k != r->comm.rank);
     api->free(r->device, a->table, NULL);
     mem_free(a->windows);
     mem_free(a);
@@ -227,7 +227,7 @@ void *ranks_table(const cubc_ranks *r)
 }
 
 // ---- opening ------------------------------------------------------------------------------------
-static cubc_status check(const cubc_device *device, const cubc_ranks_params *p)
+static cubc_status check(const cubc_ranks_params *p)
 {
     const int size = p->comm ? p->comm->size : 1, rank = p->comm ? p->comm->rank : 0;
     uint64_t all = 1;
@@ -247,9 +247,6 @@ static cubc_status check(const cubc_device *device, const cubc_ranks_params *p)
         FAIL(CUBC_INVALID_ARGUMENT, "rank %d of %d", rank, size);
     if (!(p->seconds >= 0) || p->seconds > MOST_SECONDS)
         FAIL(CUBC_INVALID_ARGUMENT, "ranks that wait for %g s", p->seconds);
-    if (size > 1 && !device->api->share)
-        FAIL(CUBC_NO_RESOURCES, "several ranks are handled on the cpu device, not yet on %s",
-             device->info.name);
     return CUBC_OK;
 }
 
@@ -257,7 +254,7 @@ cubc_status cubc_ranks_open(cubc_device *device, const cubc_ranks_params *p, cub
 {
     if (!device || !p || !out) FAIL(CUBC_INVALID_ARGUMENT, "cubc_ranks_open: NULL argument");
     *out = NULL;
-    TRY(check(device, p));
+    TRY(check(p));
     cubc_ranks *r = mem_zalloc(1, sizeof *r);
     if (!r) return CUBC_NO_MEMORY;
     r->comm = p->comm ? *p->comm : (cubc_comm){.size = 1, .all_gather = gather_alone};

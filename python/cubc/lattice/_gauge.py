@@ -27,8 +27,8 @@ class Gauge:
         links from each site in the directions x, y, z, t. All extents are even. The matrices are
         kept with their rounding errors.
     device : str, optional
-        Device that holds the field: "cuda:0", "cpu". By default that of `links`, and the default
-        device if they are in host memory.
+        Device that holds the field: "cuda:0", "cpu". By default that of `links`, and if they are in
+        host memory that of `grid`, or else the default device.
     project : bool
         True replaces each link by the SU(3) matrix nearest to it; see `Gauge.project`.
     grid : Grid, optional
@@ -74,6 +74,8 @@ class Gauge:
     ):
         if grid is not None and not isinstance(grid, Grid):
             raise TypeError(f"grid is a {type(grid).__name__}: expected a Grid")
+        if grid is not None and device is None:
+            device = grid.device
         links = as_complex(links, "links", device, stream)
         if links.ndim != 7 or tuple(links.shape[4:]) != (4, 3, 3):
             raise ValueError(

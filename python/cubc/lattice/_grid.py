@@ -1,5 +1,6 @@
 """Lattices over several ranks."""
 
+import platform
 from collections.abc import Sequence
 from operator import index
 from typing import Any
@@ -16,8 +17,8 @@ class Grid:
     """Ranks over which a lattice is cut into equal parts: processes, each with its device.
 
     A rank has the fields of its part. Ranks run the same script, and make the same calls in the
-    same order; the faces of their parts, and the sums of solvers, go from device to device. On the
-    cpu device the ranks are processes of one host.
+    same order; the faces of their parts, and the sums of solvers, go from device to device. The
+    ranks are processes of one host.
 
     Parameters
     ----------
@@ -32,7 +33,8 @@ class Grid:
         is its own neighbour: "zt". Results are the same but for roundings; it is for tests and
         measurements.
     device : str, optional
-        Device of this rank; by default the default device.
+        Device of this rank. By default the ranks of a host take its GPUs in turn, where the default
+        device is a GPU.
     timeout : float
         Seconds that a rank waits for another. When one has ended or hangs, calls on all others
         raise TimeoutError.
@@ -43,6 +45,8 @@ class Grid:
         Ranks along X, Y, Z, T.
     rank, size : int
         Number of this rank, and of all.
+    device : str
+        Device of this rank.
     place : tuple of int
         Place of this rank in the grid. It changes along X first with the rank.
 
@@ -81,8 +85,9 @@ class Grid:
         self._comm = comm
         bits = sum(1 << DIRECTIONS.index(direction) for direction in set(cut))
         gather = None if comm is None else comm.allgather
+        self.device: str = _device_of(device, comm)
         self._ranks = _core.ranks_open(
-            device, self.rank, self.size, gather, *self.grid, bits, timeout
+            self.device, self.rank, self.size, gather, *self.grid, bits, timeout
         )
         self.place: tuple[int, int, int, int] = _core.ranks_place(self._ranks)
 
@@ -154,6 +159,16 @@ class Grid:
     def check(self) -> None:
         """Raise TimeoutError if a rank has waited in vain for another."""
         _core.ranks_check(self._ranks)
+
+
+def _device_of(device: Any, comm: Any) -> str:
+    """Return the name of a rank's device; all ranks call it."""
+    name: str = _core.device_info(device)["name"]
+    if device is not None or comm is None or not name.startswith("cuda"):
+        return name
+    gpus = [name for name in _core.devices() if name.startswith("cuda")]
+    before = comm.allgather(platform.node())[: comm.Get_rank() + 1]
+    return gpus[before[:-1].count(before[-1]) % len(gpus)]
 
 
 def refuse(gauge: Any, what: str) -> None:
