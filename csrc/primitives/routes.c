@@ -77,15 +77,12 @@ cubc_status segmented_reduce_problem(const cubc_segmented_reduce_params *params,
     return route(&segments, out);
 }
 
-static reduction_shape shape_along(const cubc_axis_reduce_params *params)
-{
-    if (params->columns != 1) return REDUCTION_COLUMNS;
-    return params->outer == 1 ? REDUCTION_WHOLE : REDUCTION_SEGMENTS;
-}
-
 cubc_status axis_reduce_problem(const cubc_axis_reduce_params *params, problem *out)
 {
-    reduction along = {REDUCTION("axis_reduce", params), .shape = shape_along(params),
+    reduction along = {REDUCTION("axis_reduce", params),
+                       .shape = params->columns != 1 ? REDUCTION_COLUMNS
+                                : params->outer == 1 ? REDUCTION_WHOLE
+                                                     : REDUCTION_SEGMENTS,
                        .n = params->outer, .outer = params->outer, .columns = params->columns};
     uint64_t results = params->outer;
     if (!size_multiply(&results, params->columns) || !size_multiply(&along.n, params->length) ||

@@ -27,13 +27,6 @@ static int choose_types(cubc_type type, const cubc_type *given_out, PyObject *dt
     return -1;
 }
 
-static int choose_call_types(const py_call *c, PyObject *dtype, const operator_info *op, bool widen,
-                             cubc_type *acc, cubc_type *out)
-{
-    const cubc_type *given = c->out[0].object ? &c->out[0].view.type : NULL;
-    return choose_types(c->in[0].type, given, dtype, op, widen, acc, out);
-}
-
 static const char *operator_text(PyObject *op)
 {
     const char *text = "sum";
@@ -154,7 +147,8 @@ PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObjec
         goto done;
     }
     if (py_call_view_out(&c, 0, v[OUT]) < 0 || py_call_device(&c, v[DEVICE], v[STREAM]) < 0 ||
-        choose_call_types(&c, v[DTYPE], known, true, &acc, &out) < 0 ||
+        choose_types(c.in[0].type, v[OUT] ? &c.out[0].view.type : NULL, v[DTYPE], known, true, &acc,
+                     &out) < 0 ||
         (v[INIT] && py_scalar(v[INIT], "init", acc, &init) < 0) || py_call_stage_inputs(&c) < 0 ||
         py_call_prepare_out(&c, 0, "reduce", out, shape.ndim, shape.shape) < 0 ||
         py_call_workspace(&c, v[WORKSPACE]) < 0)
@@ -199,7 +193,8 @@ PyObject *py_scan(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject 
     if (!op || inclusive < 0 || deterministic < 0 ||
         py_input_get(v[X], "the array", true, py_call_input(&c)) < 0 ||
         py_call_view_out(&c, 0, v[OUT]) < 0 || py_call_device(&c, v[DEVICE], v[STREAM]) < 0 ||
-        choose_call_types(&c, v[DTYPE], operator_find(op), false, &acc, &out) < 0 ||
+        choose_types(c.in[0].type, v[OUT] ? &c.out[0].view.type : NULL, v[DTYPE], operator_find(op),
+                     false, &acc, &out) < 0 ||
         (v[INIT] && py_scalar(v[INIT], "init", acc, &init) < 0) || py_call_stage_inputs(&c) < 0)
         goto done;
     Py_ssize_t length = (Py_ssize_t)c.in[0].n; // of the flattened array, as in numpy.cumsum

@@ -157,7 +157,8 @@ cubc_status problem_size(const char *what, uint64_t n, cubc_type type)
          (unsigned long long)n, cubc_type_size(type));
 }
 
-static cubc_status check_array(const char *what, const void *data, uint64_t n, cubc_type type)
+cubc_status problem_array(problem *p, operand *to, const char *what, const void *data, uint64_t n,
+                          cubc_type type)
 {
     if (!type_valid(type)) FAIL(CUBC_INVALID_TYPE, "%s has an unknown type (%d)", what, (int)type);
     if (!data && n) FAIL(CUBC_INVALID_ARGUMENT, "%s is NULL", what);
@@ -165,15 +166,9 @@ static cubc_status check_array(const char *what, const void *data, uint64_t n, c
         FAIL(CUBC_INVALID_ARGUMENT,
              "%s is not aligned to %d bytes, as its %zu-byte items are: pass a copy that is", what,
              type_table[type].alignment, cubc_type_size(type));
-    return problem_size(what, n, type);
-}
-
-// Arrays of one item are not read in vectors, unless an item is one.
-cubc_status problem_array(problem *p, operand *to, const char *what, const void *data, uint64_t n,
-                          cubc_type type)
-{
-    TRY(check_array(what, data, n, type));
+    TRY(problem_size(what, n, type));
     *to = (operand){.data = (void *)data, .n = n, .type = (uint8_t)type};
+    // Arrays of one item are not read in vectors, unless an item is one.
     bool vectors = n > 1 || cubc_type_size(type) % 16 == 0;
     if (vectors && (uintptr_t)data % 16) p->aligned = false;
     return CUBC_OK;

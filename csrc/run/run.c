@@ -20,27 +20,19 @@ static size_t plan_bytes(const plan *pl)
     return pl->scratch_bytes ? scratch_offset(pl) + pl->scratch_bytes : pl->message_bytes;
 }
 
-static cubc_status place_and_queue(cubc_device *device, plan *pl, const void *messages,
-                                   void *scratch, void *stream)
-{
-    TRY(plan_place(pl, messages, scratch));
-    return plan_queue(device, pl, scratch, stream);
-}
-
-static cubc_status run_plan(table *t, cubc_device *device, plan *pl, void *stream)
+static cubc_status run_in_pool(table *t, cubc_device *device, plan *pl, void *stream)
 {
     workspace_lease lease = {0};
     void *scratch = NULL;
+    cubc_status st = CUBC_OK;
     if (!pl->launch_count) return CUBC_OK;
     if (pl->scratch_bytes) TRY(device->api->alloc(device, pl->scratch_bytes, stream, &scratch));
-    cubc_status st = CUBC_OK;
     if (pl->message_bytes)
         st = workspace_acquire(table_workspaces(t), device, pl->message_bytes,
                                (uint32_t)pl->launch_count, stream, &lease);
-    if (!st) {
-        st = place_and_queue(device, pl, lease.memory, scratch, stream);
-        workspace_release(device, &lease, stream, st);
-    }
+    if (!st) st = plan_place(pl, lease.memory, scratch);
+    if (!st) st = plan_queue(device, pl, scratch, stream);
+    workspace_release(device, &lease, stream, st);
     device->api->free(device, scratch, stream); // after what is queued on the stream
     return st;
 }
@@ -51,13 +43,14 @@ cubc_status run_instance(instance *i, const problem *p, void *stream)
     plan pl;
     TRY(table_of(i->device, &t));
     TRY(plan_make(p, i, &pl));
-    return run_plan(t, i->device, &pl, stream);
+    return run_in_pool(t, i->device, &pl, stream);
 }
 
-static cubc_status run_in(cubc_device *device, const problem *p, plan *pl, void *temp,
-                          size_t temp_bytes, void *stream)
+static cubc_status run_in_workspace(cubc_device *device, const problem *p, plan *pl, void *temp,
+                                    size_t temp_bytes, void *stream)
 {
     uintptr_t alignment = pl->scratch_bytes ? SCRATCH_ALIGNMENT : 8;
+    void *scratch = (char *)temp + scratch_offset(pl);
     if (temp_bytes < plan_bytes(pl))
         FAIL(CUBC_INVALID_ARGUMENT, "the workspace has %zu bytes, %zu are needed", temp_bytes,
              plan_bytes(pl));
@@ -65,56 +58,40 @@ static cubc_status run_in(cubc_device *device, const problem *p, plan *pl, void 
         FAIL(CUBC_INVALID_ARGUMENT, "the workspace is not aligned to %d bytes", (int)alignment);
     TRY(problem_apart(p, temp, plan_bytes(pl)));
     if (pl->message_bytes) TRY(device->api->fill(device, temp, 0, pl->message_bytes, stream));
-    return place_and_queue(device, pl, temp, (char *)temp + scratch_offset(pl), stream);
-}
-
-// temp NULL: from the device's pool.
-static cubc_status run_planned(table *t, const instance *i, const problem *p, plan *pl, void *temp,
-                               size_t temp_bytes, void *stream)
-{
-    return temp ? run_in(i->device, p, pl, temp, temp_bytes, stream)
-                : run_plan(t, i->device, pl, stream);
-}
-
-static cubc_status run_recorded(table *t, const instance *i, const problem *p, plan *pl, void *temp,
-                                size_t temp_bytes, void *stream)
-{
-    call_timer timer;
-    const call_work work = call_work_of(p, i);
-    calls_begin(i->device, &work, stream, &timer);
-    cubc_status st = run_planned(t, i, p, pl, temp, temp_bytes, stream);
-    calls_queued(&timer, st);
-    return st;
-}
-
-// The variant of a call and what it launches.
-typedef struct prepared {
-    table *table;
-    instance *instance;
-    plan plan;
-} prepared;
-
-static cubc_status prepare(cubc_device *device, const problem *p, void *stream, prepared *out)
-{
-    TRY(table_of(device, &out->table));
-    TRY(table_find(out->table, p, stream, &out->instance));
-    return plan_make(p, out->instance, &out->plan);
+    TRY(plan_place(pl, temp, scratch));
+    return plan_queue(device, pl, scratch, stream);
 }
 
 cubc_status run_problem(cubc_device *device, const problem *p, void *temp, size_t temp_bytes,
                         void *stream)
 {
-    prepared call;
-    TRY(prepare(device, p, stream, &call));
-    return (calls_are_recorded() ? run_recorded : run_planned)(
-        call.table, call.instance, p, &call.plan, temp, temp_bytes, stream);
+    table *t;
+    instance *i;
+    plan pl;
+    call_timer timer;
+    TRY(table_of(device, &t));
+    TRY(table_find(t, p, stream, &i));
+    TRY(plan_make(p, i, &pl));
+    bool recorded = calls_are_recorded();
+    if (recorded) {
+        const call_work work = call_work_of(p, i);
+        calls_begin(device, &work, stream, &timer);
+    }
+    cubc_status st = temp ? run_in_workspace(device, p, &pl, temp, temp_bytes, stream)
+                          : run_in_pool(t, device, &pl, stream);
+    if (recorded) calls_queued(&timer, st);
+    return st;
 }
 
 cubc_status run_temp_bytes(cubc_device *device, const problem *p, size_t *bytes)
 {
-    prepared call;
-    TRY(prepare(device, p, NULL, &call));
-    *bytes = larger(plan_bytes(&call.plan), 8); // never 0: NULL means the device's pool
+    table *t;
+    instance *i;
+    plan pl;
+    TRY(table_of(device, &t));
+    TRY(table_find(t, p, NULL, &i));
+    TRY(plan_make(p, i, &pl));
+    *bytes = larger(plan_bytes(&pl), 8); // never 0: NULL means the device's pool
     return CUBC_OK;
 }
 
