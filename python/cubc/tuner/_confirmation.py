@@ -32,7 +32,7 @@ def undecided(results: WorkloadResults, wanted: int) -> Iterator[tuple[str, int]
         new = ranked[:1]
     for variant in new:
         yield variant, LEAST
-    verdicts = {variant: results.verdict(variant) for variant in begun}
+    verdicts = {variant: results.of(variant).verdict(variant) for variant in begun}
     lead = max((found.low for found in verdicts.values() if found), default=0.0)
     for variant, found in verdicts.items():
         if found is None or found.rounds < LEAST:

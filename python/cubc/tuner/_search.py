@@ -231,14 +231,14 @@ class Search:
                     confirm=self.confirm,
                     goal=self.goal,
                     objective=self.objective,
+                    progress=self.progress,
                 ) as session,
             ):
-                session.show(self.progress)
                 searches = self._searches(session)
                 end = None if self.seconds is None else time.monotonic() + self.seconds
                 session.plan(sum(one.expected for one in searches), end)
                 weights = self.weights or [1.0] * len(searches)
-                for one, until in zip(searches, _deadlines(weights, end), strict=True):
+                for one, until in zip(searches, _ends(weights, end), strict=True):
                     if one is not searches[0] and session.is_late(end):
                         break
                     try:
@@ -338,7 +338,7 @@ def _checked_timing(timing: Mapping[str, Any]) -> dict[str, Any]:
     return checked
 
 
-def _deadlines(weights: Sequence[float], end: float | None) -> Iterator[float | None]:
+def _ends(weights: Sequence[float], end: float | None) -> Iterator[float | None]:
     """Moment at which each of some searches has to end, by its weight in the time that is left."""
     for k, weight in enumerate(weights):
         if end is None:

@@ -31,6 +31,8 @@ class Session:
         What is enough.
     objective
         What is looked for. Races are of time alone.
+    progress
+        True for a line of progress; None for one where somebody is there to read it.
     """
 
     def __init__(
@@ -43,21 +45,18 @@ class Session:
         confirm: int,
         goal: Goal,
         objective: Objective,
+        progress: bool | None,
     ):
         self.path, self.store = path, _core.Store(path, True)
         self.target, self.timing = target, timing
         self.racing = racing and objective.is_time
         self.confirm = confirm
         self.goal, self.objective = goal, objective
-        self.progress = Progress(False)
         self._until: float | None = None
         self._begun = False
         self._device = ""
         self.measured_on(target.info)
-
-    def show(self, progress: bool | None) -> None:
-        """Begin the line of progress."""
-        self.progress = Progress(progress, lambda: self.target.compiling)
+        self.progress = Progress(progress, lambda: target.compiling)
 
     def plan(self, total: int, until: float | None) -> None:
         """Begin a search of so many variants that ends at the moment `until`."""

@@ -138,14 +138,14 @@ def compile_time_workloads(
     """
     names = matching(benchmark)
     wanted = ax.given(axes)
-    every = [axis for name in names for axis in ax.declared_with_keys(name, wanted)]
+    axes_of = {name: ax.declared_with_keys(name, wanted) for name in names}
+    every = [axis for declared in axes_of.values() for axis in declared]
     for axis in wanted:
         if ax.find(every, axis) is None:
             raise ax.unknown(", ".join(names), "axis", axis, {known.name for known in every})
     found: list[CompileTimeWorkload] = []
     refused: list[ValueError] = []
-    for name in names:
-        declared = ax.declared_with_keys(name, wanted)
+    for name, declared in axes_of.items():
         mine = {axis: values for axis, values in wanted.items() if ax.find(declared, axis)}
         try:
             mine = ax.told_apart(declared, mine)

@@ -14,7 +14,6 @@ from typing import Any
 from ._objective import TIME, Objective, figures, value
 from ._records import Group, Measurement
 from ._status import LOST, OK, PRUNED
-from ._verdict import Verdict
 from ._workload import CompileTimeWorkload
 
 
@@ -80,7 +79,7 @@ class WorkloadResults:
         labels = dict.fromkeys(label for group in self.groups for label in group.cells)
         return [label for label in labels if label != "base"]
 
-    def _of(self, variant: str) -> Group:
+    def of(self, variant: str) -> Group:
         """Group that counts for a variant: one in which it was wrong, else the fullest."""
         return max(
             self.groups,
@@ -93,40 +92,28 @@ class WorkloadResults:
 
     def has(self, variant: str, round_number: int, rt: str) -> bool:
         """True if the device that counts has measured a variant at a workload in a round."""
-        group = self._of(variant)
+        group = self.of(variant)
         if round_number:
             return rt in group.rounds.get(variant, {}).get(round_number, ())
         return rt in group.cells.get(variant, ())
 
     def must_retry(self, variant: str, rt: str, *, racing: bool) -> bool:
         """True if a variant was skipped for a reason that this search does not share."""
-        cell = self._of(variant).cells.get(variant, {}).get(rt)
+        cell = self.of(variant).cells.get(variant, {}).get(rt)
         if cell is None or cell.status not in (LOST, PRUNED):
             return False
         if cell.status == LOST:
             return not racing
         return cell.message not in {f"{limit} does not hold" for limit in self._workload.limits}
 
-    def score(self, variant: str) -> float | None:
-        """As `Group.score`."""
-        return self._of(variant).score(variant)
-
-    def estimate(self, variant: str) -> float | None:
-        """As `Group.estimate`."""
-        return self._of(variant).estimate(variant)
-
-    def failure(self, variant: str) -> str | None:
-        """As `Group.failure`."""
-        return self._of(variant).failure(variant)
-
     def speedups(self, variant: str) -> list[float] | None:
         """Speedup at each run-time workload; None if one is not known."""
-        found = [*self._of(variant).speedups(variant).values()]
+        found = [*self.of(variant).speedups(variant).values()]
         return found if len(found) == len(self._workload.rts) else None
 
     def seconds(self, variant: str) -> list[float]:
         """Time at each run-time workload; none if one is not known."""
-        cells = self._of(variant).cells.get(variant, {}).values()
+        cells = self.of(variant).cells.get(variant, {}).values()
         found = [cell.center for cell in cells if cell.status == OK and cell.center]
         return found if len(found) == len(self._workload.rts) else []
 
@@ -148,13 +135,9 @@ class WorkloadResults:
     def _worthless(self, cell: Measurement) -> bool:
         return any(value(part, figures(cell)) is None for part in self._objective.parts)
 
-    def verdict(self, variant: str) -> Verdict | None:
-        """As `Group.verdict`."""
-        return self._of(variant).verdict(variant)
-
     def has_rounds(self, variant: str) -> bool:
         """True if a variant has been measured in a round of confirmation."""
-        return bool(self._of(variant).rounds.get(variant))
+        return bool(self.of(variant).rounds.get(variant))
 
     def ranked(self) -> list[str]:
         """Admitted labels that have a speedup at all run-time workloads, best first.
@@ -163,5 +146,5 @@ class WorkloadResults:
         """
         admitted = filter(self._workload.admits, self.variants())
         complete = (v for v in admitted if self.speedups(v) is not None)
-        scored = ((self.score(variant), variant) for variant in complete)
+        scored = ((self.of(variant).score(variant), variant) for variant in complete)
         return [v for _, v in sorted((-s, v) for s, v in scored if s is not None)]

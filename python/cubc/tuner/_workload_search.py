@@ -47,8 +47,8 @@ ENDS = SECONDS, VARIANTS, TARGET, PATIENCE, SPACE = (
 CONFIRM_SAMPLES, CONFIRM_SECONDS = 20, 0.5  # at each workload in one round
 
 
-def _patience(until: float | None) -> float | None:
-    """Moment up to which a search with an end waits for what it has begun."""
+def _with_grace(until: float | None) -> float | None:
+    """Moment up to which a search that ends at `until` waits for what it has begun."""
     return None if until is None else until + GRACE
 
 
@@ -149,7 +149,7 @@ class WorkloadSearch:
         if self._open:
             return
         every = [Run(0, place) for place in range(len(self.workload.rts))]
-        until = _patience(self._session.base_until())
+        until = _with_grace(self._session.base_until())
         timing, meter = self._session.timing, self._meter
         request = Request("base", every, timing, until=until, meter=meter)
         self._session.progress.doing("base")
@@ -204,7 +204,7 @@ class WorkloadSearch:
                 self._ensure_open()
                 if self._enough:  # by what base takes
                     break
-                self._session.target.submit(self._request(*item, _patience(until)))
+                self._session.target.submit(self._request(*item, _with_grace(until)))
                 waiting += 1
             if waiting:
                 try:
@@ -261,7 +261,7 @@ class WorkloadSearch:
 
         Late when it takes longer than the search may take by now.
         """
-        request, found = self._session.target.next(_patience(until))
+        request, found = self._session.target.next(_with_grace(until))
         left = list(request.runs)
         last: dict[str, Any] = {}
         for run, fields in found:
@@ -290,10 +290,10 @@ class WorkloadSearch:
 
     def _finish(self, variant: str, *, fresh: bool, counts: bool = True) -> None:
         """Tell the strategy, the field and the user how a variant fared."""
-        results = self.results
-        score = results.score(variant)
-        self._strategy.tell(variant, results.estimate(variant))
-        speedups = results.speedups(variant)
+        group = self.results.of(variant)
+        score = group.score(variant)
+        self._strategy.tell(variant, group.estimate(variant))
+        speedups = self.results.speedups(variant)
         if score is not None and speedups is not None:
             self._best_so_far.add(speedups, score)
         self._since_best += counts
@@ -301,12 +301,12 @@ class WorkloadSearch:
             self._best, self._since_best = score, 0
             self._session.progress.best(score, variant)
         goal = self._session.goal
-        if score is not None and goal.is_met(score, results.seconds(variant)):
+        if score is not None and goal.is_met(score, self.results.seconds(variant)):
             self._enough = TARGET
         elif self._since_best >= goal.patience:
             self._enough = self._enough or PATIENCE
         if counts:
-            failed = results.failure(variant) not in (None, LOST)
+            failed = group.failure(variant) not in (None, LOST)
             self._session.progress.step(fresh=fresh, failed=failed)
 
     # ---- confirmation ---------------------------------------------------------------------------
@@ -325,7 +325,7 @@ class WorkloadSearch:
         timing = {"min_samples": samples, "max_samples": samples, "timeout": timeout}
         while not self._session.is_late(until):
             requests = [
-                Request(variant, runs, timing, until=_patience(until), meter=self._meter)
+                Request(variant, runs, timing, until=_with_grace(until), meter=self._meter)
                 for variant, rounds in undecided(self.results, self._session.confirm)
                 if (runs := self._rounds(variant, rounds))
             ]
