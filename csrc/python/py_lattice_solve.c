@@ -17,8 +17,7 @@ enum { SOURCE, GUESS }; // inputs; then the operator's
 enum { MOST_PARAMETERS = 16 };
 
 typedef struct arguments { // borrowed
-    PyObject *parameters, *b, *x0, *out, *extents, *device, *stream, *precise, *sloppy, *shifts,
-        *ranks;
+    PyObject *parameters, *b, *x0, *out, *extents, *stream, *precise, *sloppy, *shifts, *ranks;
     const operator_row *row;
     PyObject *values[MOST_PARAMETERS]; // of the row's fields; NULL: not given
     double shift[CUBC_MOST_SHIFTS];
@@ -169,7 +168,7 @@ static int prepare(py_call *c, arguments *a, cubc_operator *op, cubc_solve_param
         (a->ranks && py_ranks(a->ranks, &op->ranks) < 0) || py_dtype(a->precise, &p->precise) < 0 ||
         py_dtype(a->sloppy, &p->sloppy) < 0 || py_call_view_out(c, 0, a->out) < 0 ||
         take_parameters(a) < 0 || view_inputs(c, a) < 0 || parts_of(b, &p->type, &p->n) < 0 ||
-        py_call_device(c, a->device, a->stream) < 0 || py_call_stage_inputs(c) < 0 ||
+        py_call_device(c, NULL, a->stream) < 0 || py_call_stage_inputs(c) < 0 ||
         fill_parameters(c, a, op) < 0 || take_shifts(a, p) < 0 || prepare_out(c, p) < 0 ||
         (a->x0 && p->shift_count == 0 && stage_out(c) < 0))
         return -1;
@@ -184,7 +183,7 @@ static int prepare(py_call *c, arguments *a, cubc_operator *op, cubc_solve_param
     return 0;
 }
 
-static cubc_status run(py_call *c, const cubc_solve_params *p, cubc_solve_info *info)
+static cubc_status solve(py_call *c, const cubc_solve_params *p, cubc_solve_info *info)
 {
     const py_view *out = &c->out[0].view;
     size_t bytes = out->n * cubc_type_size(out->type);
@@ -211,7 +210,8 @@ static PyObject *info_list(const cubc_solve_info *info, uint64_t count)
     return list;
 }
 
-static PyObject *solve(py_call *c, const cubc_solve_params *p)
+// The solution and its reports.
+static PyObject *solution(py_call *c, const cubc_solve_params *p)
 {
     uint64_t count = 0;
     cubc_status st = cubc_solve_reports(p, &count);
@@ -219,7 +219,7 @@ static PyObject *solve(py_call *c, const cubc_solve_params *p)
     if (!st && !info) st = CUBC_NO_MEMORY;
     PyObject *result = NULL;
     Py_BEGIN_ALLOW_THREADS
-    if (!st) st = run(c, p, info);
+    if (!st) st = solve(c, p, info);
     Py_END_ALLOW_THREADS
     if (!st && note_is_there()) st = py_say_notes();
     if (!st) {
@@ -233,9 +233,9 @@ static PyObject *solve(py_call *c, const cubc_solve_params *p)
 static PyObject *lattice_solve(PyObject *self, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"operator", "parameters", "b",      "x0",     "out",
-                            "extents",  "device",     "stream", "solver", "tol",
-                            "maxiter",  "precise",    "sloppy", "sites",  "normal",
-                            "delta",    "order",      "shifts", "ranks",  NULL};
+                            "extents",  "stream",     "solver", "tol",    "maxiter",
+                            "precise",  "sloppy",     "sites",  "normal", "delta",
+                            "order",    "shifts",     "ranks",  NULL};
     arguments a = {0};
     cubc_operator op = {0};
     cubc_solve_params p = {0};
@@ -243,18 +243,18 @@ static PyObject *lattice_solve(PyObject *self, PyObject *args, PyObject *keyword
     const char *name;
     int order, sites;
     (void)self;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "sO!OOOOOOsdKOOipdiOO:lattice_solve", names,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "sO!OOOOOsdKOOipdiOO:lattice_solve", names,
                                      &name, &PyDict_Type, &a.parameters, &a.b, &a.x0, &a.out,
-                                     &a.extents, &a.device, &a.stream, &p.solver, &p.tolerance,
-                                     &iterations, &a.precise, &a.sloppy, &sites, &p.normal,
-                                     &p.delta, &order, &a.shifts, &a.ranks) ||
+                                     &a.extents, &a.stream, &p.solver, &p.tolerance, &iterations,
+                                     &a.precise, &a.sloppy, &sites, &p.normal, &p.delta, &order,
+                                     &a.shifts, &a.ranks) ||
         py_binding_refuse(PyExc_ValueError, "a solve cannot be bound: the host looks at its "
                                             "residual, and repeats recorded rounds itself; bind "
                                             "the operator, as cubc.bind(operator, x, out=y)") < 0)
         return NULL;
     cubc_status known = operator_row_named(name, &op.kind, &a.row);
     if (known) return py_raise(known);
-    PyObject **optional[] = {&a.x0, &a.out, &a.device, &a.stream, &a.shifts, &a.ranks};
+    PyObject **optional[] = {&a.x0, &a.out, &a.stream, &a.shifts, &a.ranks};
     for (size_t k = 0; k < COUNT_OF(optional); k++)
         if (*optional[k] == Py_None) *optional[k] = NULL;
     p.iterations = iterations;
@@ -262,7 +262,7 @@ static PyObject *lattice_solve(PyObject *self, PyObject *args, PyObject *keyword
     p.sites = (cubc_solve_sites)sites;
     py_call c;
     py_call_begin(&c);
-    PyObject *result = prepare(&c, &a, &op, &p) < 0 ? NULL : solve(&c, &p);
+    PyObject *result = prepare(&c, &a, &op, &p) < 0 ? NULL : solution(&c, &p);
     py_call_end(&c);
     return result;
 }

@@ -190,7 +190,6 @@ def lattice_solve(
     x0: Any,
     out: Any,
     extents: tuple[int, int, int, int],
-    device: Any,
     stream: Any,
     solver: str,
     tol: float,
@@ -203,10 +202,10 @@ def lattice_solve(
     order: int,
     shifts: Any,
     ranks: Any,
-) -> tuple[Any, list[tuple[bool, str, int, int, float, float, float]]]:
+) -> tuple[Any, list[tuple[bool, str, int, int, float, float, float, float]]]:
     """Solve M x = b: x, and a report of each right-hand side.
 
-    A report is (converged, reason, iterations, updates, residual, seconds, GFLOPS).
+    A report has the values of a `lattice.SolveInfo`, in order, up to `compile_seconds`.
     """
 
 def field_infos(path: str | bytes | os.PathLike[Any], flags: int, /) -> list[dict[str, Any]]:

@@ -211,7 +211,6 @@ def solve(
         raise ValueError(f"precision {precision!r}: expected double or single")
     if (maxiter := whole("solve", "maxiter", maxiter)) < 1:
         raise ValueError(f"maxiter {maxiter}: at least one iteration")
-    maxiter = min(maxiter, 2**64 - 1)
     sloppy = precision if sloppy is None else sloppy
     if shifts is not None and (np.ndim(shifts) != 1 or len(shifts) == 0):
         raise ValueError(f"shifts is {shifts!r:.80}: give a sequence of one or more, or none")
@@ -236,7 +235,6 @@ def solve(
             x0=x0,
             out=to,
             extents=gauge.extent,
-            device=None,
             stream=stream,
             solver=solver,
             tol=max(TOLERANCE[precision], TOLERANCE[of_b]) if tol is None else tol,
