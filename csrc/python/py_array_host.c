@@ -110,16 +110,3 @@ int py_array_host_bool(PyObject *self)
     Py_XDECREF(item);
     return truth;
 }
-
-PyObject *py_array_host_repr(PyObject *self)
-{
-    py_array *a = (py_array *)self;
-    PyObject *values = py_array_host_numpy(self, NULL);
-    PyObject *text = values ? PyObject_Str(values) : NULL;
-    PyObject *repr = text ? PyUnicode_FromFormat("cubc.Array(%U, dtype=%s, device='%s')", text,
-                                                 py_type_name(a->type), a->device->info.name)
-                          : NULL;
-    Py_XDECREF(text);
-    Py_XDECREF(values);
-    return repr;
-}

@@ -14,7 +14,6 @@ PyObject *py_array_host_float(PyObject *self);
 PyObject *py_array_host_int(PyObject *self);
 PyObject *py_array_host_index(PyObject *self);
 int py_array_host_bool(PyObject *self);
-PyObject *py_array_host_repr(PyObject *self);
 
 // ---- py_array_views.c ---------------------------------------------------------------------------
 PyObject *py_array_views_reshape(PyObject *self, PyObject *args);

@@ -1,5 +1,6 @@
 // The type cubc.Array: a contiguous array in a device's memory. Methods that are more than a member
-// read stand in py_array_host.c, py_array_views.c and py_array_export.c.
+// read stand in py_array_host.c, py_array_views.c and py_array_export.c; cubc/_methods.py adds
+// those that calls of cubc can say: operators, texts, pickles, methods of NumPy's names.
 #include "python/py_array_methods.h"
 
 #include "python/py_module.h"
@@ -44,23 +45,6 @@ static Py_ssize_t array_length(PyObject *self)
     if (a->ndim) return a->shape[0];
     PyErr_SetString(PyExc_TypeError, "len() of an array without dimensions");
     return -1;
-}
-
-// A comparison item by item, as of NumPy's arrays, would be a copy or a launch each time.
-static PyObject *array_compare(PyObject *self, PyObject *other, int operation)
-{
-    (void)self, (void)other, (void)operation;
-    PyErr_SetString(PyExc_TypeError,
-                    "cubc.Array has no comparisons: compare a.numpy(), or on the device "
-                    "cubc.transform('a == b', a=a, b=b, dtype=bool)");
-    return NULL;
-}
-
-static PyObject *array_iterate(PyObject *self)
-{
-    (void)self;
-    PyErr_SetString(PyExc_TypeError, "cubc.Array has no iteration: iterate over a.numpy()");
-    return NULL;
 }
 
 // ---- properties ---------------------------------------------------------------------------------
@@ -147,11 +131,8 @@ static PyMethodDef array_methods[] = {
 static PyType_Slot slots[] = {{Py_tp_doc, "A contiguous array in a device's memory."},
                               {Py_tp_dealloc, array_dealloc},
                               {Py_tp_traverse, array_traverse},
-                              {Py_tp_repr, py_array_host_repr},
                               {Py_tp_methods, array_methods},
                               {Py_tp_getset, properties},
-                              {Py_tp_richcompare, array_compare},
-                              {Py_tp_iter, array_iterate},
                               {Py_mp_subscript, py_array_views_subscript},
                               {Py_sq_length, array_length},
                               {Py_nb_float, py_array_host_float},

@@ -70,20 +70,21 @@ PyObject *py_array_views_copy(PyObject *self, PyObject *unused)
     return made;
 }
 
+// All indices but a[first:end] are Python's work: what they name may not lie together.
+static PyObject *item_of(PyObject *self, PyObject *index)
+{
+    PyObject *module = PyImport_ImportModule("cubc._elements");
+    PyObject *item = module ? PyObject_CallMethod(module, "item_of", "OO", self, index) : NULL;
+    Py_XDECREF(module);
+    return item;
+}
+
 PyObject *py_array_views_subscript(PyObject *self, PyObject *index)
 {
     py_array *a = (py_array *)self;
-    Py_ssize_t start, stop, step, shape[VIEW_DIMENSIONS];
-    if (!PySlice_Check(index) || a->ndim == 0) {
-        PyErr_SetString(PyExc_TypeError, "cubc.Array has no indexing but a[first:end]: take "
-                                         "a.numpy()[...], or a.item() for the only item");
-        return NULL;
-    }
-    if (PySlice_Unpack(index, &start, &stop, &step) < 0) return NULL;
-    if (step != 1) {
-        PyErr_SetString(PyExc_ValueError, "cubc.Array is contiguous: a slice of it has the step 1");
-        return NULL;
-    }
+    Py_ssize_t start, stop, step = 0, shape[VIEW_DIMENSIONS];
+    if (PySlice_Check(index) && PySlice_Unpack(index, &start, &stop, &step) < 0) return NULL;
+    if (step != 1 || a->ndim == 0) return item_of(self, index);
     uint64_t row = a->shape[0] ? a->n / (uint64_t)a->shape[0] : 0; // items
     memcpy(shape, a->shape, sizeof shape);
     shape[0] = PySlice_AdjustIndices(a->shape[0], &start, &stop, step);

@@ -370,6 +370,23 @@ static void describe_shapes(py_expression *f, const py_view *whole)
     }
 }
 
+// Host arrays without dimensions beside arrays of a device are numbers, each of its own type.
+static void take_numbers(py_expression *f, PyObject *operands)
+{
+    bool on_device = false;
+    for (int k = 0; k < f->count; k++) on_device = on_device || f->views[k].device;
+    for (int k = 0; on_device && k < f->count; k++) {
+        py_view *view = &f->views[k];
+        if (!view->on_host || view->ndim) continue;
+        f->operands[k].scalar = 1;
+        f->operands[k].data = &f->bits[k];
+        memcpy(&f->bits[k], view->data, cubc_type_size(view->type));
+        f->numbers[k] = PyDict_GetItemString(operands, f->operands[k].name);
+        f->array_count--;
+        py_view_release(view);
+    }
+}
+
 int py_expression_get(const char *expression, PyObject *operands,
                       const py_expression_options *options, py_view *out)
 {
@@ -387,6 +404,7 @@ int py_expression_get(const char *expression, PyObject *operands,
         if (f->numbers[k] &&
             scalar_operand(f->numbers[k], numbers, &f->operands[k], &f->bits[k]) < 0)
             return -1;
+    take_numbers(f, operands);
     f->lazy.expression = expression;
     f->lazy.type = out->type;
     f->lazy.operands = f->operands;

@@ -288,22 +288,6 @@ static PyObject *lazy_numpy(PyObject *self, PyObject *args, PyObject *keywords)
     return result;
 }
 
-static PyObject *lazy_repr(PyObject *self)
-{
-    py_lazy *lazy = (py_lazy *)self;
-    PyObject *names = PyDict_Keys(lazy->operands);
-    PyObject *separator = names ? PyUnicode_FromString(", ") : NULL;
-    PyObject *joined = separator ? PyUnicode_Join(separator, names) : NULL;
-    PyObject *text = joined
-                         ? PyUnicode_FromFormat("<cubc.Lazy %R of (%U), %s %R>", lazy->expression,
-                                                joined, py_type_name(lazy->type), lazy->shape)
-                         : NULL;
-    Py_XDECREF(joined);
-    Py_XDECREF(separator);
-    Py_XDECREF(names);
-    return text;
-}
-
 static PyObject *get_expression(PyObject *self, void *unused)
 {
     (void)unused;
@@ -369,7 +353,6 @@ static PyType_Slot slots[] = {
     {Py_tp_new, lazy_new},
     {Py_tp_dealloc, lazy_dealloc},
     {Py_tp_traverse, lazy_traverse},
-    {Py_tp_repr, lazy_repr},
     {Py_tp_methods, lazy_methods},
     {Py_tp_getset, properties},
     {0, NULL}};

@@ -45,6 +45,7 @@ from ._indexing import lexsort, nonzero, take, take_along_axis, where
 from ._interface import ffi, get_include, get_library
 from ._kernel import Kernel
 from ._lazy import lazy
+from ._methods import install as _install_methods
 from ._nanfunctions import (
     nanargmax,
     nanargmin,
@@ -179,6 +180,8 @@ __all__ = [
     "var",
     "where",
 ]
+
+_install_methods()
 
 
 def use_policies(*stores):

@@ -65,7 +65,7 @@ def take(x, indices, /, axis=None, out=None, mode="raise", **where: Unpack[Where
         shape = shape or (1,)
     if mode not in _MODES:
         raise ValueError(f"mode is {mode!r}: expected 'raise', 'wrap' or 'clip'")
-    _check_indices("take", places, shape, number, mode, where)
+    check_indices("take", places, shape, number, mode, where)
     result = (*shape[:number], *tuple(places.shape), *shape[number + 1 :])
     fields = {
         "in": items,
@@ -128,7 +128,7 @@ def take_along_axis(x, indices, /, axis=-1, **where: Unpack[Where]) -> Any:
         raise ValueError(
             f"indices of the shape {of} for an array of {shape}: only the axis differs"
         )
-    _check_indices("take_along_axis", places, shape, number, "raise", where)
+    check_indices("take_along_axis", places, shape, number, "raise", where)
     fields = {
         "in": items,
         "indices": places,
@@ -140,7 +140,7 @@ def take_along_axis(x, indices, /, axis=-1, **where: Unpack[Where]) -> Any:
     return call("take", fields, **where)[0]
 
 
-def _check_indices(function, places, shape, axis, mode, where: Where) -> None:
+def check_indices(function, places, shape, axis, mode, where: Where) -> None:
     """Raise IndexError for indices that are not there."""
     length = shape[axis]
     if not items_of(places.shape):

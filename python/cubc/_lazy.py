@@ -49,7 +49,8 @@ def lazy(expression, /, *, dtype=None, size=None, **operands) -> Lazy:
     -------
     Lazy
         Object with the attributes ``expression``, ``operands``, ``dtype``, ``shape``, ``ndim`` and
-        ``size``. ``.array()``, `asarray` and `transform` evaluate it. It has no arithmetic.
+        ``size``. ``.array()``, `asarray` and `transform` evaluate it. Operators, and ufuncs of NumPy,
+        make another one, as they do of arrays on a device.
 
     Raises
     ------
@@ -137,10 +138,21 @@ def _dialect(name: str, dtype: np.dtype[Any]) -> str:
 
 
 def _place(name: str, operand: Any, flat: dict[str, Any]) -> str:
-    """Return a name for an operand that no other operand has."""
+    """Return a name for an operand that no other operand has; the same one has its name already."""
+    for known, other in flat.items():
+        if is_same(other, operand):
+            return known
     candidate, count = name, 0
     while candidate in flat and flat[candidate] is not operand:
         count += 1
         candidate = f"{name[:26]}_{count}"
     flat[candidate] = operand
     return candidate
+
+
+def is_same(a: Any, b: Any) -> bool:
+    """Tell if two operands are one: an array, or a number of the same type."""
+    if a is b:
+        return True
+    numbers = isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.ndim == b.ndim == 0
+    return numbers and a.dtype == b.dtype and a.tobytes() == b.tobytes()

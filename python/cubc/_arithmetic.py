@@ -1,0 +1,355 @@
+"""Arithmetic of arrays on a device: an operator makes a lazy input, computed where it is read.
+
+Types are NumPy's: its ufuncs are asked what they would compute in and return. A number becomes an
+array without dimensions of that type, so that another number needs no other kernel.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import _reductions
+from ._calls import described
+from ._core import Array, Lazy, asarray, transform
+from ._lazy import is_same, lazy
+
+_NUMBERS = (bool, int, float, complex)
+_LETTERS = "xyzuvwpqrst"
+_POWERS = 64  # above it, a power of integers is no expression
+
+_OPPOSITE = "{rest} != 0 && (({rest} < 0) != (b < 0))"  # rest and divisor have other signs
+_OPPOSED, _FOPPOSED = (_OPPOSITE.format(rest=rest) for rest in ("a % b", "fmod(a, b)"))
+_PLAIN = ["sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos"]
+_PLAIN += ["tan", "sinh", "cosh", "tanh", "fabs"]
+_ROUNDED = ("floor", "ceil", "trunc", "rint")
+_NAMED = {"arcsin": "asin", "arccos": "acos", "arctan": "atan"}
+
+# Text of each ufunc, by the kind of the type that it computes in: c for complex numbers, "" for all
+# others that are not named, and * for really all.
+_TEXTS: dict[str, dict[str, str]] = {
+    "add": {"*": "a + b"},
+    "subtract": {"*": "a - b"},
+    "multiply": {"*": "a * b"},
+    "divide": {"*": "a / b"},
+    "floor_divide": {
+        "i": f"b == 0 ? 0 : b == -1 ? 0 - a : a / b - ({_OPPOSED})",
+        "u": "b == 0 ? 0 : a / b",
+        "f": f"b == 0 ? a / b : rint((a - fmod(a, b)) / b - ({_FOPPOSED}))",
+    },
+    "remainder": {
+        "i": f"b == 0 || b == -1 ? 0 : {_OPPOSED} ? a % b + b : a % b",
+        "u": "b == 0 ? 0 : a % b",
+        "f": f"fmod(a, b) == 0 ? (b < 0 ? -0.0f : 0.0f) : fmod(a, b) + ({_FOPPOSED} ? b : 0)",
+    },
+    "fmod": {"i": "b == 0 || b == -1 ? 0 : a % b", "u": "b == 0 ? 0 : a % b", "f": "fmod(a, b)"},
+    "power": {"f": "pow(a, b)"},
+    "bitwise_and": {"": "a & b"},
+    "bitwise_or": {"": "a | b"},
+    "bitwise_xor": {"": "a ^ b"},
+    "left_shift": {"": "b >= 0 && b < BITS ? a << b : 0"},
+    "right_shift": {"i": "a >> (b >= 0 && b < BITS ? b : BITS - 1)", "u": "b < BITS ? a >> b : 0"},
+    "logical_and": {"": "a && b"},
+    "logical_or": {"": "a || b"},
+    "logical_xor": {"": "!a != !b"},
+    "logical_not": {"": "!a"},
+    "negative": {"*": "-a"},
+    "positive": {"*": "a"},
+    "absolute": {"i": "a < 0 ? 0 - a : a", "f": "fabs(a)", "c": "abs(a)", "": "a"},
+    "invert": {"": "~a", "b": "!a"},
+    "conjugate": {"": "a", "c": "conj(a)"},
+    "square": {"*": "a * a"},
+    "reciprocal": {"f": "1 / a", "c": "1 / a"},
+    "sign": {"": "(a > 0) - (a < 0)", "f": "a != a ? a + a : 0.0f + (a > 0) - (a < 0)"},
+    "maximum": {"": "a > b ? a : b", "f": "a > b || a != a ? a : b"},
+    "minimum": {"": "a < b ? a : b", "f": "a < b || a != a ? a : b"},
+    "fmax": {"": "a > b ? a : b", "f": "fmax(a, b)"},
+    "fmin": {"": "a < b ? a : b", "f": "fmin(a, b)"},
+    "isnan": {"*": "a != a"},
+    "isinf": {"": "a - a != a - a && a == a"},
+    "isfinite": {"*": "a - a == a - a"},
+    "signbit": {"f": "a < 0 || (a == 0 && 1 / a < 0)"},
+    "hypot": {"f": "hypot(a, b)"},
+    "arctan2": {"f": "atan2(a, b)"},
+    **{name: {"f": f"{name}(a)"} for name in _PLAIN},
+    **{name: {"": "a", "f": f"{name}(a)"} for name in _ROUNDED},
+    **{name: {"f": f"{text}(a)"} for name, text in _NAMED.items()},
+}
+_COMPARISONS = {
+    "equal": "==",
+    "not_equal": "!=",
+    "less": "<",
+    "less_equal": "<=",
+    "greater": ">",
+    "greater_equal": ">=",
+}
+# Reductions and scans of NumPy's ufuncs, by the operator of `reduce` and `scan`.
+_FOLDS = {
+    "add": "sum",
+    "multiply": "prod",
+    "minimum": "min",
+    "maximum": "max",
+    "logical_and": "all",
+    "logical_or": "any",
+}
+
+
+def known(ufunc: np.ufunc) -> bool:
+    """Tell if there is an expression for a ufunc of NumPy."""
+    return ufunc.__name__ in _TEXTS or ufunc.__name__ in _COMPARISONS
+
+
+def _operand(x: Any) -> Any:
+    """Return what an operator takes: arrays and numbers; None for anything else."""
+    if isinstance(x, Array | Lazy | np.ndarray | np.generic) or type(x) in _NUMBERS:
+        return x
+    if hasattr(x, "__cuda_array_interface__") or hasattr(x, "__dlpack__"):
+        x = described(x)
+        return x if isinstance(x, np.ndarray) else asarray(x)
+    return None
+
+
+def compute(ufunc: np.ufunc, *given: Any) -> Any:
+    """Return a lazy input: what a ufunc of NumPy makes of operands. NotImplemented if it cannot."""
+    operands = [_operand(x) for x in given]
+    if any(x is None for x in operands):
+        return NotImplemented
+    name = ufunc.__name__
+    if name == "power" and type(operands[1]) in (int, float):
+        simple = _power_of_number(operands[0], operands[1])
+        if simple is not None:
+            return simple
+    types = _types(ufunc, operands)
+    text, names = _text(name, types), {}
+    values: dict[str, Any] = {}
+    for letter, x, of in zip("ab", operands, types, strict=False):
+        if not isinstance(x, Array | Lazy) and np.ndim(x) == 0:
+            x = np.asarray(x, of)
+        names[letter] = _name(x, operands, values)
+        values[names[letter]] = x
+    places = {
+        letter: _converted(names[letter], values, of)
+        for letter, of in zip(names, types, strict=False)
+    }
+    return lazy(_filled(text, places), dtype=types[-1], **values)
+
+
+def _types(ufunc: np.ufunc, operands: list[Any]) -> tuple[Any, ...]:
+    """Return the types that NumPy computes in, and that of the result."""
+    weak = [type(x) if type(x) in _NUMBERS else x.dtype for x in operands]
+    weak = [np.dtype(bool) if x is bool else x for x in weak]
+    types = ufunc.resolve_dtypes((*weak, *[None] * ufunc.nout))
+    for x, of in zip(operands, types, strict=False):
+        if type(x) is int and of.kind in "iu" and not _holds(of, x):
+            if ufunc.__name__ not in _COMPARISONS:
+                raise OverflowError(f"Python integer {x} out of bounds for {of}")
+            return _types(ufunc, [np.asarray(y) if y is x else y for y in operands])
+    if len(types) != ufunc.nin + 1:
+        raise TypeError(f"numpy.{ufunc.__name__} has {ufunc.nout} results: cubc computes one")
+    if ufunc.__name__ in ("divide", "add", "subtract", "multiply") and types[0].kind in "mMO":
+        raise TypeError(f"numpy.{ufunc.__name__} of {types[0]} is no arithmetic of cubc")
+    return types
+
+
+def _holds(dtype: Any, number: int) -> bool:
+    limits = np.iinfo(dtype)
+    return bool(limits.min <= number <= limits.max)
+
+
+def _text(name: str, types: tuple[Any, ...]) -> str:
+    if name in _COMPARISONS:
+        return _comparison(_COMPARISONS[name], types)
+    texts, kind = _TEXTS[name], _kind(types[0])
+    text = texts.get(kind) or texts.get("*") or (texts.get("") if kind != "c" else None)
+    if text is None:
+        raise TypeError(
+            f"numpy.{name} of {types[0]} is not there: write it as an expression of cubc.lazy"
+        )
+    return text.replace("BITS", str(8 * types[0].itemsize))
+
+
+def _kind(dtype: Any) -> str:
+    return "f" if dtype.name == "bfloat16" else str(dtype.kind)
+
+
+def _comparison(sign: str, types: tuple[Any, ...]) -> str:
+    """Return a comparison; signed and unsigned 64-bit numbers are compared as numbers."""
+    kinds = _kind(types[0]) + _kind(types[1])
+    if kinds == "iu":
+        beyond = {"==": "false", "!=": "true"}.get(sign, "true" if "<" in sign else "false")
+        return f"a < 0 ? {beyond} : static_cast<u64>(a) {sign} b"
+    if kinds == "ui":
+        beyond = {"==": "false", "!=": "true"}.get(sign, "true" if ">" in sign else "false")
+        return f"b < 0 ? {beyond} : a {sign} static_cast<u64>(b)"
+    if "c" in kinds and sign not in ("==", "!="):
+        raise TypeError("complex numbers have no order: compare abs(x), or parts by cubc.lazy")
+    return f"a {sign} b"
+
+
+def _name(x: Any, operands: list[Any], taken: dict[str, Any]) -> str:
+    """Return the name of an operand: what it is called already, or a letter that is free."""
+    inner = [y.operands for y in operands if isinstance(y, Lazy)]
+    for of in (taken, *inner):
+        for name, other in of.items():
+            if is_same(other, x):
+                return str(name)
+    used = {name for of in (taken, *inner) for name in of}
+    number = isinstance(x, np.ndarray) and x.ndim == 0
+    letters = "k" if number else _LETTERS
+    return next(
+        name
+        for turn in range(99)
+        for name in (letter + (str(turn) if turn else "") for letter in letters)
+        if name not in used
+    )
+
+
+def _converted(name: str, values: dict[str, Any], of: Any) -> str:
+    """Return the text of an operand in the type that is computed in."""
+    return name if values[name].dtype == of else f"convert<{dialect(of)}>({name})"
+
+
+def dialect(dtype: Any) -> str:
+    """Return the name of a number type in the kernels."""
+    special = {"bool": "bool", "bfloat16": "bf16"}
+    return special.get(dtype.name, f"{dtype.kind}{8 * dtype.itemsize}")
+
+
+def _filled(text: str, places: dict[str, str]) -> str:
+    """Return a text with its letters a and b, which are words alone, replaced."""
+    return re.sub(r"\b[ab]\b", lambda found: places[found[0]], text)
+
+
+def _power_of_number(x: Any, exponent: Any) -> Any:
+    """Return a power by products, as NumPy does for a square; None where it takes `pow`."""
+    kind = _kind(x.dtype) if hasattr(x, "dtype") else ""
+    if kind and kind in "fc" and exponent in (2, 1, -1, 0.5):
+        simple = {2: np.square, 1: np.positive, -1: np.reciprocal, 0.5: np.sqrt}
+        return compute(simple[exponent], x) if kind == "f" or exponent != 0.5 else None
+    if not kind or kind not in "iu" or type(exponent) is not int:
+        return None
+    if exponent < 0:
+        raise ValueError("Integers to negative integer powers are not allowed.")
+    if exponent > _POWERS:
+        raise ValueError(f"a power of integers is at most {_POWERS} here: take x.astype(float)")
+    if exponent == 0:
+        return lazy("x == x", x=x, dtype=x.dtype)
+    done, square = None, x
+    while exponent:
+        if exponent & 1:
+            done = square if done is None else compute(np.multiply, done, square)
+        exponent >>= 1
+        square = compute(np.multiply, square, square) if exponent else square
+    return done if isinstance(done, Lazy) else compute(np.positive, done)
+
+
+def _binary(ufunc: np.ufunc) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    def of(self: Any, other: Any, /) -> Any:
+        return compute(ufunc, self, other)
+
+    def reflected(self: Any, other: Any, /) -> Any:
+        return compute(ufunc, other, self)
+
+    return of, reflected
+
+
+def store(made: Lazy, out: Array) -> Any:
+    """Write the items of a lazy input; before, it is computed apart if it reads others of `out`."""
+    begin, end = out.ptr, out.ptr + out.nbytes
+    for x in made.operands.values():
+        whole = isinstance(x, Array) and x.ptr == begin and x.shape == out.shape
+        if isinstance(x, Array) and not whole and x.ptr < end and begin < x.ptr + x.nbytes:
+            made = lazy("x", x=made.array())
+            break
+    return transform(made, out=out, casting="unsafe")
+
+
+def _in_place(ufunc: np.ufunc) -> Callable[..., Any]:
+    def of(self: Any, other: Any, /) -> Any:
+        made = compute(ufunc, self, other)
+        if made is NotImplemented:
+            return made
+        if not np.can_cast(made.dtype, self.dtype, "same_kind"):
+            raise TypeError(
+                f"a result of {made.dtype} does not go into an array of {self.dtype}: write "
+                f"x = x.astype('{made.dtype}') before"
+            )
+        return store(made, self)
+
+    return of
+
+
+def _unary(ufunc: np.ufunc) -> Callable[..., Any]:
+    return lambda self: compute(ufunc, self)
+
+
+def _power(self: Any, other: Any, modulo: Any = None, /) -> Any:
+    return NotImplemented if modulo is not None else compute(np.power, self, other)
+
+
+def _divmod(self: Any, other: Any, /) -> Any:
+    quotient = compute(np.floor_divide, self, other)
+    return (
+        quotient if quotient is NotImplemented else (quotient, compute(np.remainder, self, other))
+    )
+
+
+def _ufunc(self: Any, ufunc: np.ufunc, method: str, /, *inputs: Any, **options: Any) -> Any:
+    """Compute a ufunc of NumPy as a lazy input; its reduce is that of cubc.
+
+    Anything else is refused: it would copy the items to the host unseen.
+    """
+    if method == "__call__" and known(ufunc) and options.keys() <= {"dtype"}:
+        made = compute(ufunc, *inputs)
+        if made is not NotImplemented:
+            dtype = options.get("dtype")
+            return made if dtype is None else lazy("x", x=made, dtype=dtype)
+    if method == "reduce" and ufunc.__name__ in _FOLDS and len(inputs) == 1:
+        of = getattr(_reductions, _FOLDS[ufunc.__name__])
+        return of(inputs[0], **{"axis": 0, **{k: v for k, v in options.items() if v is not None}})
+    shown = f"numpy.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
+    raise TypeError(
+        f"{shown}() with these arguments would copy the items of {type(self).__name__} to the "
+        "host: take x.numpy() for that, or an expression of cubc.lazy"
+    )
+
+
+_SIGNS = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "truediv": np.divide,
+    "floordiv": np.floor_divide,
+    "mod": np.remainder,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "lshift": np.left_shift,
+    "rshift": np.right_shift,
+}
+_ORDERS = {
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+}
+_ALONE = {"neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": np.invert}
+
+
+def methods() -> dict[str, Any]:
+    """Return the operators of both kinds of arrays, by the names of Python's methods."""
+    found: dict[str, Any] = {"pow": _power, "rpow": _binary(np.power)[1], "divmod": _divmod}
+    for name, ufunc in _SIGNS.items():
+        found[name], found[f"r{name}"] = _binary(ufunc)
+    found |= {name: _binary(ufunc)[0] for name, ufunc in _ORDERS.items()}
+    found |= {name: _unary(ufunc) for name, ufunc in _ALONE.items()}
+    found |= {"array_ufunc": _ufunc, "hash": None}
+    return {f"__{name}__": method for name, method in found.items()}
+
+
+def methods_in_place() -> dict[str, Any]:
+    """Return the operators of arrays alone, which write."""
+    return {f"__i{name}__": _in_place(ufunc) for name, ufunc in _SIGNS.items()}

@@ -1,0 +1,202 @@
+"""Indices of device arrays: ``d[3]``, ``d[1:, ::2]``, ``d[mask]``, ``d[places]``, and iteration.
+
+What lies together is a part of the array that shares its memory; anything else is gathered on the
+device into a new array. No item goes to the host.
+"""
+
+import operator
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ._arithmetic import store
+from ._axes import items_of
+from ._calls import described
+from ._core import Array, Lazy, asarray, transform
+from ._indexing import check_indices, take
+from ._lazy import lazy
+from ._selections import flatnonzero, select
+from ._strides import contiguous, gathered, steps_of
+
+
+def item_of(a: Array, index: Any) -> Any:
+    """Return ``a[index]``."""
+    keys = [_key(a, key) for key in (index if isinstance(index, tuple) else (index,))]
+    if not any(hasattr(key, "dtype") for key in keys):
+        return _part(a, keys)
+    _refuse_mixed(keys)
+    if keys[0] is not None and len(keys) == 1 and keys[0].dtype == bool:
+        return _masked(a, keys[0])
+    return _taken(a, keys)
+
+
+def set_item(a: Array, index: Any, value: Any) -> None:
+    """Do ``a[index] = value``."""
+    keys = [_key(a, key) for key in (index if isinstance(index, tuple) else (index,))]
+    arrays = [key for key in keys if hasattr(key, "dtype")]
+    masked = len(keys) == 1 and arrays and arrays[0].dtype == bool
+    if masked and np.ndim(value) == 0 and tuple(arrays[0].shape) == tuple(a.shape):
+        number = np.asarray(value) if not hasattr(value, "device") else value
+        store(lazy("m ? v : a", m=arrays[0], v=number, a=a, dtype=a.dtype), a)
+        return
+    if arrays:
+        raise TypeError(
+            "an assignment by indices is d[first:end] = value or d[mask] = number: write "
+            "cubc.transform('m ? v : d', m=mask, v=values, d=d, out=d) with an array of values"
+        )
+    part = _part(a, keys, view=True)
+    if part.size:
+        if not isinstance(value, Lazy) and not hasattr(value, "__cuda_array_interface__"):
+            value = _number_or_array(a, value)
+        same = not np.ndim(value) or tuple(value.shape) == tuple(part.shape)
+        whole = {} if same else {"whole": part}  # gives its shape to a value with fewer items
+        text = "value" if same else "(void(whole), value)"
+        if np.ndim(value):
+            store(lazy(text, value=value, **whole), part)
+        else:
+            transform(text, value=value, out=part, casting="unsafe")
+
+
+def _number_or_array(a: Array, value: Any) -> Any:
+    if np.ndim(value) == 0:
+        return value if not isinstance(value, np.ndarray) else value[()]
+    return asarray(value, device=a.device) if isinstance(value, list | tuple) else value
+
+
+def items_in_turn(a: Array) -> Iterator[Any]:
+    """Return the items along the first axis, parts that share the memory."""
+    if not a.ndim:
+        raise TypeError("iteration over a 0-d array")
+    return (a[k] for k in range(a.shape[0]))
+
+
+def _key(a: Array, key: Any) -> Any:
+    """Return a key as an int, slice, None, Ellipsis, or array of a device."""
+    if key is None or key is Ellipsis or isinstance(key, slice | Array | Lazy):
+        return key
+    if isinstance(key, bool | np.bool):
+        raise IndexError("an index that is True or False alone is not there: give a mask")
+    if isinstance(key, list):
+        of = np.asarray(key, None if key else np.int64)
+        return asarray(of, device=a.device)
+    if hasattr(key, "__cuda_array_interface__") or hasattr(key, "__array__"):
+        key = described(key)
+        if hasattr(key, "__cuda_array_interface__"):
+            return asarray(key)
+        if np.ndim(key):
+            raise IndexError(
+                "an index in host memory for an array of a device: cubc.asarray(index, device="
+                f"'{a.device}') moves it there"
+            )
+    try:
+        return operator.index(key)
+    except TypeError:
+        raise IndexError(
+            f"an index is {key!r}: expected ints, slices, None, ..., a mask or arrays of integers"
+        ) from None
+
+
+# ---- ints and slices -----------------------------------------------------------------------------
+def _expanded(a: Array, keys: list[Any]) -> list[Any]:
+    """Return keys of all axes, with full slices in the place of an ellipsis."""
+    if sum(key is Ellipsis for key in keys) > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')")
+    used = sum(key is not None and key is not Ellipsis for key in keys)
+    if used > a.ndim:
+        raise IndexError(
+            f"too many indices for array: array is {a.ndim}-dimensional, but {used} were indexed"
+        )
+    at = next((k for k, key in enumerate(keys) if key is Ellipsis), len(keys))
+    return [*keys[:at], *[slice(None)] * (a.ndim - used), *keys[at + 1 :]]
+
+
+def _part(a: Array, keys: list[Any], view: bool = False) -> Array:
+    """Return what ints and slices name."""
+    own = steps_of(a.shape)
+    first, shape, steps, axis = 0, [], [], 0
+    for key in _expanded(a, keys):
+        if key is None:
+            shape.append(1)
+            steps.append(0)
+            continue
+        extent = a.shape[axis]
+        if isinstance(key, slice):
+            begin, end, step = key.indices(extent)
+            shape.append(len(range(begin, end, step)))
+            steps.append(own[axis] * step)
+            first += begin * own[axis] if shape[-1] else 0
+        else:
+            if not -extent <= key < extent:
+                raise IndexError(f"index {key} is out of bounds for axis {axis} with size {extent}")
+            first += key % extent * own[axis]
+        axis += 1
+    flat = a.reshape(-1)
+    if contiguous(shape, steps):
+        return flat[first : first + items_of(tuple(shape))].reshape(tuple(shape))
+    if view:
+        raise TypeError(
+            "an assignment is to items that lie together, as in d[first:end] = value: for others "
+            "write d[mask] = number, or cubc.transform('m ? v : d', m=mask, v=values, d=d, out=d)"
+        )
+    return gathered(flat, first, shape, steps)
+
+
+# ---- masks and arrays of integers ----------------------------------------------------------------
+def _refuse_mixed(keys: list[Any]) -> None:
+    """Refuse combinations that are not there, and say what to write."""
+    arrays = [key for key in keys if hasattr(key, "dtype")]
+    for key in arrays:
+        if key.dtype != bool and key.dtype.kind not in "iu":
+            raise IndexError(
+                f"an index has the dtype {key.dtype}: expected integers, or a mask of bool"
+            )
+    masks = [key for key in arrays if key.dtype == bool]
+    if masks and len(keys) > 1:
+        raise IndexError(
+            "a mask is the only index: write d[mask][...], or indices by cubc.nonzero(mask)"
+        )
+    others = [key for key in keys if not hasattr(key, "dtype") and key is not Ellipsis]
+    if any(not isinstance(key, slice) or key != slice(None) for key in others):
+        raise IndexError(
+            "an array of indices goes with full slices, as in d[:, places]: take a part before or "
+            "behind, as in d[1:][places]"
+        )
+
+
+def _masked(a: Array, mask: Any) -> Any:
+    if tuple(mask.shape) != tuple(a.shape[: mask.ndim]) or not mask.ndim:
+        raise IndexError(
+            f"a mask has the shape {tuple(mask.shape)} and the array {tuple(a.shape)}: expected "
+            "that of the array, or of its first axes"
+        )
+    if mask.ndim == a.ndim:
+        return select(a, mask)
+    rows = a.reshape(mask.size, *a.shape[mask.ndim :])
+    return take(rows, flatnonzero(mask), 0)
+
+
+def _taken(a: Array, keys: list[Any]) -> Any:
+    """Return items by arrays of indices, which are along axes that lie together."""
+    keys = _expanded(a, keys)
+    at = [axis for axis, key in enumerate(keys) if hasattr(key, "dtype")]
+    if len(at) == 1:
+        return take(a, keys[at[0]], at[0])
+    if at != list(range(at[0], at[-1] + 1)):
+        raise IndexError("arrays of indices are for axes side by side: d[:, rows, columns]")
+    extents = a.shape[at[0] : at[-1] + 1]
+    shape = np.broadcast_shapes(*(tuple(keys[axis].shape) for axis in at))
+    flat: Any = None
+    for axis, extent in zip(at, extents, strict=True):
+        _check(keys[axis], axis, extent)
+        own = lazy("k < 0 ? k + n : k", k=keys[axis], n=extent, dtype="int64")
+        text = "f * n + k" if flat is not None else "k"
+        more = {} if flat is None else {"f": flat, "n": extent}
+        flat = lazy(text, k=own, dtype="int64", **more)
+    joined = a.reshape(*a.shape[: at[0]], items_of(extents), *a.shape[at[-1] + 1 :])
+    made = take(joined, transform(flat), at[0], mode="clip")
+    return made.reshape(*a.shape[: at[0]], *shape, *a.shape[at[-1] + 1 :])
+
+
+def _check(places: Any, axis: int, extent: int) -> None:
+    check_indices("take", places, (*[1] * axis, extent), axis, "raise", {})

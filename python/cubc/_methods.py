@@ -1,0 +1,244 @@
+"""Methods of arrays on a device: texts, pickles, items, operators, and NumPy's names.
+
+The core's type has memory and shape. Everything that can be said by calls of cubc is here.
+"""
+
+from collections.abc import Iterator
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from . import _arithmetic, _indexing, _numpy, _reductions, _runs, _searching, _statistics
+from ._axes import axis_number
+from ._core import Array, Lazy, NoDeviceError, asarray
+from ._elements import items_in_turn, set_item
+from ._indexing import take
+from ._ordered import searchsorted
+from ._partitions import argpartition
+from ._sorting import argsort
+from ._strides import turned
+
+_SHOWN = 1000  # items; of more, only those at the edges are copied to be shown
+_EDGE = 3
+
+
+# ---- text ----------------------------------------------------------------------------------------
+def _edges(a: Array) -> np.ndarray[Any, Any]:
+    """Return the items that NumPy would print, with one of those left out along each axis."""
+    for axis, extent in enumerate(a.shape):
+        if extent > 2 * _EDGE + 1:
+            places = np.r_[0 : _EDGE + 1, extent - _EDGE : extent]
+            a = take(a, asarray(places, device=a.device), axis, mode="clip")
+    return a.numpy()
+
+
+def _text(a: Array) -> str:
+    if a.size <= _SHOWN:
+        return str(a.numpy())
+    return np.array2string(_edges(a), threshold=0, edgeitems=_EDGE)
+
+
+def _repr(self: Array) -> str:
+    return f"cubc.Array({_text(self)}, dtype={self.dtype.name}, device='{self.device}')"
+
+
+def _format(self: Any, spec: str, /) -> str:
+    if not spec:
+        return str(self)
+    if self.ndim:
+        raise TypeError(
+            f"the format {spec!r} is for one number, and there are {self.size}: take one, as in "
+            f"f'{{d[0]:{spec}}}', or format d.numpy()"
+        )
+    return format(self.item(), spec)
+
+
+def _html(self: Array) -> str:
+    about = f"cubc.Array {self.shape}, {self.dtype.name}, {self.device}"
+    return f"<div>{escape(about)}<pre>{escape(_text(self))}</pre></div>"
+
+
+def _lazy_repr(self: Lazy) -> str:
+    names = [_named(name, value) for name, value in self.operands.items()]
+    what = f"{self.expression!r} of ({', '.join(names)}), {self.dtype.name} {self.shape}"
+    return f"<cubc.Lazy {what}>"
+
+
+def _named(name: str, value: Any) -> str:
+    return name if np.ndim(value) or isinstance(value, Array) else f"{name}={value}"
+
+
+def _lazy_html(self: Lazy) -> str:
+    return (
+        f"<div>{escape(_lazy_repr(self))}<br>computed where a call reads it, or by .array()</div>"
+    )
+
+
+# ---- copies and pickles --------------------------------------------------------------------------
+def _restored(items: np.ndarray[Any, Any], device: str) -> Array:
+    """Return an array as it was pickled: on the default device where its own is not there."""
+    try:
+        return asarray(items, device=device)
+    except NoDeviceError:
+        return asarray(items)
+
+
+def _reduce(self: Array) -> tuple[Any, ...]:
+    return _restored, (self.numpy(), self.device)
+
+
+def _copied(self: Array) -> Array:
+    return self.copy()
+
+
+def _deep_copied(self: Array, memo: dict[int, Any], /) -> Array:
+    return self.copy()
+
+
+# ---- items of a lazy input -----------------------------------------------------------------------
+def _computed(self: Lazy) -> Any:
+    """Return a lazy input's items in host memory."""
+    return np.asarray(self)
+
+
+def _item(self: Lazy) -> Any:
+    """Compute the only item, as a Python number."""
+    if self.size != 1:
+        raise ValueError(
+            f"only an array of one item can become a scalar, this one has {self.size}: "
+            "x.array() computes all of them"
+        )
+    return _computed(self).item()
+
+
+def _tolist(self: Lazy) -> Any:
+    """Compute the items, as a list, of lists for several dimensions."""
+    return _computed(self).tolist()
+
+
+def _length(self: Any) -> int:
+    if not self.ndim:
+        raise TypeError("len() of an array without dimensions")
+    return int(self.shape[0])
+
+
+def _truth(self: Lazy) -> bool:
+    return bool(_item(self))
+
+
+def _lazy_item_of(self: Lazy, index: Any) -> Any:
+    raise TypeError(
+        "cubc.Lazy has no items of its own, and each index would compute all of it: write "
+        "x = x.array() before"
+    )
+
+
+def _lazy_items(self: Lazy) -> Iterator[Any]:
+    return iter(self.array())
+
+
+# ---- shapes --------------------------------------------------------------------------------------
+def _transpose(self: Array, *axes: Any) -> Array:
+    """Return a copy with the axes in another order, by default reversed."""
+    order = axes[0] if len(axes) == 1 and not hasattr(axes[0], "__index__") else axes
+    numbers = [axis_number(axis, self.ndim) for axis in order or ()]
+    if not order:
+        numbers = list(reversed(range(self.ndim)))
+    if sorted(numbers) != list(range(self.ndim)):
+        raise ValueError("axes don't match array")
+    return turned(self, numbers)
+
+
+def _turned(self: Array) -> Array:
+    return _transpose(self)
+
+
+def _matrices_turned(self: Array) -> Array:
+    if self.ndim < 2:
+        raise ValueError("matrix transpose with ndim < 2 is undefined")
+    return turned(self, [*range(self.ndim - 2), self.ndim - 1, self.ndim - 2])
+
+
+def _swapaxes(self: Array, axis1: int, axis2: int) -> Array:
+    """Return a copy with two axes exchanged."""
+    order = list(range(self.ndim))
+    a, b = axis_number(axis1, self.ndim), axis_number(axis2, self.ndim)
+    order[a], order[b] = order[b], order[a]
+    return turned(self, order)
+
+
+def _squeeze(self: Array, axis: Any = None) -> Array:
+    """Return the same memory without axes of one item."""
+    axes = range(self.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    numbers = {axis_number(one, self.ndim) for one in axes}
+    if axis is not None and any(self.shape[d] != 1 for d in numbers):
+        raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
+    return self.reshape(tuple(n for d, n in enumerate(self.shape) if d not in numbers or n != 1))
+
+
+def _ravel(self: Array) -> Array:
+    """Return the same memory in one dimension."""
+    return self.reshape(-1)
+
+
+def _flatten(self: Array) -> Array:
+    """Return a copy in one dimension."""
+    return self.copy().reshape(-1)
+
+
+_SHARED = {
+    **{name: getattr(_reductions, name) for name in ("sum", "prod", "min", "max", "any", "all")},
+    **{name: getattr(_reductions, name) for name in ("argmin", "argmax")},
+    **{name: getattr(_statistics, name) for name in ("mean", "var", "std")},
+    **{name: getattr(_numpy, name) for name in ("cumsum", "cumprod")},
+    "argsort": argsort,
+    "nonzero": _indexing.nonzero,
+    "repeat": _runs.repeat,
+    "searchsorted": searchsorted,
+    "take": take,
+    "topk": _searching.topk,
+}
+_OF_ARRAY = {
+    "T": property(_turned, doc="A copy with the axes reversed."),
+    "mT": property(_matrices_turned, doc="A copy with the last two axes exchanged."),
+    "transpose": _transpose,
+    "swapaxes": _swapaxes,
+    "squeeze": _squeeze,
+    "ravel": _ravel,
+    "flatten": _flatten,
+    "argpartition": argpartition,
+    "__repr__": _repr,
+    "__format__": _format,
+    "_repr_html_": _html,
+    "__reduce__": _reduce,
+    "__copy__": _copied,
+    "__deepcopy__": _deep_copied,
+    "__setitem__": set_item,
+    "__iter__": items_in_turn,
+}
+_OF_LAZY = {
+    "numpy": _computed,
+    "item": _item,
+    "tolist": _tolist,
+    "__repr__": _lazy_repr,
+    "__format__": _format,
+    "_repr_html_": _lazy_html,
+    "__len__": _length,
+    "__bool__": _truth,
+    "__float__": lambda self: float(_item(self)),
+    "__int__": lambda self: int(_item(self)),
+    "__index__": lambda self: _item(self).__index__(),
+    "__complex__": lambda self: complex(_item(self)),
+    "__getitem__": _lazy_item_of,
+    "__iter__": _lazy_items,
+}
+
+
+def install() -> None:
+    """Give the core's types their methods and operators."""
+    shared = {**_SHARED, **_arithmetic.methods()}
+    own = ((Array, {**_OF_ARRAY, **_arithmetic.methods_in_place()}), (Lazy, _OF_LAZY))
+    for kind, others in own:
+        for name, method in {**shared, **others}.items():
+            setattr(kind, name, method)

@@ -1,0 +1,102 @@
+"""Items of a device array with steps between them, gathered into a contiguous array there."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ._axes import items_of, transposed
+from ._core import Array, call, empty
+from ._lazy import lazy
+
+_MOST_AXES = 4  # whose extents and steps are numbers of a launch; others are part of its kernel
+
+
+def gathered(
+    x: Array, first: int, shape: Sequence[int], steps: Sequence[int], stream: Any = None
+) -> Array:
+    """Return items first + sum of index times step, in the given shape, as a new array.
+
+    `x` has one dimension. One launch: a transposition where the steps are those of one, else
+    `take` by an index that is computed.
+    """
+    shape = tuple(map(int, shape))
+    if 0 in shape:
+        return empty(shape, x.dtype, device=x.device, stream=stream)
+    axes = _merged(shape, steps)
+    turned = _as_transposition(axes)
+    if turned and first == 0 and items_of(shape) == x.size:
+        return transposed(x, *turned, shape, None, {"stream": stream})
+    text, numbers = _index(first, axes)
+    index = lazy(text, size=items_of(shape), dtype="int64", **numbers)
+    fields = {
+        "in": x,
+        "indices": index,
+        "length": x.size,
+        "columns": 1,
+        "mode": 2,
+        "out": ("in", shape, None),
+    }
+    return call("take", fields, stream=stream)[0]
+
+
+def _merged(shape: Sequence[int], steps: Sequence[int]) -> list[tuple[int, int]]:
+    """Return extents and steps without axes of one item; neighbours that go on are one axis."""
+    axes: list[tuple[int, int]] = []
+    for extent, step in zip(shape, steps, strict=True):
+        if extent == 1:
+            continue
+        if axes and axes[-1][1] == step * extent:
+            axes[-1] = (axes[-1][0] * extent, step)
+        else:
+            axes.append((extent, step))
+    return axes or [(1, 0)]
+
+
+def _as_transposition(axes: list[tuple[int, int]]) -> tuple[int, int] | None:
+    """Return rows and columns of the matrices that the axes are the transposes of, or None."""
+    if len(axes) not in (2, 3):
+        return None
+    (columns, one), (rows, step) = axes[-2:]
+    apart = len(axes) == 2 or axes[0][1] == rows * columns
+    return (rows, columns) if one == 1 and step == columns and apart else None
+
+
+def _index(first: int, axes: list[tuple[int, int]]) -> tuple[str, dict[str, int]]:
+    """Return the expression of an item's place, and its numbers."""
+    numbers: dict[str, int] = {"first": first}
+    terms, rest = [], "static_cast<i64>(i)"
+    for k, (extent, step) in enumerate(reversed(axes)):
+        last = k == len(axes) - 1
+        if len(axes) <= _MOST_AXES:
+            numbers[f"s{k}"] = step
+            if not last:
+                numbers[f"n{k}"] = extent
+        of, by = (f"n{k}", f"s{k}") if len(axes) <= _MOST_AXES else (f"{extent}ll", f"{step}ll")
+        terms.append(f"{rest} * {by}" if last else f"{rest} % {of} * {by}")
+        rest = f"({rest} / {of})"
+    return " + ".join(["first", *terms]), numbers
+
+
+def steps_of(shape: Sequence[int]) -> tuple[int, ...]:
+    """Return the steps of a contiguous array, in items."""
+    return tuple(items_of(tuple(shape[d + 1 :])) for d in range(len(shape)))
+
+
+def contiguous(shape: Sequence[int], steps: Sequence[int]) -> bool:
+    """Tell if items with these steps lie one after the other."""
+    if 0 in shape:
+        return True
+    pairs = zip(shape, steps, steps_of(shape), strict=True)
+    return all(extent == 1 or step == own for extent, step, own in pairs)
+
+
+def spanned(shape: Sequence[int], steps: Sequence[int]) -> tuple[int, int]:
+    """Return how far the first of all items in memory is before the first one, and their span."""
+    ends = [(extent - 1) * step for extent, step in zip(shape, steps, strict=True)]
+    before = -sum(end for end in ends if end < 0)
+    return before, before + sum(end for end in ends if end > 0) + 1 if 0 not in shape else 0
+
+
+def turned(x: Array, order: Sequence[int]) -> Array:
+    """Return an array with its axes in another order."""
+    shape, steps = tuple(x.shape), steps_of(x.shape)
+    return gathered(x.reshape(-1), 0, [shape[d] for d in order], [steps[d] for d in order], None)

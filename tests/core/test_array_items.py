@@ -1,0 +1,148 @@
+"""Items of a cubc.Array: indices, assignments, axes in another order, iteration; on its device."""
+
+import inputs
+import numpy as np
+import pytest
+from inputs import same
+
+import cubc
+
+X = inputs.random("I32", 4 * 6 * 5).reshape(4, 6, 5)
+FULL = slice(None)
+PARTS = [
+    0,
+    -1,
+    (1, 2),
+    (1, 2, 3, ...),
+    slice(1, 3),
+    ...,
+    (..., None),
+    (2, slice(1, 4)),
+    (slice(4, 2), 0),
+]
+APART = [
+    slice(None, None, 2),
+    slice(None, None, -1),
+    (FULL, 3),
+    (..., -2),
+    (0, FULL, slice(0, 4, 3)),
+]
+APART += [(None, FULL, slice(5, 1, -2), None, slice(1, 4)), (slice(1, 3), slice(2, 5), slice(1, 3))]
+
+
+@pytest.fixture
+def given(device):
+    return cubc.asarray(X, device=device)
+
+
+@pytest.mark.parametrize("index", PARTS, ids=str)
+def test_parts_share_the_memory(given, index):
+    part = given[index]
+    same(part, X[index])
+    if part.size:
+        first = np.arange(X.size).reshape(X.shape)[index].flat[0]
+        assert part.ptr == given.ptr + 4 * first
+
+
+@pytest.mark.parametrize("index", APART, ids=str)
+def test_items_apart_are_gathered(given, index):
+    same(given[index], X[index])
+
+
+def test_arrays_of_indices(given, device):
+    places, rows = np.array([3, -1, 0]), np.array([[1, -2], [0, 5]])
+    p, r = cubc.asarray(places, device=device), cubc.asarray(rows, device=device)
+    same(given[p], X[places])
+    same(given[:, r], X[:, rows])
+    same(given[..., [0, -1]], X[..., [0, -1]])
+    same(given[[0, 3, 1], p], X[[0, 3, 1], places])
+    same(given[:, r, r - 1], X[:, rows, rows - 1])
+    same(given[[]], X[[]])
+
+
+def test_masks(given):
+    same(given[given > 0], X[X > 0])
+    same(given[(given > 0).array()], X[X > 0])
+    rows = [True, False, False, True]
+    same(given[rows], X[rows])
+    same(given[given[:, :, 0] > 0], X[X[:, :, 0] > 0])
+
+
+@pytest.mark.parametrize(
+    ("index", "words"),
+    [
+        (4, "index 4 is out of bounds for axis 0 with size 4"),
+        ((0, 0, 0, 0), "too many indices"),
+        ((..., ...), "a single ellipsis"),
+        ("x", "expected ints, slices"),
+        (1.5, "expected ints, slices"),
+        (True, "give a mask"),
+        ([0, 4], "out of bounds"),
+        ([[0.5]], "the dtype float64"),
+        ([True, False], r"a mask has the shape \(2,\)"),
+        (np.array([0, 1]), r"cubc\.asarray\(index"),
+        ((slice(1, 2), [0, 1]), r"d\[1:\]\[places\]"),
+        (([True] * 4, 0), r"write d\[mask\]"),
+        (([0], FULL, [0]), "axes side by side"),
+    ],
+    ids=str,
+)
+def test_what_is_no_index(given, index, words):
+    with pytest.raises(IndexError, match=words):
+        given[index]
+
+
+def test_assignments(device):
+    x, d = X.copy(), cubc.asarray(X, device=device)
+    row = np.arange(5, dtype=np.int32)
+    for index, value in [
+        (0, 7),
+        (slice(1, 3), 2.5),
+        ((3, 2), row),
+        ((3, 4, 1), -1),
+        ((1, ...), row),
+    ]:
+        x[index] = value
+        d[index] = value if np.ndim(value) == 0 else cubc.asarray(value, device=device)
+        same(d, x)
+    x[x > 100], d[d > 100] = 0, 0
+    same(d, x)
+    d[2], x[2] = [1, 2, 3, 4, 5], [1, 2, 3, 4, 5]
+    same(d, x)
+    x[1:], d[1:] = x[:-1].copy(), d[:-1]
+    same(d, x)
+    with pytest.raises(TypeError, match=r"write d\[mask\] = number"):
+        d[::2] = 0
+    with pytest.raises(TypeError, match=r"d\[first:end\] = value"):
+        d[[0, 1]] = 0
+
+
+def test_axes_in_another_order(given):
+    same(given.T, X.T)
+    same(given.mT, X.swapaxes(1, 2))
+    same(given[0].T, X[0].T)
+    same(given.transpose(1, 0, 2), X.transpose(1, 0, 2))
+    same(given.transpose((2, 0, -2)), X.transpose((2, 0, -2)))
+    same(given.swapaxes(0, 2), X.swapaxes(0, 2))
+    same(given[:1, None].squeeze(), X[:1, None].squeeze())
+    same(given[:1].squeeze(0), X[0])
+    same(given.ravel(), X.ravel())
+    assert given.ravel().ptr == given.ptr != given.flatten().ptr
+    with pytest.raises(ValueError, match="axes don't match"):
+        given.transpose(0, 0, 1)
+    with pytest.raises(ValueError, match="not equal to one"):
+        given.squeeze(0)
+
+
+def test_many_axes_apart(device):
+    """More than four of them: their extents are part of the kernel."""
+    x = X.reshape(2, 2, 2, 3, 5)
+    same(cubc.asarray(x, device=device).T, x.T)
+
+
+def test_iteration(given):
+    for k, row in enumerate(given):
+        same(row, X[k])
+    assert [int(n) for n in given[0, 0]] == X[0, 0].tolist()
+    with pytest.raises(TypeError, match="0-d"):
+        iter(given[0, 0, 0])
