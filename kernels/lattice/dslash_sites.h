@@ -11,7 +11,7 @@
 //
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 32:1024:32 cpu=1:1:1
 // %RANGE% TUNE_MIN_BLOCKS mb 1:16:1 cpu=1:1:1
-// %RANGE% TUNE_SOURCES_PER_THREAD spt 1:4:1 cpu=1:4:1
+// %RANGE% TUNE_SOURCES_PER_THREAD spt 1:16:1 cpu=1:4:1
 // %RANGE% TUNE_KEEP_LINKS kl 0:1:1 cpu=0:0:1
 // %RANGE% TUNE_BRICK_X_LOG2 bx 0:6:1 cpu=6:6:1
 // %RANGE% TUNE_BRICK_Y_LOG2 by 0:6:1 cpu=6:6:1
@@ -24,7 +24,8 @@
 // %GONE% sg 1
 // %GONE% sh 0
 //
-// spt   right-hand sides a thread; the others go to other blocks
+// spt   right-hand sides a thread; the others go to other blocks. More than four are for colour
+//       vectors
 // kl    0: loops over hops, and inside over the sources of the thread, with one link in registers;
 //       1: loops over sources with all eight links kept, but not reconstructed, which uses more
 //       registers and less of the L1 cache at a time

@@ -82,6 +82,12 @@ void dslash_define(const problem *p, text *out)
     text_printf(out, "#define TUNE_TEMPORAL %d\n#define TUNE_PHASES %d\n", t.temporal, t.phases);
 }
 
+const char *dslash_invalid(const problem *p, const char *kind, const space *s, const variant *v)
+{
+    if (variant_value(s, v, "spt", 1) > 4) return "a thread has registers for four spinors";
+    return dslash_sites_invalid(p, kind, s, v);
+}
+
 cubc_status dslash_plan_on(const problem *p, const instance *i, dslash_grid grid, const void *term,
                            size_t bytes, plan *out)
 {

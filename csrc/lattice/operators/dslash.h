@@ -32,6 +32,7 @@ cubc_status dslash_problem(const algorithm *a, const cubc_dslash_wilson_params *
                            problem *out);
 const char *dslash_random(const problem *p, int k);
 void dslash_define(const problem *p, text *out);
+const char *dslash_invalid(const problem *p, const char *kind, const space *s, const variant *v);
 // The launch: fields and `a`, then arguments of the site term, of 8 bytes each, then those of a
 // solver.
 cubc_status dslash_plan(const problem *p, const instance *i, const void *term, size_t bytes,

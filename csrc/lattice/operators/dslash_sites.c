@@ -143,7 +143,8 @@ void dslash_sites_define(const problem *p, text *out)
     if (t.guarded) solver_update_define(p, out);
 }
 
-const char *dslash_invalid(const problem *p, const char *kind, const space *s, const variant *v)
+const char *dslash_sites_invalid(const problem *p, const char *kind, const space *s,
+                                 const variant *v)
 {
     if (!dslash_site_traits_of(p).several && variant_value(s, v, "spt", 1) > 1)
         return "there is one source and not several for a thread";

@@ -43,7 +43,8 @@ cubc_status dslash_phases(const double theta[4], int *phases);
 // Place, macros and variants that make sense.
 void dslash_place(const problem *p, uint64_t *place);
 void dslash_sites_define(const problem *p, text *out);
-const char *dslash_invalid(const problem *p, const char *kind, const space *s, const variant *v);
+const char *dslash_sites_invalid(const problem *p, const char *kind, const space *s,
+                                 const variant *v);
 
 // Arguments of 8 bytes each.
 typedef struct dslash_words {

@@ -110,7 +110,7 @@ static const char *dslash_staggered_invalid(const problem *p, const char *kind, 
 {
     if (variant_value(s, v, "kl", 0)) return "the links of a site are too many to be kept";
     if (variant_value(s, v, "cv", 0)) return "a colour vector has no halves to be converted";
-    return dslash_invalid(p, kind, s, v);
+    return dslash_sites_invalid(p, kind, s, v);
 }
 
 static cubc_status dslash_staggered_plan(const problem *p, const instance *i, plan *out)
