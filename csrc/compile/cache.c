@@ -135,6 +135,19 @@ const char *cache_why(void)
     return cache_folder() ? NULL : folder_why;
 }
 
+void cache_key(const char *arch, const char *compiler, const char *source, char key[65])
+{
+    uint8_t digest[32];
+    sha256 h;
+    sha256_begin(&h);
+    sha256_add(&h, cubc_version(), strlen(cubc_version()) + 1); // stands for our own options
+    sha256_add(&h, arch, strlen(arch) + 1);
+    sha256_add(&h, compiler, strlen(compiler) + 1);
+    sha256_add(&h, source, strlen(source));
+    sha256_end(&h, digest);
+    for (int i = 0; i < 32; i++) snprintf(key + 2 * i, 3, "%02x", digest[i]);
+}
+
 // ---- names ------------------------------------------------------------------------------------
 static bool is_key(const char *name)
 {

@@ -20,6 +20,9 @@ const char *cache_folder(void);
 // Why the cache is off, in a sentence; NULL while it is on.
 const char *cache_why(void);
 
+// The key of a source compiled for an architecture: a hash of all that decides about the code.
+void cache_key(const char *arch, const char *compiler, const char *source, char key[65]);
+
 // Keys are SHA-256 in lower-case hexadecimal (sha256_hex). True on a hit: *out is then the
 // caller's, to be released with mem_free(out->data).
 bool cache_get(const char key[65], binary *out);

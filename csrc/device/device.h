@@ -55,6 +55,8 @@ bool device_source_rounds(const char *source);
 // with "// %OPTION% ". One of other characters than an option's is CUBC_INVALID_ARGUMENT.
 cubc_status device_source_options(const char *source, text *out);
 
+enum { TARGET_BYTES = 72 }; // of the name of what code is made for
+
 typedef struct device_module device_module; // a loaded binary
 typedef struct device_event device_event;
 typedef struct device_recording device_recording; // launches to be replayed
@@ -180,6 +182,10 @@ typedef struct device_api {
     // Compilation: no device needed, any number at once from any threads.
     cubc_status (*compile)(const compile_request *request, binary *out);
     cubc_status (*compiler)(char *name, size_t size); // "NVRTC 13.0"
+    // Names what code is made for besides the architecture, and says if this machine runs such
+    // code; needs no compiler. NULL: the architecture says it all.
+    cubc_status (*target)(char name[TARGET_BYTES]);
+    bool (*runs)(const char *target);
     // Says whether load could take the code, as far as can be told without a device; NULL: nothing
     // can.
     cubc_status (*check)(const binary *code);
@@ -231,6 +237,8 @@ struct cubc_device {
 extern const device_api device_cuda_api;
 extern const device_api device_cpu_api;
 
+// True: a GPU is usable without NVRTC too, since code comes in bundles; CUBC_BUNDLE says the same.
+void device_without_compiler(bool may_be);
 // By name: "cuda:N", "cuda" (the first), "cpu", NULL (CUBC_DEVICE, else the first cuda, else cpu).
 // Opening the same name twice gives the same device, counted.
 cubc_status device_open(const char *name, cubc_device **out);

@@ -1,6 +1,7 @@
 // The steps around a primitive's launch: see py_call.h.
 #include "python/py_call.h"
 
+#include "base/log.h"
 #include "python/py_arguments.h"
 #include "python/py_array.h"
 #include "python/py_binding.h"
@@ -270,10 +271,16 @@ int py_call_stage_inputs(py_call *c)
 cubc_status py_say_notes(void)
 {
     char note[NOTE_BYTES];
+    py_say_log();
     while (note_take(note))
         if (PyErr_WarnEx(PyExc_RuntimeWarning, note, 1) < 0)
             FAIL(CUBC_INVALID_ARGUMENT, "%s", note);
     return CUBC_OK;
+}
+
+bool py_has_notes(void)
+{
+    return note_is_there() || log_is_there();
 }
 
 cubc_status py_call_run(py_call *c, const problem *p)
@@ -291,7 +298,7 @@ cubc_status py_call_run(py_call *c, const problem *p)
     if (!st && c->wait) st = cubc_synchronize(c->device, c->stream);
     Py_END_ALLOW_THREADS
     if (!st && py_binding_is_on()) st = py_bound_add(c, p);
-    return st || !note_is_there() ? st : py_say_notes();
+    return st || !py_has_notes() ? st : py_say_notes();
 }
 
 PyObject *py_call_named(PyObject *value, const char *algorithm, const char *function)

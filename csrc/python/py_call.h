@@ -45,7 +45,10 @@ int py_call_prepare_out(py_call *c, int k, const char *function, cubc_type type,
 void *py_call_out_data(const py_call *c, int k);
 int py_call_workspace(py_call *c, PyObject *workspace);
 cubc_status py_call_run(py_call *c, const problem *p);
-// Warns of what the core has noted; other than CUBC_OK where warnings are errors.
+// True if the core has lines for the log or notes for the caller.
+bool py_has_notes(void);
+// Hands on the lines, and warns of what the core has noted; other than CUBC_OK where warnings are
+// errors.
 cubc_status py_say_notes(void);
 // The output as it is, or a NumPy scalar for a single number without out=.
 PyObject *py_call_result(py_call *c, int k, bool scalar);

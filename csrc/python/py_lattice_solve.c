@@ -7,7 +7,6 @@
 #include "python/py_module.h"
 #include "python/py_ranks.h"
 #include "python/py_types.h"
-#include "run/notes.h"
 
 #include "lattice/solver/operator_row.h"
 
@@ -221,7 +220,7 @@ static PyObject *solution(py_call *c, const cubc_solve_params *p)
     Py_BEGIN_ALLOW_THREADS
     if (!st) st = solve(c, p, info);
     Py_END_ALLOW_THREADS
-    if (!st && note_is_there()) st = py_say_notes();
+    if (!st && py_has_notes()) st = py_say_notes();
     if (!st) {
         PyObject *list = info_list(info, count);
         if (list) result = Py_BuildValue("(NN)", py_call_result(c, 0, false), list);

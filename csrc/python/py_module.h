@@ -21,6 +21,7 @@ int py_recorded_calls_setup(PyObject *module);
 int py_bound_setup(PyObject *module);
 int py_workload_setup(PyObject *module);
 int py_program_setup(PyObject *module); // a user's own kernels
+int py_bundle_setup(PyObject *module);
 int py_store_setup(PyObject *module);
 int py_lattice_io_setup(PyObject *module); // fields in files
 int py_lattice_solve_setup(PyObject *module);

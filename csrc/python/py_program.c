@@ -3,6 +3,7 @@
 #include "python/py_arguments.h"
 #include "python/py_binding.h"
 #include "python/py_bound.h"
+#include "python/py_call.h"
 #include "python/py_kernel_launch.h"
 #include "python/py_module.h"
 #include "python/py_timing.h"
@@ -99,10 +100,11 @@ static PyObject *program_new(PyTypeObject *cls, PyObject *args, PyObject *keywor
         Py_BEGIN_ALLOW_THREADS
         st = program_open(device, source, title, &self->program);
         Py_END_ALLOW_THREADS
+        if (!st && py_has_notes()) st = py_say_notes();
         if (st) py_raise(st);
     }
     device_release(device);
-    if (self && !self->program) Py_CLEAR(self);
+    if (self && (!self->program || st)) Py_CLEAR(self);
     return (PyObject *)self;
 }
 

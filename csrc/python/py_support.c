@@ -1,6 +1,8 @@
 // Exceptions, signals and objects, for all files of the binding: see py_support.h.
 #include "python/py_support.h"
 
+#include "base/log.h"
+
 #include <pthread.h>
 #include <string.h>
 
@@ -39,6 +41,23 @@ static PyObject *decoded(const char *text)
     return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
 }
 
+void py_say_log(void)
+{
+    char line[LOG_BYTES];
+    log_kind kind;
+    if (!log_is_there()) return;
+    PyObject *module = PyImport_ImportModule("cubc._logging");
+    while (log_take(&kind, line)) {
+        PyObject *text = decoded(line);
+        PyObject *done =
+            module && text ? PyObject_CallMethod(module, "say", "iO", (int)kind, text) : NULL;
+        if (!done) PyErr_WriteUnraisable(NULL);
+        Py_XDECREF(text);
+        Py_XDECREF(done);
+    }
+    Py_XDECREF(module);
+}
+
 PyObject *py_raise(cubc_status status)
 {
     PyObject *type = (unsigned)status <= CUBC_INTERNAL ? exceptions[status] : NULL;
@@ -53,6 +72,7 @@ PyObject *py_raise(cubc_status status)
         Py_DECREF(short_message);
     }
     PyObject *error = message && log ? PyObject_CallFunction(type, "O", message) : NULL;
+    py_say_log(); // what was tried before comes before what failed
     if (error && (status != CUBC_COMPILE_ERROR || PyObject_SetAttrString(error, "log", log) == 0))
         PyErr_SetObject(type, error);
     Py_XDECREF(error);

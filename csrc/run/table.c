@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L // nanosleep
 #include "run/table.h"
 
+#include "base/log.h"
 #include "run/instance_key.h"
 #include "run/problem.h"
 
@@ -307,9 +308,12 @@ static cubc_status open_current(table *t, const problem *p, uint64_t hash, bool 
         return st;
     }
     pthread_mutex_lock(&t->lock);
+    bool overlaid = e->rows.rows[choose(e, p, false)].overlaid;
     if (e->generation == generation) e->chosen[choose(e, p, false)] = *out;
     if (e->generation == generation && settled) settle(e, p);
     pthread_mutex_unlock(&t->lock);
+    log_put(LOG_POLICY, "%s on %s: calls like this one run %s, %s", (*out)->key.benchmark,
+            t->device->info.name, (*out)->label, overlaid ? "as a search found" : "as shipped");
     return CUBC_OK;
 }
 

@@ -19,6 +19,7 @@ from . import _core
 from ._autotune import autotune
 from ._autotune import from_variable as _tune_by_variable
 from ._bind import bind
+from ._bundle import use_bundle
 from ._copies import copy_batch
 from ._core import (
     Array,
@@ -176,6 +177,7 @@ __all__ = [
     "unique",
     "unique_by_key",
     "unique_consecutive",
+    "use_bundle",
     "use_policies",
     "var",
     "where",

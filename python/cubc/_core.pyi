@@ -517,6 +517,12 @@ def traffic(benchmark: str, ct: dict[str, str], rt: dict[str, int] | None = None
 def compiling() -> int:
     """Number of variants that this process compiles at the moment."""
 
+def use_bundle(path: str | bytes, /) -> int:
+    """Run the compiled kernels of a file where they are what is asked for; their number."""
+
+def has_shipped_kernels() -> bool:
+    """True if compiled kernels of the cpu came with cubc, for machines without a C++ compiler."""
+
 def compilers_started() -> int:
     """Number of host compilers that this process has started."""
 

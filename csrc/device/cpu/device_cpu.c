@@ -12,6 +12,7 @@
 #include "device/cpu/cpu_module.h"
 #include "device/cpu/cpu_recording.h"
 #include "device/cpu/cpu_share.h"
+#include "device/cpu/cpu_target.h"
 #include "device/cpu/hostcc.h"
 #include "device/cpu/simt.h"
 #include "device/device.h"
@@ -319,6 +320,8 @@ const device_api device_cpu_api = {
     .event_elapsed = cpu_event_elapsed,
     .compile = hostcc_compile,
     .compiler = hostcc_name,
+    .target = cpu_target_name,
+    .runs = cpu_target_runs,
     .check = cpu_module_check,
     .load = cpu_module_load,
     .unload = cpu_module_unload,

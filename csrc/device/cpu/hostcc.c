@@ -5,6 +5,8 @@
 // temporary files go into the same private folder, so that killing it leaves no litter.
 #define _GNU_SOURCE
 #include "device/cpu/hostcc.h"
+
+#include "device/cpu/cpu_target.h"
 #include "device/cpu/simt_switch.h" // SIMT_ASAN
 
 #include <dirent.h>
@@ -28,7 +30,7 @@ enum { MAX_ARGUMENTS = 96, MAX_LOG = 64 * 1024, POLL_MS = 20 };
 
 // No -ffast-math: a sum keeps the order that its variant says. errno and trapping are not observed.
 static const char options[] =
-    "-x c++ -std=c++17 -O3 -march=native -fPIC -shared -fvisibility=hidden -fno-math-errno "
+    "-x c++ -std=c++17 -O3 -fPIC -shared -fvisibility=hidden -fno-math-errno "
     "-fno-trapping-math -fwrapv -fno-strict-aliasing -fno-exceptions -fno-rtti -w -pipe"
 #if SIMT_ASAN
     " -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined"
@@ -362,30 +364,18 @@ done:
     return status;
 }
 
-// The compiler's code is for this very processor, so a cache shared by two kinds must tell them
-// apart. One core's block of /proc/cpuinfo, less the lines that change by themselves, does.
-static void describe_processor(text *t)
-{
-    FILE *file = fopen("/proc/cpuinfo", "re");
-    char line[4096];
-    while (file && fgets(line, sizeof line, file) && line[0] != '\n')
-        if (!strncmp(line, "model name", 10) || !strncmp(line, "flags", 5) ||
-            !strncmp(line, "Features", 8) || !strncmp(line, "CPU ", 4))
-            text_puts(t, line);
-    if (file) fclose(file);
-}
-
 cubc_status hostcc_name(char *name, size_t size)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static char known_for[65], known[64]; // asking costs a few milliseconds
     text path = {0}, all = {0};
     const char *more, *extra = getenv("CUBC_CXXFLAGS");
-    char family[64], key[65];
+    char family[64], key[65], target[TARGET_BYTES];
     cubc_status status;
     GUARD(status, find_compiler(&path, &more), done);
-    text_printf(&all, "%s%s\n%s\n%s\n", path.data, more, options, extra ? extra : "");
-    describe_processor(&all);
+    // The code is for a processor, so a cache that two kinds of them share must tell them apart.
+    GUARD(status, cpu_target_name(target), done);
+    text_printf(&all, "%s%s\n%s\n%s\n%s\n", path.data, more, options, extra ? extra : "", target);
     GUARD(status, text_done(&all), done);
     sha256_hex(all.data, all.length, key);
 
@@ -453,7 +443,7 @@ cubc_status hostcc_compile(const compile_request *request, binary *out)
     text_printf(&source, "%s/kernel.cu", folder.data);
     text_printf(&output, "%s/kernel.so", folder.data);
     text_printf(&temporary, "TMPDIR=%s", folder.data);
-    text_printf(&words, "%s %s %s %s", more, options, extra ? extra : "",
+    text_printf(&words, "%s %s %s %s %s", more, options, cpu_target_option(), extra ? extra : "",
                 device_source_rounds(request->source) ? "-ffp-contract=off" : "");
     GUARD(status, device_source_options(request->source, &words), done);
     GUARD(status, text_done(&source), done);

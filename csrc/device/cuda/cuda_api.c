@@ -218,6 +218,35 @@ static bool bind_pair(int newest)
     return false;
 }
 
+// Code comes in bundles: a runtime is enough.
+static atomic_bool without_compiler;
+
+static bool may_lack_compiler(void)
+{
+    const char *bundle = getenv("CUBC_BUNDLE");
+    return atomic_load(&without_compiler) || (bundle && *bundle);
+}
+
+static bool bind_runtime_alone(int newest)
+{
+    for (int where = 0; where < PLACE_COUNT; where++)
+        for (int major = newest; major >= OLDEST_MAJOR; major--)
+            if (bind_at(&cudart, (place)where, major)) return true;
+    return false;
+}
+
+static int newest_major(void)
+{
+    int newest = cuda.driver_version / 1000;
+    return newest > NEWEST_MAJOR ? NEWEST_MAJOR : newest;
+}
+
+static void runtime_is_ready(void)
+{
+    cuda.cudaRuntimeGetVersion(&cuda.runtime_version);
+    atomic_store(&runtime_ready, true);
+}
+
 static bool bind_nvrtc_alone(void)
 {
     for (int where = 0; where < PLACE_COUNT; where++)
@@ -232,15 +261,11 @@ static bool bind_nvrtc_alone(void)
 
 static void resolve(void)
 {
-    bool paired = false;
-    if (bind_driver()) {
-        int newest = cuda.driver_version / 1000;
-        paired = bind_pair(newest > NEWEST_MAJOR ? NEWEST_MAJOR : newest);
-    }
+    bool driver = bind_driver(), paired = driver && bind_pair(newest_major());
+    if (paired || (driver && may_lack_compiler() && bind_runtime_alone(newest_major())))
+        runtime_is_ready();
     bool compiler = paired || bind_nvrtc_alone();
-    if (paired) cuda.cudaRuntimeGetVersion(&cuda.runtime_version);
     if (compiler) cuda.nvrtcVersion(&cuda.nvrtc_major, &cuda.nvrtc_minor);
-    atomic_store(&runtime_ready, paired);
     atomic_store(&compiler_ready, compiler);
     resolved = true;
 }
@@ -274,6 +299,16 @@ void cuda_api_set_paths(const char *cudart_path, const char *nvrtc_path)
     snprintf(nvrtc.given, sizeof nvrtc.given, "%s", nvrtc_path ? nvrtc_path : "");
     // A search is repeated only if it found nothing: bound libraries may be in use.
     if (!atomic_load(&runtime_ready) && !atomic_load(&compiler_ready)) resolved = false;
+    pthread_mutex_unlock(&lock);
+}
+
+void device_without_compiler(bool may_be)
+{
+    pthread_mutex_lock(&lock);
+    atomic_store(&without_compiler, may_be);
+    if (may_be && resolved && !atomic_load(&runtime_ready) && cuda.driver_version &&
+        bind_runtime_alone(newest_major()))
+        runtime_is_ready();
     pthread_mutex_unlock(&lock);
 }
 

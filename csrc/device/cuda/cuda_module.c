@@ -174,6 +174,7 @@ static bool runs_in_clusters(CUfunction function, unsigned blocks, unsigned thre
 // (kernels/grid/cluster.h).
 static bool compiler_has_clusters(void)
 {
+    if (!cuda.nvrtc_major) return true; // code comes in bundles, which a later one has made
     return cuda.nvrtc_major > 12 || (cuda.nvrtc_major == 12 && cuda.nvrtc_minor >= 1);
 }
 

@@ -92,7 +92,10 @@ static cubc_status read_info(cuda_device *d)
                "cuDeviceGetName"));
     TRY(DRIVER(cuda.cuDeviceGetUuid_v2(&uuid, d->handle), "cuDeviceGetUuid"));
     TRY(DRIVER(cuda.cuDeviceTotalMem_v2(&memory, d->handle), "cuDeviceTotalMem"));
-    TRY(cuda_compile_name(info->compiler, sizeof info->compiler));
+    if (cuda_compile_name(info->compiler, sizeof info->compiler)) { // code comes in bundles
+        snprintf(info->compiler, sizeof info->compiler, "none");
+        error_clear();
+    }
     format_uuid(&uuid, info->uuid, sizeof info->uuid);
     format_versions(info);
     snprintf(info->name, sizeof info->name, "cuda:%d", n);

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from cubc import _core
+from cubc._bundle import make_bundle
 
 from . import _axes as ax
 from ._analyze import Analysis, analyze, no_winner, winners
@@ -255,6 +256,19 @@ def _parser() -> Parser:
     calls.add_argument("files", nargs="+", help="stores or glob patterns")
     calls.set_defaults(run=_recorded)
 
+    packed = commands.add_parser(
+        "bundle",
+        help="run a program and put the kernels that it loads into a file: "
+        "cubc bundle -o FILE -- COMMAND",
+    )
+    packed.add_argument("-o", metavar="FILE", default="kernels.cubc", help="default: %(default)s")
+    packed.add_argument("--device", help="the program's default device, as CUBC_DEVICE")
+    packed.add_argument(
+        "--portable", action="store_true", help="kernels of the cpu for all processors of its kind"
+    )
+    packed.add_argument("command", nargs="+", help="the program and its arguments")
+    packed.set_defaults(run=_bundle)
+
     devices = commands.add_parser("devices", help="list the devices that can be used")
     devices.set_defaults(run=_devices)
     for command in commands.choices.values():
@@ -436,10 +450,17 @@ def _recorded(options: argparse.Namespace) -> None:
     print(table.to_string(index=False, float_format="{:.3f}".format))
 
 
+def _bundle(options: argparse.Namespace) -> int:
+    return make_bundle(options.o, options.command, options.device, options.portable)
+
+
 def _devices(options: argparse.Namespace) -> None:
     for name in _core.devices():
         info = _core.device_info(name)
         compiler = info["compiler"]
         if name == "cpu" and compiler == "none":
             compiler = "no C++ compiler: nothing is computed here without g++ or clang++"
+            if _core.has_shipped_kernels():
+                compiler = "no C++ compiler: the kernels that came with cubc run, for sums, scans, "
+                compiler += "sorts of common types; others need g++ or clang++"
         print(f"{name:8} {info['model']} ({info['arch']}, {compiler})")
