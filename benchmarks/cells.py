@@ -98,6 +98,12 @@ def add_option(parser):
     )
 
 
+def put_asked(cells, info, options):
+    """Writes the cells of a device, with their origin, where --json asks for it."""
+    if options.json:
+        put([cell | origin(info) for cell in cells], folder_name(info), options.json)
+
+
 def table(cells):
     """Lines of a table of one benchmark's cells; what all have in common is not in it."""
     columns = [name for name in dict.fromkeys(itertools.chain(*cells)) if name not in COMMON + LONG]

@@ -116,10 +116,7 @@ def main():
             shares = " ".join(f"{share} {cell[f'{share}_percent']} %" for share in SHARES)
             print(f"{cell['case']} {dtype}: {cell['cubc']} us, {shares}; {cell['stalls']}")
         sys.stdout.flush()
-        if options.json:
-            info = cubc.device_info()
-            found = [cell | cells.origin(info) for cell in found]
-            cells.put(found, cells.folder_name(info), options.json)
+        cells.put_asked(found, cubc.device_info(), options)
 
 
 if __name__ == "__main__":

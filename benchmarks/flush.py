@@ -58,9 +58,8 @@ def main():
                 cell = {"benchmark": "flush", "type": "F32", "size": f"2^{exponent}", "case": name}
                 cell |= {"cubc": round(us, 2), "unit": "us"}
                 cell["gb_per_s"] = round(4 * x.numel() / us * 1e-3)
-                found.append(cell | cells.origin(cubc.device_info()))
-    if options.json:
-        cells.put(found, cells.folder_name(cubc.device_info()), options.json)
+                found.append(cell)
+    cells.put_asked(found, cubc.device_info(), options)
 
 
 if __name__ == "__main__":

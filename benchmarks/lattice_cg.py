@@ -89,9 +89,8 @@ def main():
                 peer, iterations = QUDA[extent, sloppy]
                 cell |= {"peer": peer, "ratio": round(peer / each, 3)} | QUDA_ORIGIN
                 cell["peer_iterations"] = iterations
-            found.append(cell | cells.origin(cubc.device_info()))
-    if options.json:
-        cells.put(found, cells.folder_name(cubc.device_info()), options.json)
+            found.append(cell)
+    cells.put_asked(found, cubc.device_info(), options)
 
 
 if __name__ == "__main__":

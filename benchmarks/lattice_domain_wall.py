@@ -109,11 +109,10 @@ def main():
                 }
                 if peer:
                     cell |= {"peer": peer, "ratio": round(peer / us, 2)} | QUDA_ORIGIN
-                found.append(cell | cells.origin(cubc.device_info()))
+                found.append(cell)
             del operator
         del gauge
-    if options.json:
-        cells.put(found, cells.folder_name(cubc.device_info()), options.json)
+    cells.put_asked(found, cubc.device_info(), options)
 
 
 if __name__ == "__main__":

@@ -182,11 +182,10 @@ def main():
                     }
                     if peer:
                         cell |= {"peer": peer, "ratio": round(gflops / peer, 2)} | QUDA_ORIGIN
-                    found.append(cell | cells.origin(cubc.device_info()))
+                    found.append(cell)
                     del given
         del gauge
-    if options.json:
-        cells.put(found, cells.folder_name(cubc.device_info()), options.json)
+    cells.put_asked(found, cubc.device_info(), options)
 
 
 if __name__ == "__main__":

@@ -84,9 +84,8 @@ def main():
             cell = {"benchmark": "dslash_volumes", "type": name, "size": size}
             cell |= {"cubc": round(gflops), "unit": "GFLOPS", "of_best": round(gflops / best, 3)}
             cell |= {"us_a_call": round(seconds * 1e6, 2), "variant": label}
-            found.append(cell | cells.origin(info))
-    if options.json:
-        cells.put(found, cells.folder_name(info), options.json)
+            found.append(cell)
+    cells.put_asked(found, info, options)
 
 
 if __name__ == "__main__":

@@ -96,9 +96,7 @@ def main():
         both = {"deviation_percent": ratios.std(), "worst_percent": worst}
         both = {name: round(100 * value, 3) for name, value in both.items()}
         found.append(cell(exponent, "base against itself", **both, trials=given.trials))
-    if given.json:
-        found = [one | cells.origin(device) for one in found]
-        cells.put(found, cells.folder_name(device), given.json)
+    cells.put_asked(found, device, given)
 
 
 if __name__ == "__main__":

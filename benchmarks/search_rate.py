@@ -116,8 +116,7 @@ def main():
     if used is not None:
         cell["busy_percent"] = round(100 * used)
     cell |= {"best": best.label, "score": round(best.score, 3), "cores_of_host": os.cpu_count()}
-    if options.json:
-        cells.put([cell | cells.origin(info)], cells.folder_name(info), options.json)
+    cells.put_asked([cell], info, options)
 
 
 if __name__ == "__main__":

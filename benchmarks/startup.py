@@ -89,9 +89,8 @@ def main():
         ms = round(statistics.median(run[step] for run in runs) * 1e3, 2)
         print(f"{step:28}{ms:9.2f} ms")
         cell = {"benchmark": "startup", "type": "F32", "size": "2^16", "case": step}
-        found.append(cell | {"cubc": ms, "unit": "ms"} | cells.origin(info))
-    if options.json:
-        cells.put(found, cells.folder_name(info), options.json)
+        found.append(cell | {"cubc": ms, "unit": "ms"})
+    cells.put_asked(found, info, options)
 
 
 if __name__ == "__main__":

@@ -92,9 +92,8 @@ def main():
             "planted_rounds": round(rounds[plant] / n, 1),
             "seconds": round(time.perf_counter() - begin),
         }
-        found.append(cell | cells.origin(info))
-    if options.json:
-        cells.put(found, cells.folder_name(info), options.json)
+        found.append(cell)
+    cells.put_asked(found, info, options)
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ QUICK = (
     "-O0 -Dalways_inline=unused -fno-asynchronous-unwind-tables --param ggc-min-expand=1000 "
     f"--param ggc-min-heapsize=1000000 {linked_with_nothing()}"
 )
+KEPT_MB = 500  # all tests need 350
 OPTIMISED = QUICK.replace("-O0", "-Og")  # -O1 compiles twice as long for little less running
 
 
@@ -41,6 +42,7 @@ def pytest_configure(config):
     """Give the session an empty cache of compiled kernels; the workers of xdist share it.
 
     CUBC_TEST_CACHE names a folder that is kept instead: a second run of the same tests is faster.
+    It grows up to `KEPT_MB`; then those kernels go that were used longest ago.
 
     The tests run each of thousands of kernels for a moment: the cpu's are compiled quickly unless
     CUBC_CXXFLAGS says otherwise. test_optimised.py is for the code that users run.
@@ -52,6 +54,7 @@ def pytest_configure(config):
         return
     if kept := os.environ.get("CUBC_TEST_CACHE"):
         os.environ["CUBC_CACHE"] = kept
+        os.environ.setdefault("CUBC_CACHE_MAX_MB", str(KEPT_MB))
     else:
         os.environ["CUBC_CACHE"] = tempfile.mkdtemp(prefix="cubc-tests-")
         config.add_cleanup(lambda: shutil.rmtree(os.environ["CUBC_CACHE"], ignore_errors=True))

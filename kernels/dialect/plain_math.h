@@ -1,4 +1,4 @@
-// CUDA's mathematical functions on the CPU, besides those that cuda.h takes from simt.h. The
+// CUDA's mathematical functions on the CPU, besides those of cpu_math.h. The
 // rounding modes of the intrinsics are the CPU's own: to nearest. Part of cuda.h.
 #pragma once
 

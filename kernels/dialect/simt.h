@@ -373,45 +373,7 @@ FUNCTION u32 warp_ballot_same(u32 mask, u32 value)
     return warp_ballot(mask, set) ^ (set ? 0u : ~0u);
 }
 
-// Mathematical functions that NVRTC knows without a header; f32 arguments stay f32.
-#define SIMT_MATH_1(name)                                       \
-    FUNCTION f64 name(f64 x) { return __builtin_##name(x); }    \
-    FUNCTION f32 name(f32 x) { return __builtin_##name##f(x); } \
-    FUNCTION f32 name##f(f32 x) { return __builtin_##name##f(x); }
-#define SIMT_MATH_2(name)                                                 \
-    FUNCTION f64 name(f64 x, f64 y) { return __builtin_##name(x, y); }    \
-    FUNCTION f32 name(f32 x, f32 y) { return __builtin_##name##f(x, y); } \
-    FUNCTION f32 name##f(f32 x, f32 y) { return __builtin_##name##f(x, y); }
-SIMT_MATH_1(sqrt)
-SIMT_MATH_1(cbrt)
-SIMT_MATH_1(exp)
-SIMT_MATH_1(exp2)
-SIMT_MATH_1(expm1)
-SIMT_MATH_1(log)
-SIMT_MATH_1(log2)
-SIMT_MATH_1(log10)
-SIMT_MATH_1(log1p)
-SIMT_MATH_1(sin)
-SIMT_MATH_1(cos)
-SIMT_MATH_1(tan)
-SIMT_MATH_1(asin)
-SIMT_MATH_1(acos)
-SIMT_MATH_1(atan)
-SIMT_MATH_1(sinh)
-SIMT_MATH_1(cosh)
-SIMT_MATH_1(tanh)
-SIMT_MATH_1(erf)
-SIMT_MATH_1(fabs)
-SIMT_MATH_1(floor)
-SIMT_MATH_1(ceil)
-SIMT_MATH_1(trunc)
-SIMT_MATH_1(rint)
-SIMT_MATH_2(pow)
-SIMT_MATH_2(atan2)
-SIMT_MATH_2(hypot)
-SIMT_MATH_2(fmin)
-SIMT_MATH_2(fmax)
-SIMT_MATH_2(fmod)
+#include "cpu_math.h"
 
 FUNCTION u64 load_relaxed(const u64* p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }
 FUNCTION u32 load_relaxed(const u32* p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }

@@ -11,7 +11,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from ._calls import described, primitive, whole
+from ._calls import as_array, primitive, whole
 from ._core import Array, Lazy, asarray, call, reduce, transform
 from ._options import Where, without_workspace
 
@@ -279,10 +279,11 @@ def histogram_channels(
 
 
 def _taken(x: Any) -> Any:
-    """Return an array of a device or a lazy one unchanged, and all else as a NumPy array."""
+    """Return an array of any library as one of cubc's or NumPy's, whose dtype NumPy knows."""
+    x = as_array(x)
     if isinstance(x, Array | Lazy):
         return x
-    return asarray(x) if hasattr(x, "__cuda_array_interface__") else np.asarray(described(x))
+    return asarray(x) if hasattr(x, "__cuda_array_interface__") else np.asarray(x)
 
 
 def _like(items: Any, weights: Any) -> Any:
@@ -331,6 +332,8 @@ def _bins(items: Any, bins: Any, range: Any, where: Where) -> tuple[Any, Any]:
 
 
 def _given_edges(items: Any, bins: Any, stream: Any) -> tuple[Any, Any]:
+    if isinstance(bins, list | tuple):  # is read once, also where the call is bound
+        bins = np.asarray(bins)
     edges = _taken(bins.array() if isinstance(bins, Lazy) else bins)
     if edges.ndim != 1 or edges.shape[0] < 2:
         raise ValueError(f"bins have the shape {tuple(edges.shape)}: expected two edges or more")

@@ -18,7 +18,7 @@ from ._reductions import argmax, argmin, left_out, prod
 from ._reductions import max as max_of
 from ._reductions import min as min_of
 from ._reductions import sum as sum_of
-from ._statistics import _freedom, _spread, mean
+from ._statistics import mean, spread
 
 _NOTHING = {"min": "a < b || b != b ? a : b", "max": "a > b || b != b ? a : b"}
 
@@ -196,22 +196,12 @@ def nanmean(
     return mean(x, axis, dtype, out, **how)
 
 
-@named
-def nanvar(
-    x,
-    /,
-    axis=None,
-    dtype=None,
-    out=None,
-    ddof=0,
-    keepdims=False,
-    *,
-    where=True,
-    mean=None,
-    correction=None,
-    stream=None,
-    device=None,
-) -> Any:
+def _not_nan(x: Any, where: Any) -> tuple[Any, float]:
+    return _both(x, where), np.nan if _inexact(x) else 0.0
+
+
+@spread("t / n", _not_nan)
+def nanvar() -> Any:
     """Variance of the items that are not NaN; arguments as of `var`.
 
     Examples
@@ -219,28 +209,10 @@ def nanvar(
     >>> print(cubc.nanvar(np.array([1.0, np.nan, 3.0])))
     1.0
     """
-    x = as_array(x)
-    how = (axis, dtype, out, _freedom(ddof, correction), keepdims, _both(x, where), mean)
-    options = {"stream": stream, "device": device}
-    return _spread("t / n", x, *how, options, np.nan if _inexact(x) else 0.0)
 
 
-@named
-def nanstd(
-    x,
-    /,
-    axis=None,
-    dtype=None,
-    out=None,
-    ddof=0,
-    keepdims=False,
-    *,
-    where=True,
-    mean=None,
-    correction=None,
-    stream=None,
-    device=None,
-) -> Any:
+@spread("sqrt(t / n)", _not_nan)
+def nanstd() -> Any:
     """Standard deviation of the items that are not NaN; arguments as of `std`.
 
     Examples
@@ -248,7 +220,3 @@ def nanstd(
     >>> print(cubc.nanstd(np.array([1.0, np.nan, 3.0])))
     1.0
     """
-    x = as_array(x)
-    how = (axis, dtype, out, _freedom(ddof, correction), keepdims, _both(x, where), mean)
-    options = {"stream": stream, "device": device}
-    return _spread("sqrt(t / n)", x, *how, options, np.nan if _inexact(x) else 0.0)

@@ -5,6 +5,7 @@ squares of what is left of each item without the mean, which no cancellation spo
 """
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -95,22 +96,54 @@ def mean(
     return _quotient("t / n", total, count, dtype or kind, out, options)
 
 
-@named
-def var(
-    x,
-    /,
-    axis=None,
-    dtype=None,
-    out=None,
-    ddof=0,
-    keepdims=False,
-    *,
-    where=True,
-    mean=None,
-    correction=None,
-    stream=None,
-    device=None,
-) -> Any:
+def spread(text: str, counted: Callable[[Any, Any], tuple[Any, float]]) -> Callable[..., Any]:
+    """Decorate a name and its documentation: the call is a variance, or made of one.
+
+    Parameters
+    ----------
+    text
+        Expression of the sum t of squares and of the divisor n.
+    counted
+        Function of the array and of where=: which items count, and the divisor of none.
+    """
+
+    def made(named_so: Callable[[], Any]) -> Callable[..., Any]:
+        def call(
+            x,
+            /,
+            axis=None,
+            dtype=None,
+            out=None,
+            ddof=0,
+            keepdims=False,
+            *,
+            where=True,
+            mean=None,
+            correction=None,
+            stream=None,
+            device=None,
+        ) -> Any:
+            if correction is not None and ddof != 0:
+                raise ValueError("ddof and correction can't be provided simultaneously.")
+            x = as_array(x)
+            where, least = counted(x, where)
+            how = (axis, dtype, out, ddof if correction is None else correction, keepdims)
+            options = {"stream": stream, "device": device}
+            return _spread(text, x, *how, where, mean, options, least)
+
+        for name in ("__module__", "__name__", "__qualname__", "__doc__"):
+            setattr(call, name, getattr(named_so, name))
+        return named(call)
+
+    return made
+
+
+def _all_of(x: Any, where: Any) -> tuple[Any, float]:
+    return where, 0.0
+
+
+@spread("t / n", _all_of)
+def var() -> Any:
     """Variance of all items, or along axes, as numpy.var.
 
     Parameters
@@ -138,26 +171,10 @@ def var(
     >>> print(cubc.var(np.arange(5.0)))
     2.0
     """
-    how = (axis, dtype, out, _freedom(ddof, correction), keepdims, where, mean)
-    return _spread("t / n", x, *how, {"stream": stream, "device": device})
 
 
-@named
-def std(
-    x,
-    /,
-    axis=None,
-    dtype=None,
-    out=None,
-    ddof=0,
-    keepdims=False,
-    *,
-    where=True,
-    mean=None,
-    correction=None,
-    stream=None,
-    device=None,
-) -> Any:
+@spread("sqrt(t / n)", _all_of)
+def std() -> Any:
     """Standard deviation of all items, or along axes, as numpy.std: the square root of `var`.
 
     Parameters
@@ -180,16 +197,6 @@ def std(
     >>> print(cubc.std(np.array([1.0, 3.0])))
     1.0
     """
-    how = (axis, dtype, out, _freedom(ddof, correction), keepdims, where, mean)
-    return _spread("sqrt(t / n)", x, *how, {"stream": stream, "device": device})
-
-
-def _freedom(ddof: Any, correction: Any) -> Any:
-    if correction is None:
-        return ddof
-    if ddof != 0:
-        raise ValueError("ddof and correction can't be provided simultaneously.")
-    return correction
 
 
 def _total(x, of, axis, dtype, keepdims, where, options) -> tuple[Any, str]:
@@ -236,9 +243,8 @@ def _quotient(text, total, count, kind, out, options) -> Any:
     return out
 
 
-def _spread(text, x, axis, dtype, out, ddof, keepdims, where, mean, options, least=0.0) -> Any:
+def _spread(text, x, axis, dtype, out, ddof, keepdims, where, mean, options, least) -> Any:
     """Return the variance; `least` is the divisor where there would be none."""
-    x = as_array(x)
     count = _count(x, axis, keepdims, where, options)
     left = (
         transform("n > d ? n - d : l", n=count, d=ddof, l=least, dtype="float64", **options)

@@ -1,27 +1,33 @@
 // Shared by the tests of the CPU device: opening it, and building small kernels of the dialect.
-// CUBC_KERNELS is the folder of simt.h.
+// CUBC_KERNELS is the folder of kernels.
 #ifndef CPU_FIXTURE_H
 #define CPU_FIXTURE_H
 
 #include "check.h"
+#include "compile/variant.h"
 #include "device/device.h"
 
 #include <stdlib.h>
 
 #define ADDRESS(pointer) ((uint64_t)(uintptr_t)(pointer))
 
+// Counts the blocks of memory that are there at the start, with the dialect, which stays loaded.
+static inline long outstanding_at_start(void)
+{
+    const char *dialect;
+    CHECK_STATUS(source_load("simt.h", &dialect), CUBC_OK);
+    return mem_outstanding();
+}
+
 static inline char *source_text(const char *threads, const char *warp, const char *body,
                                 const char *more)
 {
-    const char *folder = getenv("CUBC_KERNELS");
-    char path[512];
-    text dialect = {0}, all = {0};
-    snprintf(path, sizeof path, "%s/dialect/simt.h", folder ? folder : "kernels");
-    if (file_read(path, &dialect)) printf("%s\n", cubc_error_message());
+    const char *dialect = "";
+    text all = {0};
+    if (source_load("simt.h", &dialect)) printf("%s\n", cubc_error_message());
     text_printf(&all, "#define SIMT_CPU 1\n#define SIMT_THREADS %s\n#define SIMT_WARP %s\n",
                 threads, warp);
-    text_printf(&all, "#line 1 \"simt.h\"\n%s\n%s%s", dialect.data ? dialect.data : "", body, more);
-    text_free(&dialect);
+    text_printf(&all, "%s\n%s%s", dialect, body, more);
     return all.data;
 }
 

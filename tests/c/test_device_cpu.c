@@ -348,7 +348,7 @@ int main(int argc, char **argv)
         {"reload", test_reload},
         {"failing allocations", test_failing_allocations},
     };
-    long before = mem_outstanding();
+    long before = outstanding_at_start();
     device = open_with("2", "0");
     if (!device) return 1;
     int failed = check_run(tests, COUNT_OF(tests), argc > 1 ? argv[1] : NULL);

@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 
+#include "compile/variant.h"
 #include "device/device.h"
 
 #include <stdlib.h>
@@ -34,15 +35,13 @@ static device_module *module;
 
 static cubc_status load(void)
 {
-    const char *folder = getenv("CUBC_KERNELS");
-    char path[1024];
-    text dialect = {0}, whole = {0};
+    const char *dialect;
+    text whole = {0};
     binary code = {0};
     cubc_status st;
-    snprintf(path, sizeof path, "%s/dialect/simt.h", folder ? folder : "kernels");
-    GUARD(st, file_read(path, &dialect), done);
+    GUARD(st, source_load("simt.h", &dialect), done);
     text_puts(&whole, "#define SIMT_CUDA\n#define SIMT_THREADS 32\n#define SIMT_WARP 32\n");
-    text_append(&whole, dialect.data, dialect.length);
+    text_puts(&whole, dialect);
     text_puts(&whole, kernel_text);
     GUARD(st, text_done(&whole), done);
     compile_request request = {whole.data, "note", device->info.arch, 0};
@@ -51,7 +50,6 @@ static cubc_status load(void)
 done:
     binary_free(&code);
     text_free(&whole);
-    text_free(&dialect);
     return st;
 }
 

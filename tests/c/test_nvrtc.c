@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 
+#include "compile/variant.h"
 #include "device/device.h"
 
 #include <pthread.h>
@@ -30,16 +31,13 @@ static const char kernel_text[] =
 // The dialect in front of `body`, as the core flattens a kernel file; to be freed with text_free.
 static text with_dialect(const char *body)
 {
-    const char *folder = getenv("CUBC_KERNELS");
-    char path[1024];
-    text dialect = {0}, whole = {0};
-    snprintf(path, sizeof path, "%s/dialect/simt.h", folder ? folder : "kernels");
-    CHECK_STATUS(file_read(path, &dialect), CUBC_OK);
+    const char *dialect = "";
+    text whole = {0};
+    CHECK_STATUS(source_load("simt.h", &dialect), CUBC_OK);
     text_puts(&whole, "#define SIMT_CUDA\n#define SIMT_THREADS 256\n#define SIMT_WARP 32\n");
-    text_append(&whole, dialect.data, dialect.length);
+    text_puts(&whole, dialect);
     text_puts(&whole, body);
     CHECK_STATUS(text_done(&whole), CUBC_OK);
-    text_free(&dialect);
     return whole;
 }
 
@@ -81,12 +79,12 @@ static void compiles_for_every_architecture(void)
 
 static void a_rejected_source_gives_the_log(void)
 {
-    text source = with_dialect("KERNEL(k, nothing_of_the_kind, u64) {}\n");
+    text source = with_dialect("#line 1 \"copy.cu\"\nKERNEL(k, nothing_of_the_kind, u64) {}\n");
     binary code;
     CHECK_STATUS(compile(source.data, "sm_80", 0, &code), CUBC_COMPILE_ERROR);
     CHECK(code.data == NULL);
-    CHECK(strstr(cubc_error_message(), "copy.cu ipt_4.tpb_256 does not compile for sm_80: cubc(") !=
-          NULL);
+    CHECK(strstr(cubc_error_message(),
+                 "copy.cu ipt_4.tpb_256 does not compile for sm_80: copy.cu(") != NULL);
     CHECK(strstr(cubc_error_message(), "nothing_of_the_kind") != NULL);
     CHECK(strchr(cubc_error_message(), '\n') == NULL);
     CHECK(strstr(cubc_error_log(), "nothing_of_the_kind") != NULL);

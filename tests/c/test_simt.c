@@ -472,7 +472,7 @@ static const check_test tests[] = {
 
 int main(int argc, char **argv)
 {
-    long before = mem_outstanding();
+    long before = outstanding_at_start();
     in = mem_zalloc(MAX_ITEMS, sizeof *in);
     out = mem_zalloc(MAX_ITEMS, sizeof *out);
     device = open_with("2", "0");

@@ -4,26 +4,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gauge_fields import native
-from lattice_reference import (
-    adjoint,
-    random_links,
-)
+from gauge_fields import EXTENT, native
+from lattice_reference import adjoint
 
 from cubc import _core, lattice
 
 pytestmark = pytest.mark.usefixtures("optimised")
-EXTENT = (8, 4, 6, 2)
-
-
-@pytest.fixture(scope="module")
-def rng():
-    return np.random.default_rng(5)
-
-
-@pytest.fixture(scope="module")
-def links(rng):
-    return random_links(rng, EXTENT)
 
 
 def test_links_that_are_not_in_su3_are_refused(device, rng, links):

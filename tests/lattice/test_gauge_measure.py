@@ -4,29 +4,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gauge_fields import native
-from lattice_reference import (
-    adjoint,
-    random_links,
-    shift,
-)
+from gauge_fields import EXTENT, native, unchecked
+from lattice_reference import adjoint, random_links, shift
 
 from cubc import _core, lattice
 
 pytestmark = pytest.mark.usefixtures("optimised")
-EXTENT = (8, 4, 6, 2)
 DATA = Path(__file__).parents[1] / "data"
 ROUNDING = 1e-13
-
-
-@pytest.fixture(scope="module")
-def rng():
-    return np.random.default_rng(5)
-
-
-@pytest.fixture(scope="module")
-def links(rng):
-    return random_links(rng, EXTENT)
 
 
 def plane(links, mu, nu):
@@ -74,22 +59,6 @@ def test_against_numpy(device, rng, extent):
 def test_sums_are_the_same_from_run_to_run(device, links):
     u = lattice.Gauge(links, device=device)
     assert len({(u.plaquette(), u.polyakov(), u.unitarity()) for _ in range(5)}) == 1
-
-
-def unchecked(links, device):
-    """A field of any matrices."""
-    u = lattice.Gauge.unit(links.shape[3::-1], device=device)
-    given = {
-        "from": _core.asarray(links, device=device),
-        "to": ("float64", (u.native().size,), u.native()),
-        "from_order": 0,
-        "to_order": 2,
-        "from_reals": 18,
-        "to_reals": 18,
-        **dict(zip(("lx", "ly", "lz", "lt"), u.extent, strict=True)),
-    }
-    _core.call("link_copy", given)
-    return u
 
 
 def test_unitarity_finds_one_link(device, links):

@@ -2,41 +2,12 @@
 
 import numpy as np
 import pytest
-from lattice_reference import (
-    adjoint,
-    random_links,
-)
+from gauge_fields import unchecked
+from lattice_reference import adjoint
 
-from cubc import _core, lattice
+from cubc import lattice
 
 pytestmark = pytest.mark.usefixtures("optimised")
-EXTENT = (8, 4, 6, 2)
-
-
-@pytest.fixture(scope="module")
-def rng():
-    return np.random.default_rng(5)
-
-
-@pytest.fixture(scope="module")
-def links(rng):
-    return random_links(rng, EXTENT)
-
-
-def unchecked(links, device):
-    """A field of any matrices."""
-    u = lattice.Gauge.unit(links.shape[3::-1], device=device)
-    given = {
-        "from": _core.asarray(links, device=device),
-        "to": ("float64", (u.native().size,), u.native()),
-        "from_order": 0,
-        "to_order": 2,
-        "from_reals": 18,
-        "to_reals": 18,
-        **dict(zip(("lx", "ly", "lz", "lt"), u.extent, strict=True)),
-    }
-    _core.call("link_copy", given)
-    return u
 
 
 # ---- projection ---------------------------------------------------------------------------------

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from gauge_fields import EXTENT
 from lattice_reference import (
     adjoint,
-    random_links,
     random_spinors,
     random_su3,
     transform_links,
@@ -14,18 +14,7 @@ from lattice_reference import (
 from cubc import _core, lattice
 
 pytestmark = pytest.mark.usefixtures("optimised")
-EXTENT = (8, 4, 6, 2)
 ROUNDING = 1e-13
-
-
-@pytest.fixture(scope="module")
-def rng():
-    return np.random.default_rng(5)
-
-
-@pytest.fixture(scope="module")
-def links(rng):
-    return random_links(rng, EXTENT)
 
 
 def test_rotations_that_are_not_in_su3_are_refused(rng):

@@ -2,27 +2,13 @@
 
 import numpy as np
 import pytest
-from lattice_reference import (
-    random_links,
-    random_spinors,
-    transform_links,
-)
+from gauge_fields import EXTENT
+from lattice_reference import random_links, random_spinors, transform_links
 
 from cubc import lattice
 
 pytestmark = pytest.mark.usefixtures("optimised")
-EXTENT = (8, 4, 6, 2)
 ROUNDING = 1e-13
-
-
-@pytest.fixture(scope="module")
-def rng():
-    return np.random.default_rng(5)
-
-
-@pytest.fixture(scope="module")
-def links(rng):
-    return random_links(rng, EXTENT)
 
 
 # ---- temporal gauge -----------------------------------------------------------------------------
