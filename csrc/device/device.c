@@ -39,17 +39,26 @@ int device_list(char names[][16], int capacity)
 }
 
 // "cuda:3" -> 3, "cuda" -> 0; -1 if the name is not one of this kind.
-static int parse_cuda(const char *name)
+static int parse_index(const char *name, const char *kind)
 {
     int index = 0;
-    if (strcmp(name, "cuda") == 0) return 0;
-    if (strncmp(name, "cuda:", 5) != 0 || name[5] == '\0') return -1;
-    for (const char *digit = name + 5; *digit; digit++) {
+    size_t length = strlen(kind);
+    if (strcmp(name, kind) == 0) return 0;
+    if (strncmp(name, kind, length) != 0 || name[length] != ':' || !name[length + 1]) return -1;
+    const char *first = name + length + 1;
+    for (const char *digit = first; *digit; digit++) {
         if (*digit < '0' || *digit > '9' || index >= 1000) return -1;
-        if (index == 0 && digit > name + 5) return -1; // each device has one name
+        if (index == 0 && digit > first) return -1; // each device has one name
         index = index * 10 + (*digit - '0');
     }
     return index;
+}
+
+// "cpu" -> 0, "cpu:3" -> 3; "cpu:0" is no name, as each device has one.
+static int parse_cpu(const char *name)
+{
+    int index = parse_index(name, "cpu");
+    return index > 0 || strcmp(name, "cpu") == 0 ? index : -1;
 }
 
 static cubc_status fail_unknown(const char *name, const char *origin, bool malformed)
@@ -119,17 +128,22 @@ static cubc_status open_default(cubc_device **out)
     return open_named("cpu", &device_cpu_api, 0, out);
 }
 
+static cubc_status open_cpu(int index, const char *name, cubc_device **out)
+{
+    return open_named(index ? name : "cpu", &device_cpu_api, index, out);
+}
+
 cubc_status device_open(const char *name, cubc_device **out)
 {
     *out = NULL;
     const char *origin = name ? "" : " (of CUBC_DEVICE)";
     if (!name) name = getenv("CUBC_DEVICE");
     bool by_default = !name || !name[0];
-    int index = by_default ? -1 : parse_cuda(name);
+    int index = by_default ? -1 : parse_index(name, "cuda"),
+        cpu = by_default ? -1 : parse_cpu(name);
     cubc_status st;
     const char *why;
-    if (!by_default && strcmp(name, "cpu") != 0 &&
-        (index < 0 || index >= device_cuda_api.count(&why)))
+    if (!by_default && cpu < 0 && (index < 0 || index >= device_cuda_api.count(&why)))
         return fail_unknown(name, origin, index < 0);
     pthread_mutex_lock(&lock);
     if (by_default)
@@ -137,7 +151,7 @@ cubc_status device_open(const char *name, cubc_device **out)
     else if (index >= 0)
         st = open_cuda(index, out);
     else
-        st = open_named("cpu", &device_cpu_api, 0, out);
+        st = open_cpu(cpu, name, out);
     pthread_mutex_unlock(&lock);
     return st;
 }

@@ -122,7 +122,7 @@ typedef struct launch_shape {
 
 // Names memory that devices of several processes share; opaque, and all zero if there is none.
 typedef struct device_card {
-    unsigned char bytes[128];
+    unsigned char bytes[160];
 } device_card;
 
 static inline unsigned launch_extent(unsigned given)
@@ -150,12 +150,13 @@ typedef struct device_api {
                         void *stream);
     cubc_status (*fill)(cubc_device *device, void *to, int byte, size_t bytes, void *stream);
     // Memory, zero at first, that a device of the same kind in another process of the host opens by
-    // its card, up to share_end. Each process closes what it has, and says if that was opened.
+    // its card, up to share_end; where a process opens its own, devices reach each other's memory.
+    // Each closes what it has, with the card that it was opened by or NULL.
     cubc_status (*share)(cubc_device *device, size_t bytes, device_card *card, void **out);
     void (*share_end)(cubc_device *device, device_card *card);
     cubc_status (*share_open)(cubc_device *device, const device_card *card, size_t bytes,
                               void **out);
-    void (*share_close)(cubc_device *device, void *memory, size_t bytes, bool opened);
+    void (*share_close)(cubc_device *device, const device_card *card, void *memory, size_t bytes);
     // Waits; polls interrupt_pending(). Reports faults of kernels that ran on the stream.
     cubc_status (*synchronize)(cubc_device *device, void *stream);
     // Work queued on `later` from now on waits for what is queued on `earlier` by now. Between a

@@ -43,7 +43,7 @@ static _Thread_local char default_device[16];
 cubc_status py_device_open(const char *name, cubc_device **out)
 {
     if (!name && default_device[0]) name = default_device;
-    if (!name || strcmp(name, "cpu") != 0) py_device_find_cuda();
+    if (!name || strncmp(name, "cpu", 3) != 0) py_device_find_cuda();
     TRY(device_open(name, out));
     // Without its cache everything works, but every process compiles anew: worth a word, once.
     if (!keep_open(*out) || !cache_why()) return CUBC_OK;

@@ -33,7 +33,8 @@ def device(name):
     Parameters
     ----------
     name : str
-        Name of a device, as ``cubc.devices()`` lists them: ``"cuda:0"`` or ``"cpu"``.
+        Name of a device, as ``cubc.devices()`` lists them: ``"cuda:0"`` or ``"cpu"``. ``"cpu:1"``
+        and so on are not listed: the same machine, with other threads and memory.
 
     Raises
     ------

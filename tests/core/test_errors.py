@@ -297,7 +297,19 @@ def test_workspace(device):
 
 # ---- devices -------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
-    "name", ["gpu", "CPU", "cpu:1", "cuda:", "cuda:zero", "cuda:-1", "cuda:00", "cuda:99999999999"]
+    "name",
+    [
+        "gpu",
+        "CPU",
+        "cpu:0",
+        "cpu:01",
+        "cpu:x",
+        "cuda:",
+        "cuda:zero",
+        "cuda:-1",
+        "cuda:00",
+        "cuda:99999999999",
+    ],
 )
 def test_what_names_no_device(name):
     known = f'no device "{name}"; a name is "cpu" or "cuda:N", and there is: .*cpu'

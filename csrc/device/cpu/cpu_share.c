@@ -81,8 +81,8 @@ cubc_status cpu_share_open(cubc_device *device, const device_card *card, size_t 
     return st;
 }
 
-void cpu_share_close(cubc_device *device, void *memory, size_t bytes, bool opened)
+void cpu_share_close(cubc_device *device, const device_card *card, void *memory, size_t bytes)
 {
-    (void)device, (void)opened;
+    (void)device, (void)card;
     munmap(memory, bytes);
 }

@@ -7,6 +7,6 @@
 cubc_status cpu_share(cubc_device *device, size_t bytes, device_card *card, void **out);
 void cpu_share_end(cubc_device *device, device_card *card);
 cubc_status cpu_share_open(cubc_device *device, const device_card *card, size_t bytes, void **out);
-void cpu_share_close(cubc_device *device, void *memory, size_t bytes, bool opened);
+void cpu_share_close(cubc_device *device, const device_card *card, void *memory, size_t bytes);
 
 #endif

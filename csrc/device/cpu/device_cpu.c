@@ -56,7 +56,6 @@ static cubc_status cpu_open(int index, cubc_device **out)
 {
     int workers;
     uint64_t seed = 0;
-    if (index != 0) FAIL(CUBC_NO_DEVICE, "there is one cpu device, \"cpu\"");
     TRY(environment_threads(&workers));
     TRY(environment_number("CUBC_SIMT_SEED", 0, UINT64_MAX, &seed));
     cpu_device *d = mem_zalloc(1, sizeof *d);
@@ -66,6 +65,7 @@ static cubc_status cpu_open(int index, cubc_device **out)
     GUARD(status, simt_pool_open(workers, &d->pool), failed);
     simt_pool_seed(d->pool, seed);
     GUARD(status, cpu_info_describe(&d->base.info, simt_pool_workers(d->pool)), failed);
+    if (index) snprintf(d->base.info.name, sizeof d->base.info.name, "cpu:%d", index);
     *out = &d->base;
     return CUBC_OK;
 failed:

@@ -46,6 +46,7 @@ enum { // results; runtime and driver agree on these numbers
     CUDA_ERROR_ILLEGAL_ADDRESS = 700,
     CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES = 701,
     CUDA_ERROR_LAUNCH_TIMEOUT = 702,
+    CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED = 704,
     CUDA_ERROR_ASSERT = 710,
     CUDA_ERROR_HARDWARE_STACK_ERROR = 714,
     CUDA_ERROR_ILLEGAL_INSTRUCTION = 715,
@@ -198,10 +199,11 @@ typedef struct _nvrtcProgram *nvrtcProgram;
     required(cudaError_t, cudaHostGetDevicePointer,                                               \
              (void **device, void *host, unsigned flags))                                         \
     required(cudaError_t, cudaFreeHost, (void *pointer))                                          \
-    required(cudaError_t, cudaIpcGetMemHandle, (cudaIpcMemHandle_t * handle, void *pointer))      \
-    required(cudaError_t, cudaIpcOpenMemHandle,                                                   \
+    optional(cudaError_t, cudaDeviceEnablePeerAccess, (int peer, unsigned flags))                 \
+    optional(cudaError_t, cudaIpcGetMemHandle, (cudaIpcMemHandle_t * handle, void *pointer))      \
+    optional(cudaError_t, cudaIpcOpenMemHandle,                                                   \
              (void **pointer, cudaIpcMemHandle_t handle, unsigned flags))                         \
-    required(cudaError_t, cudaIpcCloseMemHandle, (void *pointer))                                 \
+    optional(cudaError_t, cudaIpcCloseMemHandle, (void *pointer))                                 \
     required(cudaError_t, cudaMemPoolCreate,                                                      \
              (cudaMemPool_t *pool, const cudaMemPoolProps *properties))                           \
     required(cudaError_t, cudaMemPoolDestroy, (cudaMemPool_t pool))                               \

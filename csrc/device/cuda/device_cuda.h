@@ -27,7 +27,7 @@ cubc_status cuda_event_synchronize(cubc_device *device, device_event *event);
 cubc_status cuda_share(cubc_device *device, size_t bytes, device_card *card, void **out);
 void cuda_share_end(cubc_device *device, device_card *card);
 cubc_status cuda_share_open(cubc_device *device, const device_card *card, size_t bytes, void **out);
-void cuda_share_close(cubc_device *device, void *memory, size_t bytes, bool opened);
+void cuda_share_close(cubc_device *device, const device_card *card, void *memory, size_t bytes);
 
 cubc_status cuda_graph_record(cubc_device *device, void *stream);
 cubc_status cuda_graph_end(cubc_device *device, void *stream, device_recording **out);

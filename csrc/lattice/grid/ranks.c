@@ -7,22 +7,31 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 // The layout of a window, and of the table, as in kernels/grid/ranks.h.
 enum { FACES = 8, SLOTS = 6, MAIL_AT = 256, MAIL_BYTES = 72, ALIGNMENT = 256 };
 enum { MESSAGE_FACE = 1, MESSAGE_SUM = 2 };
 typedef struct rank_table {
-    uint64_t sent, arrived, finished, nanoseconds, rank, ranks, slots_at, slot_bytes, sums, mine;
-    uint64_t neighbour[FACES], windows;
+    uint64_t sent, arrived, finished, nanoseconds, rank, ranks, slots_at, slot_bytes;
+    uint64_t sums, mine, neighbour[FACES], windows;
 } rank_table;
+
+// A rank's window, as it tells the others.
+typedef struct rank_card {
+    device_card window;
+    int64_t process;
+    uint64_t device; // there
+} rank_card;
 
 // Windows and a table that are used together. Older ones stay for what was queued or bound.
 typedef struct rank_area {
     struct rank_area *older;
     size_t face_bytes, window_bytes;
     uint64_t states;
-    void **windows; // of all ranks, as this process reaches them
-    void *table;    // then the numbers of sums, and the windows once more
+    void **windows;   // of all ranks, as this device reaches them
+    rank_card *cards; // of all ranks; NULL: there is one
+    void *table;      // then the numbers of sums, and the windows once more
 } rank_area;
 
 struct cubc_ranks {
@@ -32,6 +41,7 @@ struct cubc_ranks {
     double seconds;
     int32_t *went; // how a step went on each rank
     rank_area *newest;
+    void *stream; // or NULL
 };
 
 enum { MOST_RANKS = 1 << 16 };
@@ -117,9 +127,11 @@ static void close_area(cubc_ranks *r, rank_area *a)
         if (r->comm.size == 1)
             api->free(r->device, a->windows[k], NULL);
         else if (a->windows[k])
-            api->share_close(r->device, a->windows[k], a->window_bytes, k != r->comm.rank);
+            api->share_close(r->device, k == r->comm.rank ? NULL : &a->cards[k].window,
+                             a->windows[k], a->window_bytes);
     api->free(r->device, a->table, NULL);
     mem_free(a->windows);
+    mem_free(a->cards);
     mem_free(a);
 }
 
@@ -130,11 +142,31 @@ static cubc_status open_alone(cubc_ranks *r, rank_area *a)
     return api->fill(r->device, a->windows[0], 0, a->window_bytes, NULL);
 }
 
-static cubc_status open_others(cubc_ranks *r, rank_area *a, const device_card *cards)
+static cubc_status open_others(cubc_ranks *r, rank_area *a)
 {
     for (int k = 0; k < r->comm.size; k++)
         if (k != r->comm.rank)
-            TRY(r->device->api->share_open(r->device, &cards[k], a->window_bytes, &a->windows[k]));
+            TRY(r->device->api->share_open(r->device, &a->cards[k].window, a->window_bytes,
+                                           &a->windows[k]));
+    return CUBC_OK;
+}
+
+// True if another rank of this process has the same device.
+static bool are_together(const cubc_ranks *r, const rank_area *a)
+{
+    const int rank = r->comm.rank;
+    for (int k = 0; a->cards && k < r->comm.size; k++)
+        if (k != rank && a->cards[k].process == a->cards[rank].process &&
+            a->cards[k].device == a->cards[rank].device)
+            return true;
+    return false;
+}
+
+static cubc_status check_together(const cubc_ranks *r, const rank_area *a)
+{
+    if (are_together(r, a))
+        FAIL(CUBC_INVALID_ARGUMENT, "several ranks of a process on %s: each has its own device",
+             r->device->info.name);
     return CUBC_OK;
 }
 
@@ -142,14 +174,15 @@ static cubc_status open_others(cubc_ranks *r, rank_area *a, const device_card *c
 static cubc_status open_together(cubc_ranks *r, rank_area *a)
 {
     const device_api *api = r->device->api;
-    device_card mine = {{0}}, *cards = mem_alloc((size_t)r->comm.size, sizeof *cards);
-    if (!cards) return agree(r, CUBC_NO_MEMORY);
+    rank_card mine = {.process = getpid(), .device = (uintptr_t)r->device};
+    a->cards = mem_alloc((size_t)r->comm.size, sizeof *a->cards);
+    if (!a->cards) return agree(r, CUBC_NO_MEMORY);
     cubc_status st =
-        agree(r, api->share(r->device, a->window_bytes, &mine, &a->windows[r->comm.rank]));
-    if (!st) st = gather(r, &mine, cards, sizeof mine);
-    if (!st) st = agree(r, open_others(r, a, cards));
-    api->share_end(r->device, &mine);
-    mem_free(cards);
+        agree(r, api->share(r->device, a->window_bytes, &mine.window, &a->windows[r->comm.rank]));
+    if (!st) st = gather(r, &mine, a->cards, sizeof mine);
+    if (!st) st = agree(r, check_together(r, a));
+    if (!st) st = agree(r, open_others(r, a));
+    api->share_end(r->device, &mine.window);
     return st;
 }
 
@@ -283,9 +316,18 @@ void cubc_ranks_close(cubc_ranks *r)
         close_area(r, r->newest);
         r->newest = older;
     }
+    if (r->stream) r->device->api->stream_destroy(r->device, r->stream);
     device_release(r->device);
     mem_free(r->went);
     mem_free(r);
+}
+
+cubc_status cubc_ranks_stream(cubc_ranks *r, cubc_stream *out)
+{
+    if (!r || !out) FAIL(CUBC_INVALID_ARGUMENT, "cubc_ranks_stream: NULL argument");
+    if (!r->stream) TRY(r->device->api->stream_create(r->device, &r->stream));
+    *out = r->stream;
+    return CUBC_OK;
 }
 
 // ---- failures -----------------------------------------------------------------------------------

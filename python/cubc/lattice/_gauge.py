@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from . import _observables, _rotations, _updates
 from ._fields import NATIVE, NEAR, PLAIN, as_complex, extent_fields, precision_type
 from ._grid import Grid, refuse
 from ._io import read_links, write_links
+from ._team import Team, on_host
 
 
 class Gauge:
@@ -31,10 +33,14 @@ class Gauge:
         host memory that of `grid`, or else the default device.
     project : bool
         True replaces each link by the SU(3) matrix nearest to it; see `Gauge.project`.
-    grid : Grid, optional
+    grid : Grid or tuple of int, optional
         Ranks over which the lattice is cut: `links` are this rank's part, and so are the fields of
         operators. `Wilson` and `TwistedMass` are applied and solved over ranks, but for block_cg;
-        what else takes a gauge field raises NotImplementedError.
+        what else takes a gauge field raises NotImplementedError. Or a tuple, (1, 1, 1, 2): ranks of
+        this process, a thread and a device for each. Links and fields are then those of the whole
+        lattice, and go by the host.
+    devices : sequence of str, optional
+        Devices of the ranks of this process; by default all GPUs, or "cpu", "cpu:1" and so on.
     stream : optional
         As for `cubc.reduce`. The call returns when the links have been checked.
 
@@ -69,11 +75,25 @@ class Gauge:
         *,
         device: Any = None,
         project: bool = False,
-        grid: Grid | None = None,
+        grid: Grid | Sequence[int] | None = None,
+        devices: Sequence[str] | None = None,
         stream: Any = None,
     ):
+        self.grid: Grid | None = None
+        self.team: Team | None = None
+        self._packed: dict[tuple[int, str], Any] = {}
+        self.version = 0
+        if isinstance(grid, Sequence):
+            self._cut(links, grid, devices, project)
+            return
         if grid is not None and not isinstance(grid, Grid):
-            raise TypeError(f"grid is a {type(grid).__name__}: expected a Grid")
+            raise TypeError(
+                f"grid is a {type(grid).__name__}: expected a Grid, or the ranks along x, y, z, t"
+            )
+        if devices is not None:
+            raise TypeError(
+                "devices are those of the ranks of this process: give grid=(1, 1, 1, 2)"
+            )
         if grid is not None and device is None:
             device = grid.device
         links = as_complex(links, "links", device, stream)
@@ -94,12 +114,23 @@ class Gauge:
             **extent_fields(self.extent),
         }
         self._native = call("link_copy", given, stream=stream)[0]
-        self._packed: dict[tuple[int, str], Any] = {}
-        self.version = 0
         self.grid = grid
         if project:
             self.project(nearest=True, stream=stream)
         self._check(stream)
+
+    def _cut(self, links: Any, grid: Sequence[int], devices: Any, project: bool) -> None:
+        """Give the ranks of this process their parts."""
+        links = on_host(links)
+        team = Team(grid, devices)
+        cuts = team.parts(links, 0)
+        self.parts: list[Gauge] = team.run(
+            lambda rank: Gauge(
+                cuts[rank], grid=team.ranks[rank], project=project, stream=team.ranks[rank].stream
+            )
+        )
+        t, z, y, x = links.shape[:4]
+        self.extent, self.team = (x, y, z, t), team
 
     def _check(self, stream: Any) -> None:
         elements, determinant = self.unitarity(stream=stream)
@@ -128,7 +159,7 @@ class Gauge:
         """Return a field of links in native order, which are neither copied nor checked."""
         made = cls.__new__(cls)
         made.extent, made._native, made._packed, made.version = extent, links, {}, 0
-        made.grid = grid
+        made.grid, made.team = grid, None
         return made
 
     @classmethod
@@ -173,7 +204,9 @@ class Gauge:
 
     @property
     def device(self) -> str:
-        """Name of the device that holds the links."""
+        """Name of the device that holds the links, or of those of the ranks."""
+        if self.team is not None:
+            return ", ".join(self.team.devices)
         return self._native.device
 
     def __repr__(self) -> str:
@@ -192,6 +225,8 @@ class Gauge:
 
     def _stored(self, reconstruct: int = 18, precision: str = "double", stream: Any = None) -> Any:
         """Return the native links, or this rank's part of them."""
+        if self.team is not None:
+            refuse(self, "this call")
         key = (reconstruct, precision_type(precision))
         if key == (18, "float64"):
             return self._native

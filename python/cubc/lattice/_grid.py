@@ -83,6 +83,7 @@ class Grid:
         self.rank: int = comm.Get_rank() if comm is not None else 0
         self.size: int = comm.Get_size() if comm is not None else 1
         self._comm = comm
+        self.stream: int | None = None  # that this rank's work is queued on, if it has its own
         bits = sum(1 << DIRECTIONS.index(direction) for direction in set(cut))
         gather = None if comm is None else comm.allgather
         self.device: str = _device_of(device, comm)
@@ -128,15 +129,18 @@ class Grid:
             This rank's part, with axes as for `part`.
         """
         mine = np.asarray(field)
-        parts = [mine] if self._comm is None else self._comm.allgather(mine)
-        shape = list(mine.shape)
+        return self.joined([mine] if self._comm is None else self._comm.allgather(mine), axis)
+
+    def joined(self, parts: list[np.ndarray], axis: int = 0) -> np.ndarray:
+        """Return the array of the whole lattice, of all ranks' parts."""
+        shape = list(parts[0].shape)
         for d in range(4):
             shape[axis + d] *= self.grid[3 - d]
-        whole = np.empty(shape, mine.dtype)
+        whole = np.empty(shape, parts[0].dtype)
         for rank, part in enumerate(parts):
             at = []
             for d, ranks in enumerate(self.grid):
-                extent = mine.shape[axis + 3 - d]
+                extent = part.shape[axis + 3 - d]
                 at.append(slice(rank % ranks * extent, (rank % ranks + 1) * extent))
                 rank //= ranks
             whole[(slice(None),) * axis + tuple(at[::-1])] = part
@@ -158,7 +162,7 @@ class Grid:
 
     def check(self) -> None:
         """Raise TimeoutError if a rank has waited in vain for another."""
-        _core.ranks_check(self._ranks)
+        _core.ranks_check(self._ranks, self.stream)
 
 
 def _device_of(device: Any, comm: Any) -> str:
@@ -173,5 +177,5 @@ def _device_of(device: Any, comm: Any) -> str:
 
 def refuse(gauge: Any, what: str) -> None:
     """Raise NotImplementedError for what is not handled over ranks, if the field is on a grid."""
-    if gauge.grid is not None:
+    if gauge.grid is not None or gauge.team is not None:
         raise NotImplementedError(f"{what} is not handled on a Grid yet")

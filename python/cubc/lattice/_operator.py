@@ -124,6 +124,10 @@ class Operator:
         return self._both(x, True, out, stream)
 
     def _both(self, x: Any, dagger: bool, out: Any, stream: Any) -> Any:
+        if self.gauge.team is not None:
+            return self.gauge.team.apply(
+                self, [x], out, lambda one, own, part: one._both(part, dagger, None, own)
+            )
         given, field = self._packed(x, stream)
         if self._is_half(given):
             raise ValueError("an operator is applied to a field of both parities")
@@ -156,6 +160,13 @@ class Operator:
         """
         if parity is not None and parity not in _PARITIES:
             raise ValueError(f"parity {parity!r}: expected 'even' or 'odd', or None for both")
+        if self.gauge.team is not None:
+            return self.gauge.team.apply(
+                self,
+                [x],
+                out,
+                lambda one, own, part: one.dslash(part, parity, dagger=dagger, stream=own),
+            )
         given, field = self._packed(x, stream)
         half = self._is_half(given)
         if half != (parity is not None):

@@ -1,8 +1,9 @@
 // Lattices over several ranks: a part of lattice.h, which describes the fields.
 //
-// A rank is a process with its device. The whole lattice is cut into equal parts, one a rank, and a
-// rank has the fields of its part. Ranks make the same calls in the same order. The faces of their
-// parts, and the sums of solvers, go from device to device, without their hosts.
+// A rank is a process, or a thread of one, with its device. The whole lattice is cut into equal
+// parts, one a rank, and a rank has the fields of its part. Ranks make the same calls in the same
+// order. The faces of their parts, and the sums of solvers, go from device to device, without their
+// hosts.
 #ifndef CUBC_PUBLIC_LATTICE_RANKS_H
 #define CUBC_PUBLIC_LATTICE_RANKS_H
 
@@ -39,6 +40,9 @@ cubc_status cubc_ranks_open(cubc_device *device, const cubc_ranks_params *params
 void cubc_ranks_close(cubc_ranks *ranks); // NULL: does nothing
 // The place of this rank in the grid.
 void cubc_ranks_place(const cubc_ranks *ranks, int place[4]);
+// A stream that waits for no other and no other for it, of the ranks: where several ranks of a
+// process have one GPU, their calls are on these.
+cubc_status cubc_ranks_stream(cubc_ranks *ranks, cubc_stream *out);
 // Fails with CUBC_TIMEOUT if a rank has waited in vain since the ranks were opened: results since
 // then are void. Waits for what is queued on the stream.
 cubc_status cubc_ranks_check(cubc_ranks *ranks, cubc_stream stream);

@@ -1,0 +1,171 @@
+"""Ranks of one process: a thread and a device for each. A user has the whole fields."""
+
+from __future__ import annotations
+
+import copy
+import math
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from ._grid import Grid
+
+LONGEST = 600  # seconds for which a rank may compile what the others have compiled
+
+
+class _Comm:
+    """Communicator of a rank among the threads of its team."""
+
+    def __init__(self, team: Team, rank: int):
+        self.team, self.rank, self.calls = team, rank, 0
+
+    def Get_rank(self) -> int:
+        return self.rank
+
+    def Get_size(self) -> int:
+        return self.team.size
+
+    def allgather(self, value: Any) -> list[Any]:
+        team, call = self.team, self.calls
+        self.calls += 1
+        with team._given:
+            values = team._values.setdefault(call, {})
+            values[self.rank] = value
+            team._given.notify_all()
+            team._given.wait_for(lambda: len(values) == team.size or team._failed, LONGEST)
+        if len(values) < team.size:
+            raise TimeoutError("another rank of this process has failed")
+        return [values[rank] for rank in range(team.size)]
+
+
+def _devices_of(devices: Sequence[str] | None, size: int) -> list[str]:
+    """Return the names of the ranks' devices: those given, or all that there are."""
+    if devices is not None:
+        if isinstance(devices, str) or len(devices) != size:
+            raise ValueError(f"devices={devices!r:.80}: expected the names of {size} devices")
+        return [_core.device_info(name)["name"] for name in devices]
+    if _core.device_info(None)["name"].startswith("cuda"):
+        gpus = [name for name in _core.devices() if name.startswith("cuda")]
+        if len(gpus) < size:
+            raise ValueError(f"a grid of {size} ranks has {len(gpus)} GPUs: give devices=")
+        return gpus[:size]
+    return ["cpu", *(f"cpu:{n}" for n in range(1, size))]
+
+
+class Team:
+    """Ranks of this process, over which the fields that a user sees as wholes are cut.
+
+    Parameters
+    ----------
+    grid : tuple of int
+        Ranks along X, Y, Z, T.
+    devices : sequence of str, optional
+        Device of each rank.
+    """
+
+    def __init__(self, grid: Sequence[int], devices: Sequence[str] | None):
+        self.size: int = math.prod(grid)
+        self.devices: list[str] = _devices_of(devices, self.size)
+        self._given = threading.Condition()  # guards the three that follow
+        self._values: dict[int, dict[int, Any]] = {}  # of calls of allgather, by rank
+        self._failed = False
+        self._comms = [_Comm(self, rank) for rank in range(self.size)]
+        self._lock = threading.Lock()
+        self._threads = ThreadPoolExecutor(self.size, "cubc rank")
+        self.ranks: list[Grid] = self.run(
+            lambda rank: Grid(grid, self._comms[rank], device=self.devices[rank])
+        )
+        if len(set(self.devices)) < self.size:  # where streams would wait for each other
+            for one in self.ranks:
+                one.stream = _core.ranks_stream(one._ranks)
+
+    def run(self, work: Callable[[int], Any]) -> list[Any]:
+        """Return what the ranks make of their numbers; all work at once, each in its thread."""
+
+        def one(rank: int) -> Any:
+            try:
+                return work(rank)
+            except BaseException:
+                self._fail()
+                raise
+
+        with self._lock:
+            self._values.clear()
+            self._failed = False
+            for comm in self._comms:
+                comm.calls = 0
+            made = [self._threads.submit(one, rank) for rank in range(self.size)]
+            try:
+                wait(made)
+            except BaseException:
+                self._fail()
+                wait(made)
+                raise
+        # Some fail because another has, as a call of the system would: that one says why.
+        errors = [error for one in made if (error := one.exception())]
+        if errors:
+            raise min(errors, key=lambda error: isinstance(error, OSError))
+        return [one.result() for one in made]
+
+    def _fail(self) -> None:
+        with self._given:
+            self._failed = True
+            self._given.notify_all()
+
+    def parts(self, field: Any, axis: int) -> list[Any]:
+        """Return the ranks' parts of an array; its axes from `axis` on are the lattice's."""
+        return [grid.part(field, axis) for grid in self.ranks]
+
+    def whole(self, parts: list[Any], axis: int) -> np.ndarray:
+        """Return the array of the whole lattice."""
+        return self.ranks[0].joined([np.asarray(part) for part in parts], axis)
+
+    def apply(
+        self, operator: Any, fields: Sequence[Any], out: Any, work: Callable[..., Any]
+    ) -> Any:
+        """Return what operators of the ranks make of their parts of fields.
+
+        Parameters
+        ----------
+        operator : Operator
+            Operator on the whole lattice.
+        fields : sequence
+            Arrays of the whole lattice, or None. The result is where the first one is.
+        out : array, optional
+            Array on the host for the result.
+        work : callable
+            Makes a rank's field, of its operator, its stream and its parts of `fields`.
+        """
+        if out is not None and not is_on_host(out):
+            raise ValueError("out is on a device: fields of ranks of one process go by the host")
+        axes = 4 + len(operator._site)
+        given = [None if f is None else on_host(f) for f in fields]
+        cuts = [
+            self.parts(f, f.ndim - axes) if f is not None else [None] * self.size for f in given
+        ]
+
+        def one(rank: int) -> Any:
+            mine = copy.copy(operator)
+            mine.gauge = operator.gauge.parts[rank]
+            return work(mine, self.ranks[rank].stream, *(cut[rank] for cut in cuts))
+
+        parts = self.run(one)
+        whole = self.whole(parts, parts[0].ndim - axes)
+        if out is not None:
+            out[...] = whole
+            return out
+        return whole if is_on_host(fields[0]) else _core.asarray(whole, device=fields[0].device)
+
+
+def is_on_host(x: Any) -> bool:
+    """Tell if an array, or what NumPy makes one of, is in host memory."""
+    return hasattr(x, "__array_interface__") or not hasattr(x, "dtype")
+
+
+def on_host(x: Any) -> np.ndarray:
+    """Return an array in host memory."""
+    return np.asarray(x) if is_on_host(x) else _core.asarray(x).numpy()
