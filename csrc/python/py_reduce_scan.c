@@ -27,6 +27,18 @@ static int choose_types(cubc_type type, const cubc_type *given_out, PyObject *dt
     return -1;
 }
 
+// Replaces a Python function by its text for items of x, which *made keeps.
+static int take_function(PyObject **op, PyObject *x, PyObject *dtype, PyObject **made)
+{
+    if (!*op || !PyCallable_Check(*op)) return 0;
+    PyObject *module = PyImport_ImportModule("cubc._callables");
+    if (module)
+        *op = *made =
+            PyObject_CallMethod(module, "operator_of", "OOO", *op, x, dtype ? dtype : Py_None);
+    Py_XDECREF(module);
+    return *made ? 0 : -1;
+}
+
 static const char *operator_text(PyObject *op)
 {
     const char *text = "sum";
@@ -120,7 +132,7 @@ PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObjec
         COUNT
     };
     static py_signature signature = {.doc = reduce_doc, .count = COUNT, .per_operator = true};
-    PyObject *v[COUNT], *value = NULL;
+    PyObject *v[COUNT], *value = NULL, *made = NULL;
     cubc_type acc, out;
     cubc_status st;
     problem p;
@@ -131,7 +143,8 @@ PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObjec
     py_call_begin(&c);
     if (py_arguments(&signature, args, n, names, v) < 0)
         return py_call_named(NULL, "reduce", "reduce");
-    const char *op = operator_text(v[OP]);
+    int taken = take_function(&v[OP], v[X], v[DTYPE], &made);
+    const char *op = taken < 0 ? NULL : operator_text(v[OP]);
     int commutative = is_true(v[COMMUTATIVE]), deterministic = is_true(v[DETERMINISTIC]);
     if (!op || commutative < 0 || deterministic < 0 ||
         py_input_get(v[X], "the array", true, py_call_input(&c)) < 0 ||
@@ -170,6 +183,7 @@ PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObjec
     value = st ? py_raise(st) : py_call_result(&c, 0, !v[OUT] && shape.ndim == 0);
 done:
     py_call_end(&c);
+    Py_XDECREF(made);
     return py_call_named(value, "axis_reduce", "reduce");
 }
 
@@ -178,7 +192,7 @@ PyObject *py_scan(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject 
 {
     enum { X, OP, INCLUSIVE, INIT, OUT, DTYPE, DETERMINISTIC, STREAM, WORKSPACE, DEVICE, COUNT };
     static py_signature signature = {.doc = scan_doc, .count = COUNT, .per_operator = true};
-    PyObject *v[COUNT], *value = NULL;
+    PyObject *v[COUNT], *value = NULL, *made = NULL;
     cubc_type acc, out;
     cubc_status st;
     problem p;
@@ -187,7 +201,8 @@ PyObject *py_scan(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject 
     (void)self;
     py_call_begin(&c);
     if (py_arguments(&signature, args, n, names, v) < 0) return py_call_named(NULL, "scan", "scan");
-    const char *op = operator_text(v[OP]);
+    int taken = take_function(&v[OP], v[X], v[DTYPE], &made);
+    const char *op = taken < 0 ? NULL : operator_text(v[OP]);
     int inclusive = v[INCLUSIVE] ? PyObject_IsTrue(v[INCLUSIVE]) : 1;
     int deterministic = is_true(v[DETERMINISTIC]);
     if (!op || inclusive < 0 || deterministic < 0 ||
@@ -218,5 +233,6 @@ PyObject *py_scan(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject 
     value = st ? py_raise(st) : py_call_result(&c, 0, false);
 done:
     py_call_end(&c);
+    Py_XDECREF(made);
     return py_call_named(value, "scan", "scan");
 }

@@ -85,6 +85,25 @@ static int merge(transform_arguments *m)
     return 0;
 }
 
+// A Python function becomes a lazy object, whose operands are those of the call.
+static int take_function(transform_arguments *m)
+{
+    PyObject *module = PyImport_ImportModule("cubc._callables");
+    m->merged = module ? PyObject_CallMethod(module, "expression_of", "OOO", m->expression,
+                                             m->operands, m->dtype ? m->dtype : Py_None)
+                       : NULL;
+    Py_XDECREF(module);
+    if (!m->merged) return -1;
+    py_lazy *lazy = (py_lazy *)m->merged;
+    Py_DECREF(m->expression);
+    Py_DECREF(m->operands);
+    m->expression = Py_NewRef(lazy->expression);
+    m->operands = Py_NewRef(lazy->operands);
+    if (!m->dtype && !m->out) m->dtype = lazy->dtype;
+    if (!m->size) m->size = lazy->size;
+    return 0;
+}
+
 static int take_arguments(transform_arguments *m, PyObject *args, PyObject *keywords)
 {
     PyObject *name_object, *value;
@@ -103,6 +122,7 @@ static int take_arguments(transform_arguments *m, PyObject *args, PyObject *keyw
         if (!argument && PyDict_SetItem(m->operands, name_object, value) < 0) return -1;
     }
     if (py_lazy_check(m->expression)) return take_lazy(m);
+    if (PyCallable_Check(m->expression)) return take_function(m);
     return any_lazy ? merge(m) : 0;
 }
 

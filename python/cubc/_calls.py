@@ -18,6 +18,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 # Errors of an argument, whose text is all there is to them. Their subclasses have more.
 _REFUSALS = (TypeError, ValueError, LookupError, OverflowError)
+_TEXTS = {"op", "less", "condition", "second"}  # parameters that may be functions of Python
 # Made once: a union that is made for each call takes longer than the call's arguments.
 _AS_THEY_ARE = (Array, np.ndarray, np.generic, Lazy, str, list, tuple, type)
 
@@ -91,6 +92,9 @@ def _public(workspace: str | None, function: F) -> F:
     names = [p.name for p in parameters if p.kind is not p.POSITIONAL_ONLY]
     needed = [p.name for p in parameters if p.kind is p.POSITIONAL_ONLY and p.default is p.empty]
     known, arrays = frozenset(names), tuple({"weights", "values"} & {*names})
+    order = [*whole_signature.parameters]
+    texts = {name: k for k, name in enumerate(order) if name in _TEXTS}
+    items = int("values" in order[:2])  # place of what an operator is of
 
     @functools.wraps(function)
     def checked(*args, **options):
@@ -103,6 +107,8 @@ def _public(workspace: str | None, function: F) -> F:
             if name in options:
                 options[name] = described(options[name])
         try:
+            if texts:
+                args = _translated(texts, items, args, options)
             return function(*map(described, args), **options)
         except Exception as error:
             name_function(error, function.__name__)
@@ -111,6 +117,22 @@ def _public(workspace: str | None, function: F) -> F:
     checked.__signature__ = whole_signature  # type: ignore[attr-defined]
     checked.__doc__ = documented(function, workspace)
     return checked  # type: ignore[return-value]
+
+
+def _translated(texts: dict[str, int], items: int, args: Any, options: dict[str, Any]) -> Any:
+    """Return arguments with texts in place of Python functions; those in options are replaced."""
+    for name, at in texts.items():
+        value = args[at] if at < len(args) else options.get(name)
+        if value is None or not callable(value):
+            continue
+        from ._callables import argument_of
+
+        found = argument_of(name, value, args[items], options.get("dtype"), len(args) > at + 1)
+        if at < len(args):
+            args = (*args[:at], found, *args[at + 1 :])
+        else:
+            options[name] = found
+    return args
 
 
 def _unknown_option(function: str, options: Iterable[str], names: Sequence[str]) -> TypeError:

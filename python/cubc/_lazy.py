@@ -36,8 +36,9 @@ def lazy(expression, /, *, dtype=None, size=None, **operands) -> Lazy:
 
     Parameters
     ----------
-    expression : str
-        C expression of the operands' names and of the flat index i, as for `transform`.
+    expression : str or function
+        C expression of the operands' names and of the flat index i, or a Python function of them,
+        as for `transform`.
     dtype, size : optional
         As for `transform`.
     **operands : array_like, number or Lazy
@@ -49,8 +50,8 @@ def lazy(expression, /, *, dtype=None, size=None, **operands) -> Lazy:
     -------
     Lazy
         Object with the attributes ``expression``, ``operands``, ``dtype``, ``shape``, ``ndim`` and
-        ``size``. ``.array()``, `asarray` and `transform` evaluate it. Operators, and ufuncs of NumPy,
-        make another one, as they do of arrays on a device.
+        ``size``. ``.array()``, `asarray` and `transform` evaluate it. Operators, and ufuncs of
+        NumPy, make another one, as they do of arrays on a device.
 
     Raises
     ------
@@ -67,6 +68,10 @@ def lazy(expression, /, *, dtype=None, size=None, **operands) -> Lazy:
     if dtype is not None or size is not None:
         refuse_collision("lazy", expression, {"dtype": dtype, "size": size})
     try:
+        if callable(expression):
+            from ._callables import expression_of
+
+            return expression_of(expression, operands, dtype, size)
         expression, operands, implied = merged(expression, operands)
         return Lazy(expression, operands, dtype, implied if size is None else size)
     except Exception as error:

@@ -23,10 +23,11 @@ def merge_sort(x, /, less=None, *, values=None, out=None, **where: Unpack[Where]
     ----------
     x : array_like
         Keys, of one dimension. There may be more than 2**32.
-    less : str, optional
-        C expression of two keys ``a`` and ``b`` that is true if `a` comes before `b`, as
-        ``"(a & 255) < (b & 255)"``. It is a strict weak order, as in C++ and CUB. By default
-        smaller keys come first, and NaN after all numbers. `sort` is faster for that order.
+    less : str or function, optional
+        C expression of two keys ``a`` and ``b``, or a Python function of them, that is true if `a`
+        comes before `b`, as ``"(a & 255) < (b & 255)"``. It is a strict weak order, as in C++ and
+        CUB. By default smaller keys come first, and NaN after all numbers. `sort` is faster for
+        that order.
     values : array_like, optional
         Values that are moved with their keys, one for each key along the first axis: an item, or a
         row of items, of 1, 2, 4, 8 or 16 bytes.

@@ -6,7 +6,7 @@ import numpy as np
 
 from ._axes import axis_number, from_rows, items_of, rows_along, transposed
 from ._calls import as_array, dimensions, output_pair, primitive
-from ._core import call
+from ._core import Lazy, call
 from ._options import Where, without_workspace
 from ._segments import number_of_keys, sort_in_segments
 from ._sorting import sort_pairs
@@ -20,8 +20,9 @@ def find_if(x, condition, /, *, out=None, **where: Unpack[Where]) -> Any:
     ----------
     x : array_like
         Array of any number of dimensions, taken flat in C order.
-    condition : str
-        C expression of the item ``x`` and its index ``i``, as ``"x > 3 && i % 2 == 0"``.
+    condition : str, function or Lazy
+        C expression of the item ``x`` and its index ``i``, as ``"x > 3 && i % 2 == 0"``; a Python
+        function of the item, or of item and index; or a lazy mask of the shape of `x`.
     out : array, optional
         Array for the result: one int64.
 
@@ -48,6 +49,8 @@ def find_if(x, condition, /, *, out=None, **where: Unpack[Where]) -> Any:
     >>> print(cubc.find_if(np.arange(10.0), "x > 6"))
     7
     """
+    if isinstance(condition, Lazy):
+        x, condition = condition, "x"
     if not isinstance(condition, str):
         raise TypeError(
             f"the condition is {type(condition).__name__}, expected an expression of x and i; of a "

@@ -22,10 +22,10 @@ def select(x, condition, /, *, out=None, count=None, **where: Unpack[Where]) -> 
     ----------
     x : array_like
         Array of any number of dimensions, taken flat in C order.
-    condition : array_like or str
+    condition : array_like, str or function
         Mask with an item for each item of `x`, which is selected if that is not 0. Or a C
         expression of the item ``x`` and its index ``i``, as ``"x > 0 && i % 2 == 0"``, or of a
-        struct ``"x.mass > 1"``.
+        struct ``"x.mass > 1"``. Or a Python function of the item, or of item and index.
     out : array, optional
         Array for the result, of the type and number of items of `x`, of one dimension. It may be
         `x`.

@@ -101,7 +101,7 @@ def test_unknown_operator(device, call, op, near):
 
 def test_an_operator_is_text(device):
     with pytest.raises(TypeError):
-        cubc.reduce(X, np.add, device=device)
+        cubc.reduce(X, 3, device=device)
     with pytest.raises(ValueError, match="op is empty"):
         cubc.reduce(X, "", device=device)
     with pytest.raises(ValueError, match="op contains a NUL"):

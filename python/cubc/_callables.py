@@ -1,0 +1,247 @@
+"""Python functions as operators, conditions and expressions of calls.
+
+A function is called with symbols (`_symbols.py`), and leaves a text of C. Functions of `math` are
+replaced by ones that take symbols. Numbers of the code are part of the kernel; those of the closure
+and of the module are operands where a call takes any: another value needs no other kernel.
+"""
+
+import math
+import operator
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import _arithmetic
+from ._calls import as_array
+from ._core import Lazy, asarray, operator_types
+from ._lazy import lazy
+from ._symbols import Symbol, Trace, compute, converted, kind_of, named, number_of, plain_of
+
+_MATH = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2", "pow": "power"}
+_MATH |= {"fmod": "fmod", "hypot": "hypot", "fabs": "fabs"}
+_MATH |= {name: name for name in ("isnan", "isinf", "isfinite", *_arithmetic._PLAIN)}
+
+
+# ---- the function with functions of math and numbers replaced ------------------------------------
+def _math_function(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
+    ufunc = getattr(np, _MATH[name])
+
+    def of(*given: Any) -> Any:
+        if any(isinstance(x, Symbol) for x in given):
+            return compute(ufunc, *given)
+        return plain(*given)
+
+    return of
+
+
+class _Math:
+    """The module math, whose functions take symbols too."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(math, name)
+
+
+_symbolic_math = _Math()
+_SYMBOLIC = {}
+for _name in _MATH:
+    if hasattr(math, _name):
+        _of = _math_function(_name, getattr(math, _name))
+        setattr(_symbolic_math, _name, _of)
+        _SYMBOLIC[getattr(math, _name)] = _of
+
+
+def _replaced(name: str, value: Any, memo: dict[int, Any]) -> Any:
+    """Return what a name of the function means while it is traced."""
+    kind = type(value)
+    if kind in (int, float):
+        return number_of(value, name)
+    if value is math:
+        return _symbolic_math
+    if kind is types.BuiltinFunctionType:
+        return _SYMBOLIC.get(value, value)
+    if kind is types.FunctionType and value.__module__ not in ("numpy", "math", "cubc"):
+        return _prepared(value, memo)
+    return value
+
+
+def _prepared(function: Any, memo: dict[int, Any]) -> Any:
+    """Return a function with the names that it uses replaced."""
+    if type(function) is not types.FunctionType:
+        return _SYMBOLIC.get(function, function)
+    if id(function) in memo:
+        return memo[id(function)]
+    code, known = function.__code__, function.__globals__
+    memo[id(function)] = function  # a function that calls itself
+    used = _names(code)
+    changed = {}
+    for name in used:
+        if name in known:
+            own = _replaced(name, known[name], memo)
+            if own is not known[name]:
+                changed[name] = own
+    cells = function.__closure__
+    if cells:
+        free = zip(code.co_freevars, cells, strict=True)
+        inside = [(cell, _replaced(name, cell.cell_contents, memo)) for name, cell in free]
+        cells = tuple(
+            cell if own is cell.cell_contents else types.CellType(own) for cell, own in inside
+        )
+    if not changed and cells is function.__closure__:
+        return function
+    made = types.FunctionType(
+        code,
+        {**known, **changed} if changed else known,
+        function.__name__,
+        function.__defaults__,
+        cells,
+    )
+    made.__kwdefaults__ = function.__kwdefaults__
+    memo[id(function)] = made
+    return made
+
+
+def _names(code: types.CodeType) -> set[str]:
+    """Return the names of globals that a code may use, with those of functions inside."""
+    found = set(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            found |= _names(constant)
+    return found
+
+
+def _traced(
+    function: Any, names: Sequence[str], dtypes: Sequence[Any], numbers: bool
+) -> tuple[Trace, Any]:
+    """Return the trace of a function of symbols, and what it returns."""
+    expected = _parameters(function)
+    if expected and len(expected) != len(names):
+        raise TypeError(f"{named(function)} has {len(expected)} parameters: expected {len(names)}")
+    trace = Trace(function, numbers)
+    trace.taken = {*names, "i"}
+    return trace, _run(trace, [Symbol(trace, *one) for one in zip(names, dtypes, strict=True)])
+
+
+def _run(trace: Trace, symbols: list[Any]) -> Any:
+    function = trace.function
+    try:
+        made = trace.run(_prepared(function, {}), symbols, [])
+    except RecursionError:
+        raise TypeError(f"{named(function)} calls itself without an end") from None
+    if made is NotImplemented or made is None:
+        raise TypeError(f"{named(function)} returns nothing: expected a number made of its items")
+    return made
+
+
+def _result(trace: Trace, made: Any, struct: str, dtype: Any = None) -> tuple[str, Any]:
+    """Return the text and the type of what a function returned."""
+    if isinstance(made, tuple):
+        if dtype is None or not dtype.fields or len(dtype.names) != len(made):
+            raise TypeError(
+                f"{named(trace.function)} returns {len(made)} values: the type of a struct with as "
+                "many fields is needed"
+            )
+        fields = [
+            converted(trace, one, dtype.fields[name][0])
+            for one, name in zip(made, dtype.names, strict=True)
+        ]
+        return f"{struct}{{{', '.join(fields)}}}", dtype
+    kind = kind_of(plain_of(made))
+    of = np.asarray(plain_of(made)).dtype if isinstance(kind, type) else kind
+    return converted(trace, made, of), of
+
+
+# ---- what calls ask for --------------------------------------------------------------------------
+_BUILT_IN = {getattr(np, name): op for name, op in _arithmetic._FOLDS.items()}
+_BUILT_IN |= {operator.add: "sum", operator.mul: "prod", min: "min", max: "max"}
+
+
+def operator_of(function: Any, x: Any, dtype: Any = None) -> str:
+    """Return an operator of `a` and `b` as a text, for items of an array or lazy input."""
+    if function in _BUILT_IN:
+        return _BUILT_IN[function]
+    of = _items(x).dtype
+    if not of.fields:
+        of = np.dtype(operator_types("a + b", of, dtype=dtype)[0])
+    trace, made = _traced(function, ("a", "b"), (of, of), False)
+    return _result(trace, made, "value_t", of)[0]
+
+
+def _order_of(function: Any, x: Any) -> str:
+    of = _items(x).dtype
+    trace, made = _traced(function, ("a", "b"), (of, of), False)
+    return _result(trace, made, "value_t")[0]
+
+
+def _condition_of(function: Any, x: Any, numbers: bool) -> Any:
+    """Return a condition of the item `x`, and of its index `i` if the function takes two.
+
+    It is a text; with numbers of the closure a lazy mask, which takes them as operands.
+    """
+    x = _items(x)
+    both = {"x": x.dtype, "static_cast<i64>(i)": np.dtype("i8")}
+    names = list(both)[: 1 if _count(function) == 1 else 2]
+    trace, made = _traced(function, names, [both[name] for name in names], numbers)
+    text, of = _result(trace, made, "out_t")
+    return lazy(text, dtype=of, x=x, **trace.operands) if trace.operands else text
+
+
+def argument_of(name: str, function: Any, x: Any, dtype: Any, more: bool) -> Any:
+    """Return what a call takes in place of a function; `more` conditions need texts."""
+    if name == "op":
+        return operator_of(function, x, dtype)
+    if name == "less":
+        return _order_of(function, x)
+    return _condition_of(function, x, name == "condition" and not more)
+
+
+def expression_of(
+    function: Any, operands: dict[str, Any], dtype: Any = None, size: int | None = None
+) -> Lazy:
+    """Return a lazy input: a function whose parameters have the names of the operands."""
+    given = {name: _operand(value) for name, value in operands.items()}
+    wanted = _parameters(function) or tuple(given)
+    if set(wanted) - {"i"} != given.keys():
+        raise TypeError(
+            f"{named(function)} has the parameters {', '.join(wanted)}, and the operands are "
+            f"{', '.join(given) or 'none'}: give each by its name"
+        )
+    trace = Trace(function, True)
+    trace.taken = {*wanted, "i"} - {n for n, value in given.items() if type(value) in (int, float)}
+    symbols = []
+    for name in wanted:
+        value = given.get(name, np.int64(0))
+        if type(value) in (int, float):
+            symbols.append(number_of(value, name))
+            del given[name]
+        else:
+            text = "static_cast<i64>(i)" if name == "i" else name
+            symbols.append(Symbol(trace, text, _type_of(value)))
+    asked = None if dtype is None else np.dtype(dtype)
+    text, natural = _result(trace, _run(trace, symbols), "out_t", asked)
+    return lazy(text, dtype=dtype or natural, size=size, **given, **trace.operands)
+
+
+def _operand(x: Any) -> Any:
+    return x if type(x) in _arithmetic._NUMBERS else _items(x)
+
+
+def _items(x: Any) -> Any:
+    """Return an array whose dtype is NumPy's."""
+    x = x if isinstance(x, Lazy) else as_array(x)
+    return x if isinstance(x.dtype, np.dtype) else asarray(x)
+
+
+def _parameters(function: Any) -> tuple[str, ...]:
+    """Return the names of a function's parameters; of what is not Python's there are none."""
+    code = getattr(function, "__code__", None)
+    return tuple(code.co_varnames[: code.co_argcount]) if code else ()
+
+
+def _count(function: Any) -> int:
+    return len(_parameters(function)) or getattr(function, "nin", 1)
+
+
+def _type_of(x: Any) -> Any:
+    return x.dtype if hasattr(x, "dtype") else np.asarray(x).dtype

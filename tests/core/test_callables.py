@@ -1,0 +1,146 @@
+"""Python functions in place of texts: operators, conditions, orders and expressions."""
+
+import math
+import operator
+from math import hypot
+
+import inputs
+import numpy as np
+import pytest
+from inputs import on, same
+
+import cubc
+from cubc._callables import expression_of, operator_of
+
+X = inputs.random("F32", 1000) * np.float32(2.5)
+LEVEL = 2
+
+
+def clamp(v, low, high):
+    if v < low:
+        return low
+    return high if v > high else v
+
+
+def farthest(a, b):
+    return a if abs(a) > abs(b) else b
+
+
+def test_reductions_and_scans(device):
+    x = on(device, X)
+    assert abs(inputs.value(cubc.reduce(x, farthest))) == abs(X).max()
+    assert inputs.value(cubc.reduce(x, lambda a, b: max(a, b))) == X.max()
+    same(cubc.scan(x, lambda a, b: max(a, b)), np.maximum.accumulate(X))
+
+
+def test_operators_that_are_built_in():
+    known = {np.add: "sum", operator.mul: "prod", max: "max", np.minimum: "min"}
+    for function, op in known.items():
+        assert operator_of(function, X) == op
+    assert operator_of(np.hypot, X) == "(hypot(a, b))"
+
+
+def test_conditions(device):
+    x, level = on(device, X), 2.5
+    found = X[(level / 3 < X) & (np.arange(1000) % 2 == 0)]
+    same(cubc.select(x, lambda v, i: level / 3 < v and i % 2 == 0), found)
+    at = cubc.find_if(x, lambda v: v > level)
+    assert inputs.value(at) == np.argmax(level < X)
+    yes, no = cubc.partition_if(x, lambda v: 0 < v < 4)
+    same(yes, X[(X > 0) & (X < 4)])
+    same(no, X[~((X > 0) & (X < 4))])
+
+
+def test_orders(device):
+    x = inputs.random("I32", 500)
+    made = cubc.merge_sort(on(device, x), lambda a, b: a % 8 < b % 8)
+    same(made, x[np.argsort(x % 8, kind="stable")])
+
+
+def test_expressions(device):
+    x, y = on(device, X), on(device, X[::-1].copy())
+    low = -1
+
+    def both(x, y, s):
+        return clamp(math.sqrt(abs(x)) + s * y, low, LEVEL) if y != 0 else np.where(x > 0, 1, x)
+
+    far = np.clip(np.sqrt(abs(X)) + np.float32(0.5) * X[::-1], -1, 2)
+    expected = np.where(X[::-1] != 0, far, np.where(X > 0, 1, X))
+    same(cubc.transform(both, x=x, y=y, s=0.5), expected.astype("f4"))
+    made = cubc.lazy(both, x=x, y=y, s=0.5)
+    assert sorted(made.operands) == ["LEVEL_", "low_", "s_", "x", "y"]
+
+
+def test_another_number_of_the_closure_is_no_other_kernel():
+    def of(k):
+        return expression_of(lambda x: k * x if x > k + 1 else LEVEL, {"x": X})
+
+    assert of(1.5).expression == of(2.5).expression
+    numbers = {name: float(k) for name, k in of(1.5).operands.items() if name != "x"}
+    assert numbers == {"k_": 2.5, "k_1": 1.5, "LEVEL_": 2}
+    assert operator_of((lambda k: lambda a, b: a * k + b)(3), X) == "((a * (3.0f)) + b)"
+
+
+def test_types_are_those_of_numpy():
+    one = np.ones(3, np.int8)
+    functions = [lambda x: x / 2, lambda x: x // 2, lambda x: x * 2.5, lambda x: x > 1]
+    functions += [lambda x: -x, lambda x: x**3, lambda x: (x, x * 1j)[1], lambda x: x << 1]
+    for function in functions:
+        assert expression_of(function, {"x": one}).dtype == function(one).dtype
+
+
+def test_structs(device):
+    p = np.zeros(300, [("m", "f4"), ("k", "i4")])
+    p["m"], p["k"] = X[:300], np.arange(300)
+    d = on(device, p)
+    best = np.asarray(cubc.reduce(d, lambda a, b: a if a.m > b.m else b))[()]
+    assert best["m"] == p["m"].max()
+    same(
+        cubc.select(d, lambda v: v.k % 7 == 3)["k"] if device == "cpu" else p["k"][3::7],
+        p["k"][3::7],
+    )
+    pair = np.asarray(cubc.reduce(d, lambda a, b: (max(a.m, b.m), a.k + b["k"])))[()]
+    assert (pair["m"], pair["k"]) == (p["m"].max(), p["k"].sum())
+
+
+def endless(a, b):
+    while a > b:
+        a = a - 1
+    return a
+
+
+def many(a, b):
+    return sum(1 for k in range(9) if a > k * b)
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (lambda a, b: float(a), r"test_callables\.py:\d+: float\(\) of an item.*write x \* 1\.0"),
+        (lambda a, b: int(a), "write math.trunc"),
+        (lambda a, b: [1, 2][a], r"'table\[k\]' of cubc\.lazy"),
+        (lambda a, b: np.sinc(a), "numpy.sinc has no expression"),
+        (lambda a, b: np.heaviside(a, b), "numpy.heaviside has no expression"),
+        (lambda a, b: a.mass, "an item of float32 has no 'mass'"),
+        (lambda a, b: "x", "the result is 'x'"),
+        (lambda a, b: None, "returns nothing"),
+        (lambda a: a, "has 1 parameters: expected 2"),
+        (lambda a, b: (a, b), "returns 2 values"),
+        (lambda a, b: round(a, 2), "to digits"),
+        (endless, "a loop of a fixed length"),
+    ],
+)
+def test_what_is_refused(function, words):
+    with pytest.raises(TypeError, match=words):
+        cubc.reduce(X, function)
+
+
+def test_more():
+    with pytest.raises(
+        ValueError, match=r"many \(.*test_callables\.py:\d+\) has more than 64 ends"
+    ):
+        cubc.reduce(X, many)
+    with pytest.raises(TypeError, match=r"the parameters u, and the operands are x"):
+        cubc.transform(lambda u: u, x=X)
+    assert operator_of(lambda a, b: hypot(a, b), X) == "(hypot(a, b))"
+    assert "nan" not in operator_of(lambda a, b: a * math.nan, X)
