@@ -135,3 +135,18 @@ def test_lattice(execute):
     assert text.count("<converged: residual") == 1
     assert "half     8:  16 bytes a link" in text
     assert "dslash.wilson.r18" in text
+
+
+@pytest.mark.usefixtures("optimised")  # the kernels of the lattice's tests
+def test_staggered_and_domain_wall(execute):
+    shorter = {
+        "sweeps=20": "sweeps=2",
+        "tol=1e-10": "tol=1e-6",
+        "random((4, 4, 4, 4)": "random((2, 2, 2, 2)",
+        "(1.0, 0.0), (1.5, 0.5)": "(1.5, 0.5),",
+    }
+    outputs = execute(FOLDER / "06_staggered_and_domain_wall.ipynb", shorter)
+    assert "Gauge(4x4x4x8 on cpu)" in outputs[1]
+    assert "(3, 8, 4, 4, 4, 3)" in outputs[3]
+    masses = [float(line.rsplit(" ", 1)[1]) for line in outputs[-1].splitlines()]
+    assert masses[1] < masses[0] / 2
