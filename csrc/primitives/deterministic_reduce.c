@@ -51,7 +51,7 @@ static cubc_status deterministic_reduce_workload(const benchmark *b, cubc_type t
 static const char *deterministic_reduce_random(const problem *p, int k)
 {
     (void)p;
-    return k == 1 ? "i * SegmentSize + (i ? random_u64(seed, i) % SegmentSize : 0)" : NULL;
+    return k == 1 ? problem_random_offsets : NULL;
 }
 
 // ---- variants -----------------------------------------------------------------------------------

@@ -73,9 +73,7 @@ static cubc_status merge_sort_plan(const problem *p, const instance *i, plan *ou
     uint64_t tile =
         (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernels[TILES_KERNEL].threads;
     uint64_t tiles = ceil_div(p->n, tile);
-    if (tiles > INT32_MAX)
-        FAIL(CUBC_INVALID_ARGUMENT, "merge_sort of %llu items needs more than 2^31 blocks",
-             (unsigned long long)p->n);
+    TRY(problem_blocks(p, tiles));
     if (tiles == 0) return CUBC_OK;
     int rounds = 0;
     for (uint64_t run = tile; run < p->n; run *= 2) rounds++;

@@ -72,9 +72,7 @@ static cubc_status repeat_plan(const problem *p, const instance *i, plan *out)
     const device_kernel *kernel = &i->kernels[0];
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
     uint64_t tiles = ceil_div(p->n, tile);
-    if (tiles > INT32_MAX)
-        FAIL(CUBC_INVALID_ARGUMENT, "repeat to %llu items needs more than 2^31 blocks",
-             (unsigned long long)p->n);
+    TRY(problem_blocks(p, tiles));
     out->launch_count = tiles > 0;
     out->launches[0] =
         (launch){.kernel = kernel,

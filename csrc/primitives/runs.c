@@ -199,9 +199,7 @@ static cubc_status runs_plan(const problem *p, const instance *i, plan *out)
     const mode m = mode_of(p);
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
     uint64_t tiles = p->n / tile + 1; // of the items and one more
-    if (tiles > INT32_MAX)
-        FAIL(CUBC_INVALID_ARGUMENT, "runs of %llu items need more than 2^31 blocks",
-             (unsigned long long)p->n);
+    TRY(problem_blocks(p, tiles));
     cubc_type carry = m == SUMS ? (cubc_type)p->acc_type : p->wide ? CUBC_U64 : CUBC_U32;
     uint64_t bytes = (uint64_t)problem_bytes_with(carry, p->wide ? 8 : 4); // of struct tally
     out->message_bytes = 8 * (1 + tiles * ((bytes + 3) / 4));

@@ -172,9 +172,7 @@ static const char *scan_invalid(const problem *p, const char *kind, const space 
 cubc_status scan_launch(const problem *p, const device_kernel *kernel, uint64_t tiles,
                         uint64_t slots, plan *out)
 {
-    if (tiles > INT32_MAX)
-        FAIL(CUBC_INVALID_ARGUMENT, "scan of %llu items needs more than 2^31 blocks",
-             (unsigned long long)p->n);
+    TRY(problem_blocks(p, tiles));
     out->message_bytes = 8 * (1 + slots * ((scan_sum_bytes(p) + 3) / 4));
     out->launch_count = tiles > 0;
     launch *l = &out->launches[0];
@@ -211,8 +209,7 @@ static cubc_status scan_plan(const problem *p, const instance *i, plan *out)
 const char *scan_random(const problem *p, int k)
 {
     if (k != KEYS) return NULL;
-    return in_segments(p) ? "i * SegmentSize + (i ? random_u64(seed, i) % SegmentSize : 0)"
-                          : "random_u64(seed, i >> 3) >> 57";
+    return in_segments(p) ? problem_random_offsets : "random_u64(seed, i >> 3) >> 57";
 }
 
 static const field scan_fields[] = {

@@ -38,11 +38,10 @@ static void segment_ids_place(const problem *p, uint64_t *place)
     place[SEGMENT_SIZE] = count ? p->n / count : 0;
 }
 
-// Lengths are drawn from 1 to about twice the mean.
 static const char *segment_ids_random(const problem *p, int k)
 {
     (void)p, (void)k;
-    return "i * SegmentSize + (i ? random_u64(seed, i) % SegmentSize : 0)";
+    return problem_random_offsets;
 }
 
 static cubc_status segment_ids_workload(const benchmark *b, cubc_type type, const uint64_t *at,
@@ -76,9 +75,7 @@ static cubc_status segment_ids_plan(const problem *p, const instance *i, plan *o
     const device_kernel *kernel = &i->kernels[0];
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
     uint64_t tiles = ceil_div(p->n, tile);
-    if (tiles > INT32_MAX)
-        FAIL(CUBC_INVALID_ARGUMENT, "segment_ids of %llu items needs more than 2^31 blocks",
-             (unsigned long long)p->n);
+    TRY(problem_blocks(p, tiles));
     out->launch_count = tiles > 0;
     out->launches[0] = (launch){.kernel = kernel,
                                 .shape.grid = (unsigned)tiles,

@@ -22,11 +22,10 @@ cubc_status segmented_reduce_build(const reduction *r, problem *out)
 }
 
 // ---- benchmarks ---------------------------------------------------------------------------------
-// Lengths are drawn from 1 to about twice the mean.
 static const char *segmented_reduce_random(const problem *p, int k)
 {
     (void)p;
-    return k == 1 ? "i * SegmentSize + (i ? random_u64(seed, i) % SegmentSize : 0)" : NULL;
+    return k == 1 ? problem_random_offsets : NULL;
 }
 
 static cubc_status segmented_reduce_workload(const benchmark *b, cubc_type type, const uint64_t *at,

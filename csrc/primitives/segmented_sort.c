@@ -112,11 +112,10 @@ static void segmented_sort_place(const problem *p, uint64_t *place)
     place[SEGMENT_SIZE] = mean_length(p);
 }
 
-// Lengths are drawn from 1 to about twice the mean.
 static const char *segmented_sort_random(const problem *p, int k)
 {
     if (offsets_of(p) != &p->inputs[k]) return problem_random_bits(p, k);
-    return "i * SegmentSize + (i ? random_u64(seed, i) % SegmentSize : 0)";
+    return problem_random_offsets;
 }
 
 static cubc_status segmented_sort_workload(const benchmark *b, cubc_type type, const uint64_t *at,

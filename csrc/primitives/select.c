@@ -152,9 +152,7 @@ static cubc_status select_plan(const problem *p, const instance *i, plan *out)
     const device_kernel *kernel = &i->kernels[0];
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
     uint64_t tiles = p->n ? ceil_div(p->n, tile) : 1; // the count is written in any case
-    if (tiles > INT32_MAX)
-        FAIL(CUBC_INVALID_ARGUMENT, "select of %llu items needs more than 2^31 blocks",
-             (unsigned long long)p->n);
+    TRY(problem_blocks(p, tiles));
     out->message_bytes = 8 * (1 + ((2 * tiles) << p->wide));
     out->launch_count = 1;
     out->launches[0] = (launch){

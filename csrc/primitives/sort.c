@@ -295,9 +295,7 @@ static cubc_status sort_plan(const problem *p, const instance *i, plan *out)
     uint64_t digits = (uint64_t)digits_of(p, p->end_bit - p->begin_bit, radix_bits);
     memory in = {.keys = (uintptr_t)p->inputs[0].data, .values = (uintptr_t)p->inputs[1].data};
     memory done = {.keys = (uintptr_t)p->outputs[0].data, .values = (uintptr_t)p->outputs[1].data};
-    if (tiles > INT32_MAX)
-        FAIL(CUBC_INVALID_ARGUMENT, "sort of %llu items needs more than 2^31 blocks",
-             (unsigned long long)p->n);
+    TRY(problem_blocks(p, tiles));
     if (tiles == 0) return CUBC_OK;
     if (threads == 1) return plan_cpu(p, i, tiles, out);
     bool planned;

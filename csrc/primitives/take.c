@@ -114,9 +114,7 @@ static cubc_status take_plan(const problem *p, const instance *i, plan *out)
     const take_numbers numbers = take_numbers_of(p);
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
     uint64_t tiles = ceil_div(p->n, tile);
-    if (tiles > INT32_MAX)
-        FAIL(CUBC_INVALID_ARGUMENT, "take of %llu items needs more than 2^31 blocks",
-             (unsigned long long)p->n);
+    TRY(problem_blocks(p, tiles));
     out->launch_count = tiles > 0;
     out->launches[0] =
         (launch){.kernel = kernel,

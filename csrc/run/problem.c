@@ -404,6 +404,17 @@ const char *problem_random_bits(const problem *p, int k)
     }
 }
 
+const char problem_random_offsets[] =
+    "i * SegmentSize + (i ? random_u64(seed, i) % SegmentSize : 0)";
+
+// ---- launches -----------------------------------------------------------------------------------
+cubc_status problem_blocks(const problem *p, uint64_t blocks)
+{
+    if (blocks <= INT32_MAX) return CUBC_OK;
+    FAIL(CUBC_INVALID_ARGUMENT, "%s of %llu items needs more than 2^31 blocks", p->algorithm->name,
+         (unsigned long long)p->n);
+}
+
 enum { IN_A_CLUSTER = 2 }; // of TUNE_ORDER
 
 unsigned problem_cluster(const instance *i, uint64_t blocks)

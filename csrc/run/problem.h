@@ -98,11 +98,15 @@ void problem_place(const problem *p, uint64_t place[POLICY_AXES]);
 // The cluster that a launch of so many blocks is to be (kernels/grid/cluster.h); 0 where the
 // variant does not ask for one, the device has none, or the blocks are too many for it.
 unsigned problem_cluster(const instance *i, uint64_t blocks);
+// Fails with CUBC_INVALID_ARGUMENT if a launch would need more than 2^31 blocks for p's items.
+cubc_status problem_blocks(const problem *p, uint64_t blocks);
 // The most blocks of a kernel that can be one cluster and send to one another's shared memory
 // (kernels/grid/cluster_send.h); 1 where the variant asks for none, or there are none.
 unsigned problem_cluster_most(const instance *i, int kernel);
 // For a descriptor's `random`: keys of all bits. A float from a random number would have few
 // exponents.
 const char *problem_random_bits(const problem *p, int k);
+// The same of offsets, by the axis SegmentSize: lengths are drawn from 1 to about twice that.
+extern const char problem_random_offsets[];
 
 #endif

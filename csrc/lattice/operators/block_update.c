@@ -2,6 +2,7 @@
 #include "lattice/operators/block_update.h"
 #include "base/integer.h"
 #include "lattice/operators/lattice_problem.h"
+#include "lattice/operators/site_map.h"
 #include "lattice/operators/solver_state.h"
 
 #include <stdio.h>
@@ -150,16 +151,6 @@ static void block_update_define(const problem *p, text *out)
     text_puts(out, "#define TUNE_STATE " SOLVER_STATE_TEXT "\n");
 }
 
-static const char *block_update_invalid(const problem *p, const char *kind, const space *s,
-                                        const variant *v)
-{
-    (void)p;
-    if (strcmp(kind, "cpu") == 0) return NULL;
-    if (variant_value(s, v, "tpb", 1) * variant_value(s, v, "mb", 1) > 2048)
-        return "more threads than a multiprocessor holds";
-    return NULL;
-}
-
 static cubc_status block_update_plan(const problem *p, const instance *i, plan *out)
 {
     const device_kernel *kernel = &i->kernels[0];
@@ -212,7 +203,7 @@ const algorithm block_update_algorithm = {.name = "block_update",
                                           .axes = {LATTICE_SOURCE_AXES},
                                           .place = block_update_place,
                                           .define = block_update_define,
-                                          .invalid = block_update_invalid,
+                                          .invalid = site_map_fitting_variant,
                                           .plan = block_update_plan,
                                           .traffic = problem_array_bytes,
                                           .random = block_update_random};

@@ -1,6 +1,7 @@
 // Descriptor of field_update: kernels/lattice/field_update.cu.
 #include "base/integer.h"
 #include "lattice/operators/lattice_problem.h"
+#include "lattice/operators/site_map.h"
 #include "lattice/operators/solver_update.h"
 
 #include <stdio.h>
@@ -187,16 +188,6 @@ static void field_update_define(const problem *p, text *out)
     solver_update_define(p, out);
 }
 
-static const char *field_update_invalid(const problem *p, const char *kind, const space *s,
-                                        const variant *v)
-{
-    (void)p;
-    if (strcmp(kind, "cpu") == 0) return NULL;
-    if (variant_value(s, v, "tpb", 1) * variant_value(s, v, "mb", 1) > 2048)
-        return "more threads than a multiprocessor holds";
-    return NULL;
-}
-
 static cubc_status field_update_plan(const problem *p, const instance *i, plan *out)
 {
     const device_kernel *kernel = &i->kernels[0];
@@ -233,7 +224,7 @@ const algorithm field_update_algorithm = {.name = "field_update",
                                           .axes = {LATTICE_SOURCE_AXES},
                                           .place = field_update_place,
                                           .define = field_update_define,
-                                          .invalid = field_update_invalid,
+                                          .invalid = site_map_fitting_variant,
                                           .plan = field_update_plan,
                                           .traffic = problem_array_bytes,
                                           .random = field_update_random};
