@@ -28,12 +28,24 @@ class WilsonClover(Wilson):
         As for `Wilson`. The clover term is computed in double precision from all 18 reals of the
         links, and stored in `precision`.
 
+    Raises
+    ------
+    ValueError
+        If not one of `kappa` and `mass` is given, or an option is none of those above.
+
     Notes
     -----
     B. Sheikholeslami and R. Wohlert, "Improved continuum limit lattice action for QCD with Wilson
     fermions", Nucl. Phys. B 259 (1985) 572; M. Luescher, S. Sint, R. Sommer and P. Weisz, "Chiral
     symmetry and O(a) improvement in lattice QCD", Nucl. Phys. B 478 (1996) 365. At tree level c_sw
     is 1. D is that of `Wilson`.
+
+    Examples
+    --------
+    >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+    >>> D = lattice.WilsonClover(u, mass=0.1, csw=1.5)
+    >>> round(D.kappa, 6), D.csw
+    (0.121951, (1.5, 1.5))
     """
 
     _kernel = "dslash_clover"
@@ -170,12 +182,24 @@ class TwistedClover(WilsonClover):
     antiperiodic_t, theta, anisotropy, reconstruct, precision, temporal_gauge
         As for `WilsonClover`.
 
+    Raises
+    ------
+    ValueError
+        If not one of `kappa` and `mass` is given, or an option is none of those above.
+
     Notes
     -----
     R. Frezzotti, G. Martinelli, M. Papinutto and G. C. Rossi, "Reducing cutoff effects in maximally
     twisted lattice QCD close to the chiral limit", JHEP 04 (2006) 038. D is that of `Wilson`. The
     inverse of the site term is K (A - 2 i kappa mu gamma_5), K = (A^2 + (2 kappa mu)^2)^-1; a hop
     that is multiplied by it reads A and K.
+
+    Examples
+    --------
+    >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+    >>> D = lattice.TwistedClover(u, kappa=0.12, csw=1.5, mu=0.01)
+    >>> D.mu, D.csw
+    (0.01, (1.5, 1.5))
     """
 
     _kernel = "dslash_twisted_clover"

@@ -46,6 +46,11 @@ class Mobius(Propagates, Operator):
     antiperiodic_t, theta, reconstruct, precision
         As for `Wilson`.
 
+    Raises
+    ------
+    ValueError
+        If `Ls` or an option is out of range.
+
     Notes
     -----
     R. C. Brower, H. Neff and K. Orginos, "The Moebius domain wall fermion algorithm" (2012). Fields
@@ -57,6 +62,13 @@ class Mobius(Propagates, Operator):
     On a site M is a matrix T along s, and D has another behind it, M = T - D B / 2 with T = b5 (4 -
     M5) + 1 + (c5 (4 - M5) - 1) H_5, B = b5 + c5 H_5, and H_5 the shift in brackets above. A solve
     of the even sites is that of 1 - D_eo K D_oe K / 4, K = B / T, for y = T x.
+
+    Examples
+    --------
+    >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+    >>> D = lattice.Mobius(u, mass=0.1, M5=1.4, Ls=8, b5=1.5, c5=0.5)
+    >>> D.source(np.ones((6, 4, 2, 4, 4, 3), complex)).shape  # of five dimensions
+    (8, 6, 4, 2, 4, 4, 3)
     """
 
     @named
@@ -270,10 +282,22 @@ class DomainWall(Mobius):
     gauge, mass, M5, Ls, antiperiodic_t, theta, reconstruct, precision
         As for `Mobius`.
 
+    Raises
+    ------
+    ValueError
+        If `Ls` or an option is out of range.
+
     Notes
     -----
     Y. Shamir, "Chiral fermions from lattice boundaries", Nucl. Phys. B 406 (1993); V. Furman and Y.
     Shamir, "Axial symmetries in lattice QCD with Kaplan fermions", Nucl. Phys. B 439 (1995).
+
+    Examples
+    --------
+    >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+    >>> D = lattice.DomainWall(u, mass=0.1, M5=1.4, Ls=8)
+    >>> D.b5, D.c5
+    (1.0, 0.0)
     """
 
     @named

@@ -66,6 +66,14 @@ class Gauge:
     Notes
     -----
     Operators have boundary conditions and anisotropy, so that links stay in SU(3).
+
+    Examples
+    --------
+    >>> links = np.zeros((6, 4, 2, 4, 4, 3, 3), complex)  # T, Z, Y, X, direction, row, column
+    >>> links[...] = np.eye(3)
+    >>> u = lattice.Gauge(links)
+    >>> u, u.plaquette()[0]
+    (Gauge(4x2x4x6 on cpu), 1.0)
     """
 
     @named
@@ -156,7 +164,14 @@ class Gauge:
     def from_native(
         cls, links: Any, extent: tuple[int, int, int, int], *, grid: Grid | None = None
     ) -> Gauge:
-        """Return a field of links in native order, which are neither copied nor checked."""
+        """Return a field of links in native order, which are neither copied nor checked.
+
+        Examples
+        --------
+        >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+        >>> lattice.Gauge.from_native(u.native(), u.extent).plaquette()[0]
+        1.0
+        """
         made = cls.__new__(cls)
         made.extent, made._native, made._packed, made.version = extent, links, {}, 0
         made.grid, made.team = grid, None
@@ -164,7 +179,18 @@ class Gauge:
 
     @classmethod
     def unit(cls, extent: tuple[int, int, int, int], *, device: Any = None) -> Gauge:
-        """Return the field whose links are all 1, on a lattice of `extent` X, Y, Z, T."""
+        """Return the field whose links are all 1, on a lattice of `extent` X, Y, Z, T.
+
+        Raises
+        ------
+        ValueError
+            If an extent is odd.
+
+        Examples
+        --------
+        >>> lattice.Gauge.unit((4, 2, 4, 6))
+        Gauge(4x2x4x6 on cpu)
+        """
         return cls._filled(extent, 0, 1, 0, device)
 
     @classmethod
@@ -191,6 +217,16 @@ class Gauge:
             default links have the distribution of Haar's measure.
         device : str, optional
             Device that holds the field; by default the default device.
+
+        Raises
+        ------
+        ValueError
+            If an extent is odd, or the seed is out of range.
+
+        Examples
+        --------
+        >>> abs(lattice.Gauge.random((4, 2, 4, 6), seed=1).plaquette()[0]) < 0.1
+        True
         """
         return cls._filled(extent, seed, noise is not None, 1 if noise is None else noise, device)
 
@@ -219,7 +255,19 @@ class Gauge:
 
     @named
     def native(self, reconstruct: int = 18, precision: str = "double", stream: Any = None) -> Any:
-        """Return the links in native order, of 18, 12 or 8 reals; they are kept for later calls."""
+        """Return the links in native order, of 18, 12 or 8 reals; they are kept for later calls.
+
+        Raises
+        ------
+        NotImplementedError
+            If the field is cut over ranks.
+
+        Examples
+        --------
+        >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+        >>> u.native().size == 72 * 4 * 2 * 4 * 6
+        True
+        """
         refuse(self, "a kernel of the native links, but of Wilson and TwistedMass,")
         return self._stored(reconstruct, precision, stream)
 
@@ -244,13 +292,30 @@ class Gauge:
         return self._packed[key]
 
     def copy(self, *, stream: Any = None) -> Gauge:
-        """Return another field with the same links."""
+        """Return another field with the same links.
+
+        Examples
+        --------
+        >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+        >>> v = u.copy()
+        >>> v.update(6.0, sweeps=1, over_relaxation=1)
+        >>> u.plaquette()[0]
+        1.0
+        """
         return Gauge.from_native(
             _core.transform("u", u=self._native, stream=stream), self.extent, grid=self.grid
         )
 
     def changed(self) -> None:
-        """Drop everything computed from the links; call this after writing to the native links."""
+        """Drop everything computed from the links; call this after writing to the native links.
+
+        Examples
+        --------
+        >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+        >>> u.changed()
+        >>> u.version
+        1
+        """
         self._packed.clear()
         self.version += 1
 
@@ -262,6 +327,12 @@ class Gauge:
         ----------
         out : array, optional
             Array for the links, complex128.
+
+        Examples
+        --------
+        >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+        >>> u.links().shape
+        (6, 4, 2, 4, 4, 3, 3)
         """
         x, y, z, t = self.extent
         given = {
@@ -277,7 +348,20 @@ class Gauge:
 
     @named
     def write(self, path: Any, format: str = "ildg", precision: str | None = None) -> None:
-        """Write the field to a file; see `write_links`."""
+        """Write the field to a file; see `write_links`.
+
+        Raises
+        ------
+        OSError, ValueError
+            As `write_links`.
+
+        Examples
+        --------
+        >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+        >>> u.write("unit.lime")
+        >>> lattice.read_info("unit.lime")[0].format
+        'ildg'
+        """
         refuse(self, "Gauge.write")
         write_links(path, np.asarray(self.links()), format=format, precision=precision)
 
@@ -317,6 +401,13 @@ def read_gauge(
     ------
     OSError, ValueError
         As for `read_links`, with the record and the byte; as for `Gauge`.
+
+    Examples
+    --------
+    >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+    >>> lattice.write_gauge("unit.lime", u)
+    >>> lattice.read_gauge("unit.lime")
+    Gauge(4x2x4x6 on cpu)
     """
     links = read_links(path, verify=verify, record=record)[0]
     try:
@@ -330,7 +421,20 @@ def read_gauge(
 def write_gauge(
     path: Any, gauge: Any, *, format: str = "ildg", precision: str | None = None
 ) -> None:
-    """Write a gauge field, or an array of links, to a file; see `write_links`."""
+    """Write a gauge field, or an array of links, to a file; see `write_links`.
+
+    Raises
+    ------
+    OSError, ValueError
+        As `write_links`.
+
+    Examples
+    --------
+    >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+    >>> lattice.write_gauge("unit.nersc", u, format="nersc")
+    >>> lattice.read_info("unit.nersc")[0].plaquette
+    1.0
+    """
     if isinstance(gauge, Gauge):
         refuse(gauge, "write_gauge")
     links = gauge.links() if isinstance(gauge, Gauge) else gauge

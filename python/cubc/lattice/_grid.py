@@ -50,6 +50,13 @@ class Grid:
     place : tuple of int
         Place of this rank in the grid. It changes along X first with the rank.
 
+    Raises
+    ------
+    ValueError
+        If the grid is not that of so many ranks, or cuts X.
+    TimeoutError
+        If a rank waits in vain for another.
+
     Examples
     --------
     ::
@@ -106,6 +113,16 @@ class Grid:
             made from the whole lattice's extents. X may be that of one parity.
         axis : int
             First axis of the lattice: 1 of several sources.
+
+        Raises
+        ------
+        ValueError
+            If the lattice has no equal parts of even extents.
+
+        Examples
+        --------
+        >>> lattice.Grid().part(np.ones((6, 4, 2, 4))).shape  # a process alone has all
+        (6, 4, 2, 4)
         """
         cuts = []
         for extent, ranks, at in zip(
@@ -127,6 +144,11 @@ class Grid:
         ----------
         field, axis
             This rank's part, with axes as for `part`.
+
+        Examples
+        --------
+        >>> lattice.Grid().gather(np.ones((6, 4, 2, 4))).shape
+        (6, 4, 2, 4)
         """
         mine = np.asarray(field)
         return self.joined([mine] if self._comm is None else self._comm.allgather(mine), axis)
@@ -154,6 +176,11 @@ class Grid:
         values : array
             Sums over this rank's part of space, one for each of its time slices, along the last
             axis.
+
+        Examples
+        --------
+        >>> print(lattice.Grid().sum_of_slices(np.array([1.0, 2.0])))
+        [1. 2.]
         """
         parts = [values] if self._comm is None else self._comm.allgather(values)
         slices = self.size // self.grid[3]  # ranks with the same ones; t changes last
@@ -161,7 +188,17 @@ class Grid:
         return np.concatenate([sum(parts[k + 1 : k + slices], parts[k]) for k in at], axis=-1)
 
     def check(self) -> None:
-        """Raise TimeoutError if a rank has waited in vain for another."""
+        """Raise TimeoutError if a rank has waited in vain for another.
+
+        Raises
+        ------
+        TimeoutError
+            If one has; it has ended, or hangs.
+
+        Examples
+        --------
+        >>> lattice.Grid().check()
+        """
         _core.ranks_check(self._ranks, self.stream)
 
 

@@ -49,6 +49,13 @@ class FileInfo:
         Position and number of bytes of the field's numbers in the file.
     plaquette, link_trace : float or None
         Values that the header states; both are 1 for unit links.
+
+    Examples
+    --------
+    >>> lattice.write_gauge("unit.lime", lattice.Gauge.unit((4, 2, 4, 6)))
+    >>> (info,) = lattice.read_info("unit.lime")
+    >>> info.kind, info.extent, info.precision
+    ('links', (4, 2, 4, 6), 'double')
     """
 
     format: str
@@ -79,6 +86,12 @@ def read_info(path, verify=True):
     ------
     OSError
         If there is no such file, or its headers are damaged or of another format.
+
+    Examples
+    --------
+    >>> lattice.write_spinor("ones.lime", np.ones((6, 4, 2, 4, 4, 3), complex))
+    >>> [info.kind for info in lattice.read_info("ones.lime")]
+    ['spinor']
     """
     os.stat(path)  # says in Python's own words that there is no such file
     return [FileInfo(**said) for said in _core.field_infos(path, _flags(verify))]
@@ -119,6 +132,13 @@ def read_links(path, verify=True, project=False, record=None):
         If there is no such file, or it is damaged or of another format.
     ValueError
         If it holds no links, or several fields of them and no `record` is given.
+
+    Examples
+    --------
+    >>> lattice.write_links("unit.lime", lattice.Gauge.unit((4, 2, 4, 6)).links().numpy())
+    >>> links, info = lattice.read_links("unit.lime")
+    >>> links.shape, info.format
+    ((6, 4, 2, 4, 4, 3, 3), 'ildg')
     """
     return _read(path, "links", verify, record, project)
 
@@ -152,6 +172,13 @@ def read_propagator(path, verify=True, record=None):
         If there is no such file, or it is damaged or of another format.
     ValueError
         If it holds no propagator.
+
+    Examples
+    --------
+    >>> lattice.write_propagator("s.lime", np.ones((2, 2, 2, 2, 4, 4, 3, 3), complex))
+    >>> s, info = lattice.read_propagator("s.lime")
+    >>> s.shape
+    (2, 2, 2, 2, 4, 4, 3, 3)
     """
     return _propagator(path, "propagator", verify, record)
 
@@ -176,6 +203,13 @@ def read_spinor(path, verify=True, record=None):
     ------
     OSError, ValueError
         As `read_links`.
+
+    Examples
+    --------
+    >>> lattice.write_spinor("ones.lime", np.ones((2, 2, 2, 2, 4, 3), complex))
+    >>> psi, info = lattice.read_spinor("ones.lime")
+    >>> psi.shape, info.kind
+    ((2, 2, 2, 2, 4, 3), 'spinor')
     """
     return _read(path, "spinor", verify, record)
 
@@ -203,6 +237,12 @@ def read_staggered_propagator(path, verify=True, record=None):
     ------
     OSError, ValueError
         As `read_propagator`.
+
+    Examples
+    --------
+    >>> lattice.write_staggered_propagator("s.lime", np.ones((2, 2, 2, 2, 3, 3), complex))
+    >>> lattice.read_staggered_propagator("s.lime")[0].shape
+    (2, 2, 2, 2, 3, 3)
     """
     return _propagator(path, "staggered propagator", verify, record)
 
@@ -227,6 +267,12 @@ def read_colour_vector(path, verify=True, record=None):
     ------
     OSError, ValueError
         As `read_links`.
+
+    Examples
+    --------
+    >>> lattice.write_colour_vector("v.lime", np.ones((2, 2, 2, 2, 3), complex))
+    >>> lattice.read_colour_vector("v.lime")[0].shape
+    (2, 2, 2, 2, 3)
     """
     return _read(path, "colour vector", verify, record)
 
@@ -329,6 +375,13 @@ def write_links(path, links, format="ildg", precision=None, rows=3):
         If the file cannot be written.
     ValueError
         For a wrong shape, or a number that is not finite or that the precision cannot hold.
+
+    Examples
+    --------
+    >>> links = lattice.Gauge.unit((4, 2, 4, 6)).links().numpy()
+    >>> lattice.write_links("unit.nersc", links, format="nersc", rows=2)
+    >>> lattice.read_info("unit.nersc")[0].rows
+    2
     """
     _write(path, links, "links", precision, format, rows)
 
@@ -352,13 +405,34 @@ def write_propagator(path, propagator, precision=None):
         If the file cannot be written.
     ValueError
         For a wrong shape, or a number that is not finite or that the precision cannot hold.
+
+    Examples
+    --------
+    >>> s = np.ones((2, 2, 2, 2, 4, 4, 3, 3), complex)
+    >>> lattice.write_propagator("s.lime", s, precision="single")
+    >>> lattice.read_info("s.lime")[0].precision
+    'single'
     """
     _write(path, propagator, "propagator", precision)
 
 
 @named
 def write_spinor(path, spinor, precision=None):
-    """Write a spinor of shape (T, Z, Y, X, 4, 3) to a SciDAC file; see `write_propagator`."""
+    """Write a spinor of shape (T, Z, Y, X, 4, 3) to a SciDAC file; see `write_propagator`.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+    ValueError
+        For a wrong shape, or a number that is not finite or that the precision cannot hold.
+
+    Examples
+    --------
+    >>> lattice.write_spinor("ones.lime", np.ones((2, 2, 2, 2, 4, 3), complex))
+    >>> lattice.read_info("ones.lime")[0].format
+    'scidac'
+    """
     _write(path, spinor, "spinor", precision)
 
 
@@ -385,13 +459,34 @@ def write_staggered_propagator(path, propagator, precision=None, format="scidac"
         If the file cannot be written.
     ValueError
         For a wrong shape, or a number that is not finite or that the precision cannot hold.
+
+    Examples
+    --------
+    >>> s = np.ones((2, 2, 2, 2, 3, 3), complex)
+    >>> lattice.write_staggered_propagator("s.lime", s)
+    >>> lattice.read_info("s.lime")[0].kind
+    'staggered propagator'
     """
     _write(path, propagator, "staggered propagator", precision, format)
 
 
 @named
 def write_colour_vector(path, vector, precision=None):
-    """Write a colour vector of shape (T, Z, Y, X, 3) to a SciDAC file; see `write_propagator`."""
+    """Write a colour vector of shape (T, Z, Y, X, 3) to a SciDAC file; see `write_propagator`.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+    ValueError
+        For a wrong shape, or a number that is not finite or that the precision cannot hold.
+
+    Examples
+    --------
+    >>> lattice.write_colour_vector("v.lime", np.ones((2, 2, 2, 2, 3), complex))
+    >>> lattice.read_info("v.lime")[0].kind
+    'colour vector'
+    """
     _write(path, vector, "colour vector", precision)
 
 

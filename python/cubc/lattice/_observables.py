@@ -30,6 +30,12 @@ def plaquette(gauge: Gauge) -> tuple[float, float, float]:
     -----
     Links are multiplied and added in float64. The order depends on the policy and the device, so
     that a result has the same bits from run to run. The call waits for the result.
+
+    Examples
+    --------
+    >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+    >>> u.plaquette()
+    (1.0, 1.0, 1.0)
     """
     planes = _measured(gauge, PLAQUETTES)[:6]
     spatial, temporal = planes[[0, 1, 3]].mean(), planes[[2, 4, 5]].mean()
@@ -38,19 +44,40 @@ def plaquette(gauge: Gauge) -> tuple[float, float, float]:
 
 @named
 def plaquettes(gauge: Gauge) -> dict[str, float]:
-    """Return the mean plaquette of each plane: "xy", "xz", "xt", "yz", "yt", "zt"."""
+    """Return the mean plaquette of each plane: "xy", "xz", "xt", "yz", "yt", "zt".
+
+    Examples
+    --------
+    >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+    >>> u.plaquettes()["xt"]
+    1.0
+    """
     return dict(zip(PLANES, _measured(gauge, PLAQUETTES)[:6].tolist(), strict=True))
 
 
 @named
 def link_trace(gauge: Gauge) -> float:
-    """Return the mean of Re tr / 3 of the links, which depends on the gauge; files state it."""
+    """Return the mean of Re tr / 3 of the links, which depends on the gauge; files state it.
+
+    Examples
+    --------
+    >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+    >>> u.link_trace()
+    1.0
+    """
     return float(_measured(gauge, PLAQUETTES)[6])
 
 
 @named
 def polyakov(gauge: Gauge) -> complex:
-    """Return the Polyakov loop: the mean over space of tr / 3 of the product of links in time."""
+    """Return the Polyakov loop: the mean over space of tr / 3 of the product of links in time.
+
+    Examples
+    --------
+    >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+    >>> u.polyakov()
+    (1+0j)
+    """
     return complex(*_measured(gauge, POLYAKOV))
 
 
@@ -67,6 +94,12 @@ def unitarity(gauge: Gauge, *, stream: Any = None) -> tuple[float, float]:
     -------
     tuple of float
         Largest magnitude of an element of U U^+ - 1, and of det U - 1; NaN if a link has a NaN.
+
+    Examples
+    --------
+    >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+    >>> u.unitarity()
+    (0.0, 0.0)
     """
     elements, determinant = _measured(gauge, UNITARITY, stream)
     return float(elements), float(determinant)

@@ -34,6 +34,18 @@ def precompile(
     -------
     float
         Seconds that compilation took; about 0 where all was in the cache.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `solve`, for its options.
+    CompileError
+        If there is no compiler.
+
+    Examples
+    --------
+    >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+    >>> seconds = lattice.precompile(lattice.Wilson(u, kappa=0.1))
     """
     check_operator(operator)
     if (sources := whole("precompile", "sources", sources)) < 1:

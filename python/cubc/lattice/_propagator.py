@@ -107,6 +107,13 @@ def propagator(
         `write_staggered_propagator` does, ``[t][z][y][x][sink colour][source colour]``.
     info : SolveInfo
         Report of the solve.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `solve`; and if the place is no site, or the source has another shape.
+    RuntimeError
+        If a solve does not converge.
     """
     refuse(options, "shifts", "normal")
     check_operator(operator)
@@ -139,6 +146,17 @@ def pion_correlator(s: Any, time: int = 0) -> np.ndarray:
     -------
     numpy.ndarray
         Array of float64, one for each t. Of staggered quarks it is the Goldstone pion.
+
+    Raises
+    ------
+    ValueError
+        If the shape is not that of a propagator.
+
+    Examples
+    --------
+    >>> s = np.ones((6, 4, 2, 4, 4, 4, 3, 3))
+    >>> print(lattice.pion_correlator(s)[:2])  # 32 sites of 144 numbers
+    [4608. 4608.]
     """
     s = np.asarray(s)
     if (s.ndim, s.shape[4:]) not in ((8, (4, 4, 3, 3)), (6, (3, 3))):

@@ -43,6 +43,14 @@ class SolveInfo:
         iterations, the largest residual, and the reason of the first that did not converge.
     compile_seconds : float
         Time before `seconds` in which kernels new to this process were compiled.
+
+    Examples
+    --------
+    >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+    >>> b = lattice.point_source(u.extent, (0, 0, 0, 0))[0, 0]
+    >>> x, info = lattice.Wilson(u, kappa=0.1).solve(b, tol=1e-8)
+    >>> info.converged, info.reason, info.residual < 1e-8
+    (True, 'converged', True)
     """
 
     converged: bool
@@ -212,6 +220,15 @@ def solve(
     are out of the range of the precision are multiplied by a power of two, and their solutions
     divided by it. Reliable updates: G. L. G. Sleijpen and H. A. van der Vorst, Computing 56 (1996);
     in fixed point: M. A. Clark et al., Comput. Phys. Commun. 181 (2010).
+
+    Examples
+    --------
+    >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+    >>> D = lattice.Wilson(u, kappa=0.1)
+    >>> b = lattice.point_source(u.extent, (0, 0, 0, 0))[0, 0]
+    >>> x, info = lattice.solve(D, b, tol=1e-8)
+    >>> print(np.linalg.norm(b - D(x)) / np.linalg.norm(b) < 1e-8)
+    True
     """
     check_operator(operator)
     if operator.gauge.team is not None:

@@ -110,6 +110,11 @@ def wall_source(extent: Extent, time: int, sites: str = "all", kind: str = "spin
     kind : "spinor" or "colour vector"
         As for `point_source`, as is the shape.
 
+    Raises
+    ------
+    ValueError
+        If the time is no slice, or `sites` or `kind` is none of those above.
+
     Examples
     --------
     >>> print(lattice.wall_source((2, 2, 2, 4), 0).shape)
@@ -160,6 +165,11 @@ def random_wall_source(
         As for `wall_source`.
     kind : "spinor" or "colour vector"
         As for `point_source`, as is the shape.
+
+    Raises
+    ------
+    ValueError
+        If the time is no slice, or `noise`, `sites` or `kind` is none of those above.
 
     Examples
     --------

@@ -163,10 +163,22 @@ class Staggered(_StaggeredOperator):
     precision : "double", "single" or "half"
         Precision of links and fields as the operator is applied, and the default of `solve`.
 
+    Raises
+    ------
+    ValueError
+        If an option is none of those above.
+
     Notes
     -----
     J. Kogut and L. Susskind, "Hamiltonian formulation of Wilson's lattice gauge theories" (1975).
     Fields are colour vectors ``[t][z][y][x][colour]``.
+
+    Examples
+    --------
+    >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+    >>> D = lattice.Staggered(u, mass=0.05, phases="milc")
+    >>> D.mass, D.phases
+    (0.05, 'milc')
     """
 
     @named
@@ -246,10 +258,21 @@ class Asqtad(_ImprovedOperator):
         Number of reals that a long link is stored in: all, or two rows and the phase of the
         determinant. Fat links have all 18.
 
+    Raises
+    ------
+    ValueError
+        If an option is none of those above.
+
     Notes
     -----
     K. Orginos, D. Toussaint and R. L. Sugar, "Variants of fattening and flavor symmetry
     restoration" (1999).
+
+    Examples
+    --------
+    >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+    >>> lattice.Asqtad(u, mass=0.05, u0=0.9).mass
+    0.05
     """
 
     _action = "asqtad"
@@ -285,10 +308,21 @@ class HISQ(_ImprovedOperator):
     phases, antiperiodic_t, theta, reconstruct, precision
         As of `Asqtad`.
 
+    Raises
+    ------
+    ValueError
+        If an option is none of those above.
+
     Notes
     -----
     E. Follana et al., "Highly improved staggered quarks on the lattice, with applications to charm
     physics" (2007).
+
+    Examples
+    --------
+    >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+    >>> lattice.HISQ(u, mass=0.05, naik_epsilon=-0.01).mass
+    0.05
     """
 
     _action = "hisq"

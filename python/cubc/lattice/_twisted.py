@@ -27,10 +27,22 @@ class TwistedMass(Wilson):
     antiperiodic_t, theta, anisotropy, reconstruct, precision, temporal_gauge
         As for `Wilson`.
 
+    Raises
+    ------
+    ValueError
+        If not one of `kappa` and `mass` is given, or an option is none of those above.
+
     Notes
     -----
     R. Frezzotti, P. A. Grassi, S. Sint and P. Weisz, "Lattice QCD with a chirally twisted mass
     term", JHEP 08 (2001) 058. D is that of `Wilson`.
+
+    Examples
+    --------
+    >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+    >>> D = lattice.TwistedMass(u, kappa=0.12, mu=0.01)
+    >>> D.kappa, D.mu
+    (0.12, 0.01)
     """
 
     _kernel = "dslash_twisted"
@@ -98,11 +110,23 @@ class TwistedDoublet(Wilson):
     antiperiodic_t, theta, anisotropy, reconstruct, precision, temporal_gauge
         As for `Wilson`.
 
+    Raises
+    ------
+    ValueError
+        If not one of `kappa` and `mass` is given, or an option is none of those above.
+
     Notes
     -----
     R. Frezzotti and G. C. Rossi, "Twisted-mass lattice QCD with mass non-degenerate quarks", Nucl.
     Phys. B (Proc. Suppl.) 128 (2004) 193; T. Chiarappa et al., Eur. Phys. J. C 50 (2007) 373. D is
     that of `Wilson`.
+
+    Examples
+    --------
+    >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+    >>> D = lattice.TwistedDoublet(u, kappa=0.12, mu=0.02, epsilon=0.01)
+    >>> D.mu, D.epsilon
+    (0.02, 0.01)
     """
 
     _kernel = "dslash_doublet"

@@ -28,6 +28,13 @@ def project(gauge: Gauge, *, nearest: bool = False, stream: Any = None) -> None:
         until they change nothing.
     stream : optional
         As for `cubc.reduce`.
+
+    Examples
+    --------
+    >>> u = lattice.Gauge.random((4, 2, 4, 6))
+    >>> u.project()
+    >>> max(u.unitarity()) < 1e-14
+    True
     """
     given = {
         "links": gauge.native(),
@@ -88,6 +95,13 @@ def update(
     how work is shared out. Each link is made orthonormal again as it is updated. Results on a GPU
     and on the cpu have the same distribution; fields of one seed differ after some time because of
     rounding.
+
+    Examples
+    --------
+    >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+    >>> u.update(6.0, sweeps=1, over_relaxation=1, seed=3)
+    >>> 0.5 < u.plaquette()[0] < 1
+    True
     """
     from ..tuner._progress import bar
 

@@ -67,12 +67,25 @@ class Wilson(Propagates, Operator):
         True: links in time are 1 except in the last time slice (`Gauge.temporal_gauge`), and only
         those of that slice are read.
 
+    Raises
+    ------
+    ValueError
+        If not one of `kappa` and `mass` is given, or an option is none of those above.
+
     Notes
     -----
     K. G. Wilson, "Quarks and strings on a lattice", in New Phenomena in Subnuclear Physics (1977);
     reconstruction and fixed point: M. A. Clark et al., "Solving Lattice QCD systems of equations
     using mixed precision solvers on GPUs", Comput. Phys. Commun. 181 (2010). Gamma matrices are
     those of DeGrand and Rossi.
+
+    Examples
+    --------
+    >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+    >>> D = lattice.Wilson(u, kappa=0.1, antiperiodic_t=False)
+    >>> x = np.ones((6, 4, 2, 4, 4, 3), complex)
+    >>> print(abs(D(x) - (1 - 8 * 0.1) * x).max() < 1e-14)  # a constant has momentum 0
+    True
     """
 
     _kernel = "dslash_wilson"

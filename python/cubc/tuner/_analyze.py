@@ -52,6 +52,13 @@ class Best:
     wins : bool
         True if the verdict is FASTER: only then do policies follow from it, and base stays
         otherwise. `Analysis.policies` has them for each run-time workload.
+
+    Examples
+    --------
+    >>> a = tuner.analyze(tuner.example_db(), "scan.exclusive.sum")
+    >>> best = a.best()
+    >>> best.wins, best.score > 1
+    (True, True)
     """
 
     benchmark: str
@@ -69,6 +76,12 @@ class Analysis(Figures):
     """Measurements of one or several stores, grouped so that only like is compared with like.
 
     ``analysis[i]`` is an analysis of one group, ``analysis[i:j]`` of several.
+
+    Examples
+    --------
+    >>> a = tuner.analyze(tuner.example_db())
+    >>> len(a), len(a[:1])
+    (2, 1)
     """
 
     def __init__(self, groups: list[Group]):
@@ -88,6 +101,12 @@ class Analysis(Figures):
         ------
         ValueError
             If no variant was measured at all workloads.
+
+        Examples
+        --------
+        >>> a = tuner.analyze(tuner.example_db(), "scan.exclusive.sum")
+        >>> a.best().label
+        'ipt_64.tpb_384.mb_3.pk_6.ipv_3.ld_1.la_1.ord_1.lb_1.ns_50.l2w_2150'
         """
         found = []
         for group in self.groups:
@@ -124,6 +143,15 @@ class Analysis(Figures):
         ------
         TypeError, ValueError
             If `n` is no whole number of at least 1.
+
+        Examples
+        --------
+        >>> a = tuner.analyze(tuner.example_db(), "scan.exclusive.sum")
+        >>> print(a.top(1))
+        scan.exclusive.sum I16 on NVIDIA H200
+         score low high verdict mins means maxs
+         1.057 1.051 1.063 FASTER 0.990 1.058 1.150
+            ipt_64.tpb_384.mb_3.pk_6.ipv_3.ld_1.la_1.ord_1.lb_1.ns_50.l2w_2150
         """
         rows = []
         n = count("the number of variants to show", n)
@@ -169,6 +197,12 @@ class Analysis(Figures):
         pandas.DataFrame
             Columns benchmark, ct, device, variant, status, score, and the speedup at each run-time
             workload.
+
+        Examples
+        --------
+        >>> a = tuner.analyze(tuner.example_db(), "scan.exclusive.sum")
+        >>> print(a.scores().columns[:6].tolist())
+        ['benchmark', 'ct', 'device', 'variant', 'status', 'score']
         """
         rows = []
         for group in self.groups:
@@ -193,6 +227,12 @@ class Analysis(Figures):
             Columns benchmark, ct, device, measured, failed (counts of variants; the failed ones
             were tried too), valid (an estimate above 10 000 variants) and coverage. Measurements
             of another version of the kernel have no valid count.
+
+        Examples
+        --------
+        >>> a = tuner.analyze(tuner.example_db(), "scan.exclusive.sum")
+        >>> int(a.coverage().measured[0])
+        91
         """
         rows = []
         for group in self.groups:
@@ -212,6 +252,12 @@ class Analysis(Figures):
 
         The ranges of a row reach two octaves below and above the workload that was measured, on
         each run-time axis: ``Elements=262144:4194304`` of 2^20.
+
+        Examples
+        --------
+        >>> a = tuner.analyze(tuner.example_db(), "scan.exclusive.sum")
+        >>> print(a.policies().splitlines()[2][:70])
+        POLICY("sm_90", "scan.exclusive.sum", "I16", "Elements=4194304:6710886
         """
         warn_unconfirmed(self.groups, by_workload=True)
         return "\n".join(
@@ -235,6 +281,12 @@ class Analysis(Figures):
         ------
         OSError
             If the file cannot be written.
+
+        Examples
+        --------
+        >>> a = tuner.analyze(tuner.example_db(), "scan.exclusive.sum")
+        >>> a.save_policies("my.policies")  # the kernel has changed since, the file says so
+        0
         """
         from ._policies import save_policies
 
@@ -244,6 +296,12 @@ class Analysis(Figures):
         """C header with the constants of the winners, for use in code of one's own.
 
         They are those over all run-time workloads of a group.
+
+        Examples
+        --------
+        >>> a = tuner.analyze(tuner.example_db(), "scan.exclusive.sum")
+        >>> print(a.header().splitlines()[5])
+        #define CUBC_SM_90_SCAN_EXCLUSIVE_SUM_I16_ITEMS_PER_THREAD 64
         """
         warn_unconfirmed(self.groups)
         return header(winners(self.groups))
@@ -263,6 +321,13 @@ class Analysis(Figures):
             hot_us (mean of runs that follow each other), 0 or nan where they are unknown; each
             metric that a benchmark of one's own measures, under its name; created,
             device, arch, device_uuid, driver, compiler, source_hash, store, id.
+
+        Examples
+        --------
+        >>> a = tuner.analyze(tuner.example_db(), "scan.exclusive.sum")
+        >>> a.to_frame()[["variant", "center_us"]].head(1)
+          variant center_us
+        0 base 10.8
         """
         rows = [row for group in self.groups for row in _tidy(group)]
         frame = _frame(rows)
@@ -430,6 +495,12 @@ def analyze(
         If no benchmark matches `R`, or an axis or a figure is unknown.
     ValueError
         If a value is not declared, or nothing is left to analyse.
+
+    Examples
+    --------
+    >>> a = tuner.analyze(tuner.example_db(), "scan.exclusive.sum")
+    >>> a
+    <Analysis: 1 groups, 91 variants>
     """
     names = expand(paths)
     wanted = checked_objective(objective, None)

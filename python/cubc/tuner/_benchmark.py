@@ -71,6 +71,24 @@ class Benchmark:
         Text of the function, for the hash of what is measured.
     given_base : dict of str to int or str
         Values of base that were given.
+
+    Examples
+    --------
+    >>> source = '''
+    ... // %RANGE% THREADS tpb 32:128:32
+    ... __global__ void twice(float* x, int n)
+    ... {
+    ...     int i = blockIdx.x * THREADS + threadIdx.x;
+    ...     if (i < n) x[i] *= 2;
+    ... }'''
+    >>> @tuner.benchmark(source, {"Elements{io}[pow2]": [10]})
+    ... def twice(state):
+    ...     x = state.array(np.ones(state["Elements"], "f4"))
+    ...     state.writes(x)
+    ...     state.verify(x, np.full(x.size, 2, "f4"))
+    ...     state.exec(lambda launch: launch.kernel("twice", x, x.size))
+    >>> twice.name
+    'twice.twice'
     """
 
     def __init__(
@@ -383,5 +401,23 @@ def benchmark(
         If base or a constraint names a parameter that the source does not declare.
     ValueError
         If the source has no kernel or a malformed range; for axes that are malformed.
+
+    Examples
+    --------
+    >>> source = '''
+    ... // %RANGE% THREADS tpb 32:128:32
+    ... __global__ void twice(float* x, int n)
+    ... {
+    ...     int i = blockIdx.x * THREADS + threadIdx.x;
+    ...     if (i < n) x[i] *= 2;
+    ... }'''
+    >>> @tuner.benchmark(source, {"Elements{io}[pow2]": [10]})
+    ... def twice(state):
+    ...     x = state.array(np.ones(state["Elements"], "f4"))
+    ...     state.writes(x)
+    ...     state.verify(x, np.full(x.size, 2, "f4"))
+    ...     state.exec(lambda launch: launch.kernel("twice", x, x.size))
+    >>> twice.base("cpu"), [axis.name for axis in twice.axes]
+    ('tpb_32', ['Elements{io}[pow2]'])
     """
     return lambda function: Benchmark(function, source, axes, base, constraints)

@@ -65,6 +65,12 @@ class Comparison:
     workloads : list of Compared
     note : str
         Line below the table: how a verdict that is UNDECIDED may be decided.
+
+    Examples
+    --------
+    >>> found = tuner.compare(tuner.example_db(), tuner.example_db(), "reduce.sum")
+    >>> found.ratio, found.slower
+    (1.0, [])
     """
 
     def __init__(self, workloads: list[Compared], note: str = NOISY):
@@ -88,6 +94,12 @@ class Comparison:
         pandas.DataFrame
             Columns benchmark, ct, rt, device, a_us, b_us (medians, microseconds), ratio, low, high
             (speed of b over that of a with the ends of its interval), rounds (of both), verdict.
+
+        Examples
+        --------
+        >>> found = tuner.compare(tuner.example_db(), tuner.example_db(), "reduce.sum")
+        >>> list(found.to_frame().verdict)
+        ['UNDECIDED', 'UNDECIDED', 'UNDECIDED', 'UNDECIDED']
         """
         names = ["benchmark", "ct", "rt", "device", "a_us", "b_us"]
         names += ["ratio", "low", "high", "rounds", "verdict"]
@@ -99,7 +111,14 @@ class Comparison:
         return need("pandas").DataFrame(rows, columns=names)
 
     def markdown(self) -> str:
-        """Table in Markdown, with the counts and the geometric mean below it."""
+        """Table in Markdown, with the counts and the geometric mean below it.
+
+        Examples
+        --------
+        >>> found = tuner.compare(tuner.example_db(), tuner.example_db(), "reduce.sum")
+        >>> print(found.markdown().splitlines()[0])
+        | benchmark | workload | a, us | b, us | b is | interval | |
+        """
         lines = ["| benchmark | workload | a, us | b, us | b is | interval | |"]
         lines.append("|---|---|--:|--:|--:|---|---|")
         for one in self.workloads:
@@ -173,6 +192,12 @@ def compare(
     RuntimeWarning
         Names the workloads of the first store that are left out because the second has no time of
         them on the same device: not measured there, failed, or measured on another.
+
+    Examples
+    --------
+    >>> found = tuner.compare(tuner.example_db(), tuner.example_db(), "reduce.sum")
+    >>> len(found.workloads)
+    4
     """
     drift = share("drift", drift)
     before, after = (_latest(restrict(read(expand(paths)), R, axes)) for paths in (a, b))

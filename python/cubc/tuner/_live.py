@@ -87,6 +87,12 @@ def compare_live(
         As `search`.
     ValueError
         As `search`; and if a side cannot measure: the message has the end of its output.
+
+    Examples
+    --------
+    >>> found = tuner.compare_live(
+    ...     "old/bin/python", "new/bin/python", "reduce.sum"
+    ... )  # doctest: +SKIP
     """
     sides = _side(a), _side(b)
     most = count("rounds", rounds)

@@ -50,6 +50,11 @@ def use_policies(paths: StorePaths) -> int:
     StoreError
         If a file is no store, or of a newer version; if a row is malformed or its variant lies
         outside the declared ranges (the message has its number and store). Then nothing changes.
+
+    Examples
+    --------
+    >>> tuner.use_policies("my.db")  # doctest: +SKIP
+    12
     """
     chosen: dict[tuple, tuple[Group, str]] = {}
     policies: dict[tuple, Policy] = {}

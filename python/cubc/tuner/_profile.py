@@ -40,6 +40,10 @@ def profile(
     ------
     LookupError, ValueError, NoDeviceError
         As `search`; ValueError also for a label that is no variant of the benchmark.
+
+    Examples
+    --------
+    >>> tuner.profile("reduce.sum", {"T": "F32", "Elements": 20})  # doctest: +SKIP
     """
     name = _core.device_info(device)["name"]
     done = []

@@ -181,6 +181,14 @@ def recorded(db: StorePaths) -> pd.DataFrame:
         If a path names no store.
     StoreError
         If a file is no store, or of a newer version.
+
+    Examples
+    --------
+    >>> with tuner.record("work.db"):
+    ...     total = cubc.sum(np.arange(100.0))
+    >>> tuner.recorded("work.db")[["benchmark", "calls"]]
+        benchmark  calls
+    0  reduce.sum      1
     """
     import pandas as pd
 

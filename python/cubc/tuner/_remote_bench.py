@@ -27,7 +27,15 @@ class Closed(RuntimeError):
 
 
 class BaseFailed(RuntimeError):
-    """A compile-time workload cannot be searched because its base does not run."""
+    """A compile-time workload cannot be searched because its base does not run.
+
+    Examples
+    --------
+    >>> try:
+    ...     tuner.search("reduce.sum")  # doctest: +SKIP
+    ... except tuner.BaseFailed as error:
+    ...     print(error)
+    """
 
 
 class RemoteBench:

@@ -77,6 +77,12 @@ class Result(Analysis):
         What ended the search of a compile-time workload, by its name: one of the arguments
         ``"seconds"``, ``"variants"``, ``"target"`` and ``"patience"``; or ``"space"``, which had no
         variant left. It is ``""`` of those that were not begun, or whose base took all the time.
+
+    Examples
+    --------
+    >>> r = tuner.search("reduce.sum", axes={"T": "F32"}, seconds=60)  # doctest: +SKIP
+    >>> r.failed, r.ended  # doctest: +SKIP
+    ({}, {'T{ct}=F32': 'seconds'})
     """
 
     def __init__(
@@ -126,12 +132,23 @@ class Result(Analysis):
             that is not here.
         CompileError
             If the kernel does not compile for `device`.
+
+        Examples
+        --------
+        >>> f = tuner.search(twice, seconds=60).kernel()  # of `benchmark`  # doctest: +SKIP
+        >>> f(x, x.size)  # doctest: +SKIP
         """
         return tuned(self._benchmark, self.groups, name, variant, device)
 
 
 class Search:
-    """A search that is checked and ready to run; `search` describes the parameters."""
+    """A search that is checked and ready to run; `search` describes the parameters.
+
+    Examples
+    --------
+    >>> search = tuner.Search("reduce.sum", axes={"T": ["F32"]})  # doctest: +SKIP
+    >>> r = search.run()  # doctest: +SKIP
+    """
 
     def __init__(
         self,
@@ -480,6 +497,11 @@ def search(*arguments: Any, **options: Any) -> Result:
         If the store cannot be read or written, or no row of it can be used.
     KeyboardInterrupt
         On Ctrl-C; what was measured is in the store.
+
+    Examples
+    --------
+    >>> r = tuner.search("reduce.sum", axes={"T": ["F32"]}, seconds=60)  # doctest: +SKIP
+    >>> print(r.top(5))  # doctest: +SKIP
     """
     try:
         one = Search(*arguments, **options)

@@ -46,7 +46,14 @@ class Skipped(Exception):
 
 
 class Launch:
-    """A variant: its values by label, and its launches; the argument of ``exec``'s function."""
+    """A variant: its values by label, and its launches; the argument of ``exec``'s function.
+
+    Examples
+    --------
+    >>> def work(launch):  # an argument of `State.exec`
+    ...     launch.kernel("first", x, y, grid=-(-x.size // launch["tpb"]))
+    ...     launch.kernel("second", y, grid=1)
+    """
 
     def __init__(
         self, program: _core.Program, kernels: list[str], values: Mapping[str, Any], n: int
@@ -127,6 +134,23 @@ class State:
         The same as declared: the exponents of ``[pow2]`` axes.
     device : str
         Name of the device.
+
+    Examples
+    --------
+    >>> source = '''
+    ... // %RANGE% THREADS tpb 32:128:32
+    ... __global__ void twice(float* x, int n)
+    ... {
+    ...     int i = blockIdx.x * THREADS + threadIdx.x;
+    ...     if (i < n) x[i] *= 2;
+    ... }'''
+    >>> @tuner.benchmark(source, {"Elements{io}[pow2]": [10]})
+    ... def twice(state):
+    ...     x = state.array(np.ones(state["Elements"], "f4"))
+    ...     state.writes(x)
+    ...     state.verify(x, np.full(x.size, 2, "f4"))
+    ...     state.exec(lambda launch: launch.kernel("twice", x, x.size))
+    >>> r = tuner.search(twice, seconds=10)  # doctest: +SKIP
     """
 
     def __init__(self, ct: Mapping[str, str], rt: Mapping[str, int], device: str):
@@ -214,7 +238,13 @@ class State:
 
     # ---- what is measured -----------------------------------------------------------------------
     def reads(self, *arrays: cubc.Array) -> None:
-        """Declare the arrays that the work has to read; the throughput counts them and `writes`."""
+        """Declare the arrays that the work has to read; the throughput counts them and `writes`.
+
+        Raises
+        ------
+        ValueError
+            If one is no array of this state.
+        """
         self._read += map(self._known, arrays)
 
     def writes(self, *arrays: cubc.Array) -> None:
@@ -222,11 +252,24 @@ class State:
 
         They get their first contents again before a variant is verified. A variant is right if it
         leaves in them what base leaves, or what `verify` expects.
+
+        Raises
+        ------
+        ValueError
+            If one is no array of this state.
         """
         self._written += map(self._known, arrays)
 
     def exec(self, work: Callable[[Launch], Any]) -> None:
-        """Give the work: a function of a `Launch`, which launches one kernel or several."""
+        """Give the work: a function of a `Launch`, which launches one kernel or several.
+
+        Raises
+        ------
+        TypeError
+            If it is no function.
+        ValueError
+            If it is the second.
+        """
         if self.work is not None:
             raise ValueError("exec was called twice: launch all kernels in one function")
         if not callable(work):
@@ -248,6 +291,11 @@ class State:
         rtol, atol
             An item may be off by ``atol + rtol * abs(expected)``. By default rtol is 0 for
             integers, 1e-5 for float32 and 1e-12 for float64. NaN is right where NaN is expected.
+
+        Raises
+        ------
+        ValueError
+            If `output` is no array of this state.
         """
         self.checks.append((self._known(output), expected, rtol, atol))
 
@@ -282,7 +330,13 @@ class State:
         self._metrics[name] = measure
 
     def skip(self, reason: str) -> NoReturn:
-        """Leave this run-time workload out. Has to come before the first array is made."""
+        """Leave this run-time workload out. Has to come before the first array is made.
+
+        Raises
+        ------
+        ValueError
+            If an array has been made.
+        """
         if self._kept:
             raise ValueError("skip has to be called before the first array is made")
         raise Skipped(str(reason))

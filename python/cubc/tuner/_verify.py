@@ -61,6 +61,11 @@ def verify(
         As `search`; and if the variant is none, or fails somewhere: the message says how.
     BaseFailed
         If base does not run.
+
+    Examples
+    --------
+    >>> tuner.verify("reduce.sum", "ipt_8.tpb_256", {"T": "F32"}).slower  # doctest: +SKIP
+    []
     """
     info = _core.device_info(device)
     workloads = compile_time_workloads(benchmark, axes, info["arch"])
@@ -93,6 +98,10 @@ def verify_winners(
         As `analyze`.
     ValueError, BaseFailed, NoDeviceError
         As `verify`; and ValueError if the stores have no winner for the device.
+
+    Examples
+    --------
+    >>> print(tuner.verify_winners("my.db").markdown())  # doctest: +SKIP
     """
     info = _core.device_info(device)
     arch = info["arch"]
