@@ -127,7 +127,7 @@ def seconds_of_solve(name, extent, precision):
         sites *= LS
         each = (12 + 6) * spinor_bytes(precision, 24) + 4 * link_bytes(precision, 12) / LS
     for _ in range(2):
-        _, info = operator.solve(b, sloppy=precision, tol=1e-30, maxiter=150)
+        _, info = operator.solve(b, sloppy=precision, tol=1e-10, maxiter=1000)
     return info.seconds / info.iterations, sites * each
 
 
