@@ -25,10 +25,11 @@ FUNCTION void send_faces_of(const dslash_args<Term>& a)
 #endif
     });
 }
-#define DSLASH_KERNELS(name, term)                                                        \
-    KERNEL(name##_faces, dslash_args<term>, dslash_shared) { (void)s, send_faces_of(a); } \
-    KERNEL(name, dslash_args<term>, dslash_shared) { dslash(a, s); }
+#define DSLASH_FACES(name, term) \
+    KERNEL(name##_faces, dslash_args<term>, dslash_shared) { (void)s, send_faces_of(a); }
 #else
-#define DSLASH_KERNELS(name, term) \
-    KERNEL(name, dslash_args<term>, dslash_shared) { dslash(a, s); }
+#define DSLASH_FACES(name, term)
 #endif
+#define DSLASH_KERNELS(name, term) \
+    DSLASH_FACES(name, term)       \
+    KERNEL(name, dslash_args<term>, dslash_shared) { dslash(a, s); }

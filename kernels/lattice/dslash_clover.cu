@@ -34,4 +34,4 @@ FUNCTION void apply_site_term(const dslash_args<clover_site_term>& a, u64 start,
         add_clover_times(clover, norms, index, factor, hops, out);
 }
 
-KERNEL(dslash_clover, dslash_args<clover_site_term>, dslash_shared) { dslash(a, s); }
+DSLASH_KERNELS(dslash_clover, clover_site_term)

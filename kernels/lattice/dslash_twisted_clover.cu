@@ -68,4 +68,4 @@ FUNCTION void apply_site_term(const dslash_args<twisted_clover_term>& a, u64 sta
     }
 }
 
-KERNEL(dslash_twisted_clover, dslash_args<twisted_clover_term>, dslash_shared) { dslash(a, s); }
+DSLASH_KERNELS(dslash_twisted_clover, twisted_clover_term)

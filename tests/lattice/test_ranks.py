@@ -208,60 +208,6 @@ def test_ranks_have_the_numbers_of_one(tmp_path, device, size):
     np.testing.assert_allclose(found["pion"], lattice.pion_correlator(s, PLACE[3]), rtol=1e-13)
 
 
-# ---- ranks of one process ------------------------------------------------------------------------
-@pytest.fixture(scope="module")
-def team():
-    """Fields, the operator of one rank, and that of two ranks of this process."""
-    extent = whole_extent((1, 1, 1, 2))
-    links, psi = fields(extent)
-    made = [
-        lattice.Wilson(lattice.Gauge(links, **where), KAPPA, **BOUNDARY)
-        for where in ({"device": "cpu"}, {"grid": (1, 1, 1, 2), "devices": ["cpu", "cpu:1"]})
-    ]
-    return psi, *made
-
-
-def test_ranks_of_a_process_have_the_same_bits(team):
-    psi, whole, cut = team
-    assert cut.gauge.device == "cpu, cpu:1" and cut.gauge.extent == whole.gauge.extent
-    for _ in range(2):
-        np.testing.assert_array_equal(cut(psi), whole(psi))
-    out = np.empty_like(psi)
-    assert cut(psi, out=out) is out
-    np.testing.assert_array_equal(out, whole(psi))
-    on_device = cut(cubc.asarray(psi, device="cpu"))
-    assert on_device.device == "cpu"
-    np.testing.assert_array_equal(on_device.numpy(), out)
-
-
-def test_ranks_of_a_process_solve():
-    extent = whole_extent((1, 1, 1, 2))
-    links, (_, b) = near_one(extent[::-1]), fields(extent, 2)
-    cut = lattice.Wilson(lattice.Gauge(links, grid=(1, 1, 1, 2), devices=["cpu", "cpu:1"]), KAPPA)
-    x, info = cut.solve(b, x0=np.zeros_like(b), **SOLVE)
-    assert info.converged and len(info.sources) == 2
-    assert (left_of(b, lattice.Wilson(lattice.Gauge(links, device="cpu"), KAPPA), x) < 1e-6).all()
-
-
-def test_what_ranks_of_a_process_refuse(team):
-    psi, _, cut = team
-    links = fields(whole_extent((1, 1, 1, 2)))[0]
-    with pytest.raises(NotImplementedError, match="not handled on a Grid yet"):
-        cut.gauge.plaquette()
-    with pytest.raises(NotImplementedError, match="not handled on a Grid yet"):
-        lattice.WilsonClover(cut.gauge, KAPPA, csw=1.0)(psi)
-    with pytest.raises(ValueError, match="of shape"):
-        cut(psi[:2])
-    with pytest.raises(ValueError, match="names of 2 devices"):
-        lattice.Gauge(links, grid=(1, 1, 1, 2), devices=["cpu"])
-    with pytest.raises(TypeError, match=r"give grid=\(1, 1, 1, 2\)"):
-        lattice.Gauge(links, devices=["cpu", "cpu:1"])
-    both = lattice.Wilson(lattice.Gauge(links, grid=(1, 1, 1, 2), devices=["cpu"] * 2), KAPPA)
-    with pytest.raises(ValueError, match="several ranks of a process on cpu"):
-        both(psi)
-    np.testing.assert_array_equal(cut(psi).shape, psi.shape)  # an error leaves nothing behind
-
-
 # ---- MPI ----------------------------------------------------------------------------------------
 SCRIPTS = Path(sys.executable).parent  # of the environment, where MPI is a package of it
 SCRIPT = """
@@ -402,15 +348,11 @@ def test_what_is_not_handled_says_so(tmp_path):
     links, psi = fields(EXTENT)
     gauge = lattice.Gauge(links, grid=grid)
     operators = [
-        lattice.WilsonClover(gauge, KAPPA, csw=1.0),
-        lattice.TwistedDoublet(gauge, KAPPA, mu=0.1, epsilon=0.1),
         lattice.DomainWall(gauge, mass=0.1, M5=1.8, Ls=2),
         lattice.Staggered(gauge, 0.1),
     ]
-    fives = [psi, np.stack([psi, psi]), np.stack([psi, psi]), psi[..., 0, :]]
+    fives = [np.stack([psi, psi]), psi[..., 0, :]]
     refused = [
-        gauge.plaquette,
-        gauge.polyakov,
         gauge.temporal_gauge,
         lambda: gauge.update(6.0),
         lambda: gauge.write(tmp_path / "links"),

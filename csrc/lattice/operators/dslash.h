@@ -74,17 +74,14 @@ cubc_status dslash_plan_on(const problem *p, const instance *i, dslash_grid grid
     DSLASH_BENCHMARK(name, 18, CALL), DSLASH_BENCHMARK(name, 12, CALL), \
         DSLASH_BENCHMARK(name, 8, CALL)
 
-// Members for its kernels: of an operator that is handled over several ranks, and of another.
-#define DSLASH_WITH_FACES(op) \
-    .kernels = {"dslash_" #op, "dslash_" #op "_faces"}, .has_kernel = dslash_has_kernel
-#define DSLASH_ALONE(op) .kernels = {"dslash_" #op}
-
 // Members of dslash_<op>_algorithm that follow from its name, and further ones; DSLASH_OF leaves
 // out the place and which variants are invalid.
 #define DSLASH(op, ...) DSLASH_OF(op, .place = dslash_place, .invalid = dslash_invalid, __VA_ARGS__)
 #define DSLASH_OF(op, ...)                                  \
     {.name = "dslash_" #op,                                 \
      .source = "dslash_" #op ".cu",                         \
+     .kernels = {"dslash_" #op, "dslash_" #op "_faces"},    \
+     .has_kernel = dslash_has_kernel,                       \
      .benchmarks = dslash_##op##_benchmarks,                \
      .benchmark_count = COUNT_OF(dslash_##op##_benchmarks), \
      FIELDS(dslash_##op##_fields),                          \

@@ -64,5 +64,5 @@ static const field dslash_clover_fields[] = {
                                        .clover_norms_n = 2}
 static const benchmark dslash_clover_benchmarks[] = {DSLASH_BENCHMARKS("clover", CALL)};
 
-const algorithm dslash_clover_algorithm = DSLASH(
-    clover, DSLASH_ALONE(clover), .define = dslash_clover_define, .traffic = dslash_clover_traffic);
+const algorithm dslash_clover_algorithm =
+    DSLASH(clover, .define = dslash_clover_define, .traffic = dslash_clover_traffic);

@@ -54,5 +54,5 @@ static const field dslash_doublet_fields[] = {
 static const benchmark dslash_doublet_benchmarks[] = {DSLASH_BENCHMARKS("doublet", CALL)};
 
 const algorithm dslash_doublet_algorithm =
-    DSLASH_OF(doublet, DSLASH_ALONE(doublet), .place = place_of_doublets, .invalid = invalid,
-              .define = dslash_define, .traffic = problem_array_bytes);
+    DSLASH_OF(doublet, .place = place_of_doublets, .invalid = invalid, .define = dslash_define,
+              .traffic = problem_array_bytes);

@@ -32,5 +32,5 @@ static const field dslash_twisted_fields[] = {
 #define CALL(reals) &(const cubc_dslash_twisted_params){.wilson = DSLASH_CALL(reals), .a5 = 1}
 static const benchmark dslash_twisted_benchmarks[] = {DSLASH_BENCHMARKS("twisted", CALL)};
 
-const algorithm dslash_twisted_algorithm = DSLASH(
-    twisted, DSLASH_WITH_FACES(twisted), .define = dslash_define, .traffic = problem_array_bytes);
+const algorithm dslash_twisted_algorithm =
+    DSLASH(twisted, .define = dslash_define, .traffic = problem_array_bytes);

@@ -100,5 +100,5 @@ static const benchmark dslash_twisted_clover_benchmarks[] = {
     DSLASH_BENCHMARKS("twisted_clover", CALL)};
 
 const algorithm dslash_twisted_clover_algorithm =
-    DSLASH(twisted_clover, DSLASH_ALONE(twisted_clover), .define = dslash_twisted_clover_define,
+    DSLASH(twisted_clover, .define = dslash_twisted_clover_define,
            .traffic = dslash_twisted_clover_traffic);

@@ -18,5 +18,5 @@ static const field dslash_wilson_fields[] = {DSLASH_FIELDS};
 #define CALL(reals) &(const cubc_dslash_wilson_params)DSLASH_CALL(reals)
 static const benchmark dslash_wilson_benchmarks[] = {DSLASH_BENCHMARKS("wilson", CALL)};
 
-const algorithm dslash_wilson_algorithm = DSLASH(
-    wilson, DSLASH_WITH_FACES(wilson), .define = dslash_define, .traffic = problem_array_bytes);
+const algorithm dslash_wilson_algorithm =
+    DSLASH(wilson, .define = dslash_define, .traffic = problem_array_bytes);

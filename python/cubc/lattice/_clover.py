@@ -1,12 +1,14 @@
 """Wilson fermions with a clover term, and with a twisted mass besides."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from .._calls import named
 from .._core import call
 from .._reductions import sum as sum_of
-from ._fields import extent_fields, precision_type
+from ._fields import cropped, extent_fields, precision_type
 from ._gauge import Gauge
 from ._wilson import Wilson
 
@@ -80,8 +82,8 @@ class WilsonClover(Wilson):
         )
         spatial, temporal = csw if isinstance(csw, tuple) else (csw, csw)
         self.csw: tuple[float, float] = float(spatial), float(temporal)
-        self._made: dict[tuple[str, str], Any] = {}
-        self._made_of: tuple[Any, ...] = ()
+        # Results for the links, and for those of ranks of this process.
+        self._kept: WeakKeyDictionary[Gauge, tuple[Any, dict[Any, Any]]] = WeakKeyDictionary()
 
     def _of(self) -> str:
         return f"{super()._of()}, csw={self.csw}"
@@ -102,12 +104,23 @@ class WilsonClover(Wilson):
         ``cubc_clover_term_params`` in ``cubc/lattice.h`` describes the order. Both are kept until
         the links change.
         """
-        given = {
-            "links": self.gauge.native(),
-            "magnetic": self.kappa * self.csw[0],
-            "electric": self.kappa * self.csw[1],
-        }
-        return self._keep("clover_term", precision, given, stream)[:2]
+        return self._keep("clover_term", precision, self._term, stream)[:2]
+
+    def _term(self, kind: str, stream: Any) -> Any:
+        gauge, planes = self.gauge, {"magnetic": self.csw[0], "electric": self.csw[1]}
+        given = {plane: self.kappa * c for plane, c in planes.items()}
+        if gauge.grid is None:
+            given["links"] = gauge.native()
+            return _made("clover_term", kind, gauge.extent, given, stream)
+        around = gauge._padded(stream)
+        given["links"] = around.native()
+        made = _made("clover_term", kind, around.extent, given, stream)
+        return [
+            cropped(x, around.extent, gauge.grid._margins(), reals, stream)
+            if x is not None
+            else None
+            for x, reals in zip(made, (72, 1), strict=True)
+        ]
 
     @named
     def inverse(self, precision: str = "double", stream: Any = None) -> tuple[Any, Any]:
@@ -131,38 +144,44 @@ class WilsonClover(Wilson):
         if parity not in ranges:
             raise ValueError(f"parity {parity!r}: expected 'even' or 'odd', or None for both")
         first, last = ranges[parity]
-        return float(sum_of(of_sites[first:last], stream=stream))
+        here = float(sum_of(of_sites[first:last], stream=stream))
+        return here if self.gauge.grid is None else self.gauge.grid._sum(here)
 
     def _inverse(self, precision: str, stream: Any) -> Any:
+        return self._keep("clover_invert", precision, self._inverted, stream)
+
+    def _inverted(self, kind: str, stream: Any) -> Any:
+        extent = self.gauge.extent
         given = {
             "clover": self.clover("double", stream)[0],
-            "log_det": ("float64", (self._sites,), None),
+            "log_det": ("float64", (math.prod(extent),), None),
             **self._square(),
         }
-        return self._keep("clover_invert", precision, given, stream)
+        return _made("clover_invert", kind, extent, given, stream)
 
     def _square(self) -> dict[str, Any]:
         """Give the parameters of the inverse of a site term that is not Hermitian."""
         return {}
 
-    @property
-    def _sites(self) -> int:
-        x, y, z, t = self.gauge.extent
-        return x * y * z * t
-
-    def _keep(self, algorithm: str, precision: str, given: dict[str, Any], stream: Any) -> Any:
+    def _keep(self, what: str, precision: str, make: Any, stream: Any) -> Any:
         """Return a result that was made before from the same links and numbers."""
-        made_of = (self.gauge, self.gauge.version, self.kappa, self.csw, self._square())
-        if self._made_of != made_of:
-            self._made.clear()
-            self._made_of = made_of
         kind = precision_type(precision)
-        if (algorithm, kind) not in self._made:
-            norms = ("float32", (self._sites,), None) if kind == "int16" else None
-            given |= {"out": (kind, (72 * self._sites,), None), "out_norms": norms}
-            given |= extent_fields(self.gauge.extent)
-            self._made[algorithm, kind] = call(algorithm, given, stream=stream)
-        return self._made[algorithm, kind]
+        made_of = (self.gauge.version, self.kappa, self.csw, self._square())
+        kept_of, kept = self._kept.get(self.gauge, (None, {}))
+        if kept_of != made_of:
+            kept = {}
+            self._kept[self.gauge] = made_of, kept
+        if (what, kind) not in kept:
+            kept[what, kind] = make(kind, stream)
+        return kept[what, kind]
+
+
+def _made(algorithm: str, kind: str, extent: Any, given: dict[str, Any], stream: Any) -> Any:
+    """Return matrices of all sites, their norms, and what else a kernel makes."""
+    sites = math.prod(extent)
+    norms = ("float32", (sites,), None) if kind == "int16" else None
+    given |= {"out": (kind, (72 * sites,), None), "out_norms": norms, **extent_fields(extent)}
+    return call(algorithm, given, stream=stream)
 
 
 class TwistedClover(WilsonClover):

@@ -152,6 +152,28 @@ def unpack(field: Spinors, like: Any, out: Any = None, stream: Any = None) -> An
     return call("spinor_copy", given, stream=stream)[0]
 
 
+def cropped(
+    field: Any, extent: tuple[int, ...], margins: tuple[int, ...], reals: int, stream: Any = None
+) -> Any:
+    """Return a field of both parities, in native order, without the sites around a part.
+
+    Parameters
+    ----------
+    field : cubc.Array
+        Reals of all sites, so many a site.
+    extent : tuple of int
+        Sites along X, Y, Z, T with those around; margins along X are 0, and even elsewhere.
+    margins : tuple of int
+        Sites on each side.
+    """
+    x, y, z, t = extent
+    chunk = min(reals, 16 // field.dtype.itemsize)
+    given = field.numpy().reshape(2, reals // chunk, t, z, y, x // 2, chunk)
+    inside = tuple(slice(m, e - m) for e, m in zip((y, z, t), margins[1:], strict=True))[::-1]
+    kept = np.ascontiguousarray(given[(slice(None), slice(None), *inside)])
+    return asarray(kept.ravel(), device=field.device, stream=stream)
+
+
 def is_half(
     shape: tuple[int, ...], extent: tuple[int, int, int, int], site: tuple[int, ...] = SPINOR
 ) -> bool:

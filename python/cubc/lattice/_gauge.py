@@ -35,10 +35,10 @@ class Gauge:
         True replaces each link by the SU(3) matrix nearest to it; see `Gauge.project`.
     grid : Grid or tuple of int, optional
         Ranks over which the lattice is cut: `links` are this rank's part, and so are the fields of
-        operators. `Wilson` and `TwistedMass` are applied and solved over ranks, but for block_cg;
-        what else takes a gauge field raises NotImplementedError. Or a tuple, (1, 1, 1, 2): ranks of
-        this process, a thread and a device for each. Links and fields are then those of the whole
-        lattice, and go by the host.
+        operators. Wilson-like operators are applied and solved over ranks, but for block_cg;
+        staggered and domain-wall ones, and updates, raise NotImplementedError. Or a tuple, (1, 1,
+        1, 2): ranks of this process, a thread and a device for each. Links and fields are then
+        those of the whole lattice, and go by the host.
     devices : sequence of str, optional
         Devices of the ranks of this process; by default all GPUs, or "cpu", "cpu:1" and so on.
     stream : optional
@@ -110,6 +110,13 @@ class Gauge:
                 f"links of shape {tuple(links.shape)}: expected (T, Z, Y, X, 4, 3, 3), a matrix "
                 "for each direction x, y, z, t"
             )
+        self._take(links, stream)
+        self.grid = grid
+        if project:
+            self.project(nearest=True, stream=stream)
+        self._check(stream)
+
+    def _take(self, links: Any, stream: Any) -> None:
         t, z, y, x = links.shape[:4]
         self.extent: tuple[int, int, int, int] = (x, y, z, t)
         given = {
@@ -122,10 +129,6 @@ class Gauge:
             **extent_fields(self.extent),
         }
         self._native = call("link_copy", given, stream=stream)[0]
-        self.grid = grid
-        if project:
-            self.project(nearest=True, stream=stream)
-        self._check(stream)
 
     def _cut(self, links: Any, grid: Sequence[int], devices: Any, project: bool) -> None:
         """Give the ranks of this process their parts."""
@@ -268,7 +271,7 @@ class Gauge:
         >>> u.native().size == 72 * 4 * 2 * 4 * 6
         True
         """
-        refuse(self, "a kernel of the native links, but of Wilson and TwistedMass,")
+        refuse(self, "a kernel of the native links, but of Wilson-like operators,")
         return self._stored(reconstruct, precision, stream)
 
     def _stored(self, reconstruct: int = 18, precision: str = "double", stream: Any = None) -> Any:
@@ -290,6 +293,24 @@ class Gauge:
             }
             self._packed[key] = call("link_copy", given, stream=stream)[0]
         return self._packed[key]
+
+    def _padded(self, stream: Any = None, keep: Any = None) -> Gauge:
+        """Return this rank's part with two sites of its neighbours around it; all ranks call it.
+
+        Parameters
+        ----------
+        stream : optional
+            As for `cubc.reduce`.
+        keep : callable, optional
+            Changes the links on the host, as those that are not wanted to 0.
+        """
+        links = self.grid._padded(self.links(stream=stream).numpy())  # type: ignore[union-attr]
+        if keep is not None:
+            keep(links)
+        made = Gauge.__new__(Gauge)
+        made.grid, made.team, made._packed, made.version = None, None, {}, 0
+        made._take(as_complex(links, "links", self.device, stream), stream)
+        return made
 
     def copy(self, *, stream: Any = None) -> Gauge:
         """Return another field with the same links.

@@ -151,9 +151,9 @@ class Grid:
         (6, 4, 2, 4)
         """
         mine = np.asarray(field)
-        return self.joined([mine] if self._comm is None else self._comm.allgather(mine), axis)
+        return self._joined(self._all(mine), axis)
 
-    def joined(self, parts: list[np.ndarray], axis: int = 0) -> np.ndarray:
+    def _joined(self, parts: list[np.ndarray], axis: int = 0) -> np.ndarray:
         """Return the array of the whole lattice, of all ranks' parts."""
         shape = list(parts[0].shape)
         for d in range(4):
@@ -167,6 +167,46 @@ class Grid:
                 rank //= ranks
             whole[(slice(None),) * axis + tuple(at[::-1])] = part
         return whole
+
+    def _padded(self, field: Any, depth: int = 2, axis: int = 0) -> np.ndarray:
+        """Return this rank's part with sites of its neighbours around it; all ranks call it.
+
+        Parameters
+        ----------
+        field, axis
+            This rank's part, with axes as for `part`, and both parities.
+        depth : int
+            Sites on each side of the directions that ranks are along; even, so that parities stay.
+        """
+        mine = np.asarray(field)
+        for d, ranks in enumerate(self.grid):
+            if ranks == 1:
+                continue
+            at = axis + 3 - d
+            first, last = np.split(mine, [depth], at)[0], np.split(mine, [-depth], at)[1]
+            edges = self._all((first, last))
+            lower, upper = edges[self._beside(d, -1)][1], edges[self._beside(d, 1)][0]
+            mine = np.concatenate([lower, mine, upper], at)
+        return mine
+
+    def _margins(self, depth: int = 2) -> tuple[int, ...]:
+        """Return the sites on each side of a padded part along X, Y, Z, T."""
+        return tuple(depth if ranks > 1 else 0 for ranks in self.grid)
+
+    def _beside(self, direction: int, step: int) -> int:
+        """Return the rank that is so many steps from this one."""
+        place = list(self.place)
+        place[direction] = (place[direction] + step) % self.grid[direction]
+        return int(np.ravel_multi_index(place[::-1], self.grid[::-1]))
+
+    def _sum(self, value: Any) -> Any:
+        """Return the sum of a number or an array of all ranks, in their order; all call it."""
+        parts = self._all(value)
+        return sum(parts[1:], parts[0])
+
+    def _all(self, value: Any) -> list[Any]:
+        """Return the values of all ranks, in their order; all call it."""
+        return [value] if self._comm is None else self._comm.allgather(value)
 
     def sum_of_slices(self, values: np.ndarray) -> np.ndarray:
         """Return sums over space from those of this rank's part; all ranks call it.
@@ -182,7 +222,7 @@ class Grid:
         >>> print(lattice.Grid().sum_of_slices(np.array([1.0, 2.0])))
         [1. 2.]
         """
-        parts = [values] if self._comm is None else self._comm.allgather(values)
+        parts = self._all(values)
         slices = self.size // self.grid[3]  # ranks with the same ones; t changes last
         at = range(0, self.size, slices)
         return np.concatenate([sum(parts[k + 1 : k + slices], parts[k]) for k in at], axis=-1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from ._fields import extent_fields
 
 if TYPE_CHECKING:
     from ._gauge import Gauge
+    from ._grid import Grid
 
 PLANES = ("xy", "xz", "xt", "yz", "yt", "zt")
 PLAQUETTES, POLYAKOV, UNITARITY = range(3)  # cubc_gauge_quantity
@@ -106,10 +109,54 @@ def unitarity(gauge: Gauge, *, stream: Any = None) -> tuple[float, float]:
 
 
 def _measured(gauge: Gauge, quantity: int, stream: Any = None) -> Any:
+    if gauge.team is not None:
+        parts, ranks = gauge.parts, gauge.team.ranks
+        made = gauge.team.run(lambda rank: _measured(parts[rank], quantity, ranks[rank].stream))
+        return np.max(made, 0) if quantity == UNITARITY else made[0]
+    if gauge.grid is not None and quantity != UNITARITY:
+        of_ranks = _plaquettes_of_ranks if quantity == PLAQUETTES else _polyakov_of_ranks
+        return of_ranks(gauge, gauge.grid, stream)
     given = {
-        "links": gauge._stored() if quantity == UNITARITY else gauge.native(),
+        "links": gauge._stored(),
         "out": ("float64", (7 if quantity == PLAQUETTES else 2,), None),
         "quantity": quantity,
         **extent_fields(gauge.extent),
     }
     return np.asarray(call("gauge_measure", given, stream=stream)[0])
+
+
+def _plaquettes_of_ranks(gauge: Gauge, grid: Grid, stream: Any) -> Any:
+    """Add up what begins at sites of the parts.
+
+    A plaquette reaches one site above a part. Links of the other sites around it are 0; what begins
+    above it is measured a second time, with links of the part 0 as well, and subtracted.
+    """
+
+    def measured(with_part: bool) -> Any:
+        def keep(links: Any) -> None:
+            for axis, margin in enumerate(grid._margins()[::-1]):
+                along = np.moveaxis(links, axis, 0)
+                if margin:
+                    along[:margin] = along[len(along) - margin + 1 :] = 0
+            if not with_part:
+                links[_inside(grid, links)] = 0
+
+        around = gauge._padded(stream, keep)
+        return math.prod(around.extent) * _measured(around, PLAQUETTES, stream)
+
+    sites = grid.size * math.prod(gauge.extent)
+    return grid._sum(measured(True) - measured(False)) / sites
+
+
+def _inside(grid: Grid, links: Any) -> tuple[slice, ...]:
+    margins = grid._margins()[::-1]
+    return tuple(slice(m, e - m) for e, m in zip(links.shape[:4], margins, strict=True))
+
+
+def _polyakov_of_ranks(gauge: Gauge, grid: Grid, stream: Any) -> Any:
+    """Multiply the products of links in time of ranks that follow each other."""
+    in_time = gauge.links(stream=stream).numpy()[..., 3, :, :]
+    lines = np.stack(grid._all(functools.reduce(np.matmul, in_time)))
+    lines = functools.reduce(np.matmul, lines.reshape(grid.grid[3], -1, 3, 3))
+    loop = np.trace(lines, axis1=-2, axis2=-1).mean() / 3
+    return np.array([loop.real, loop.imag])

@@ -122,7 +122,7 @@ class Team:
 
     def whole(self, parts: list[Any], axis: int) -> np.ndarray:
         """Return the array of the whole lattice."""
-        return self.ranks[0].joined([np.asarray(part) for part in parts], axis)
+        return self.ranks[0]._joined([np.asarray(part) for part in parts], axis)
 
     def apply(
         self, operator: Any, fields: Sequence[Any], out: Any, work: Callable[..., Any]

@@ -11,8 +11,6 @@ from ._gauge import Gauge
 from ._operator import Operator, theta_fields
 from ._propagator import Propagates
 
-OVER_RANKS = ("dslash_wilson", "dslash_twisted")  # kernels that handle a Grid
-
 
 def kappa_of(name: str, kappa: float | None, mass: float | None, anisotropy: float) -> float:
     """Return `kappa`, or 1 / (2 (mass + 1 + 3 / anisotropy)) if `mass` is given."""
@@ -151,9 +149,7 @@ class Wilson(Propagates, Operator):
         }
 
     def _links(self, precision: str, stream: Any) -> Any:
-        if self._kernel in OVER_RANKS:
-            return self.gauge._stored(self.reconstruct, precision, stream)
-        return self.gauge.native(self.reconstruct, precision, stream)
+        return self.gauge._stored(self.reconstruct, precision, stream)
 
     def _run(self, kernel: str, given: dict[str, Any], x: Spinors, stream: Any) -> Spinors:
         data, norms = call(kernel, given, stream=stream)

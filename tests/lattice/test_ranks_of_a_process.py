@@ -1,0 +1,88 @@
+"""Lattices over ranks of one process: operators and observables of the whole lattice."""
+
+import numpy as np
+import pytest
+from lattice_system import random_links as near_one
+from test_ranks import BOUNDARY, KAPPA, SOLVE, fields, left_of, nothing_is_fused, whole_extent
+
+import cubc
+from cubc import lattice
+
+__all__ = ["nothing_is_fused"]  # a fixture
+DEVICES = ["cpu", "cpu:1"]
+
+
+def gauges(shape):
+    """The field of one rank, that of two ranks, and a spinor."""
+    links, psi = fields(whole_extent(shape))
+    return (
+        lattice.Gauge(links, device="cpu"),
+        lattice.Gauge(links, grid=shape, devices=DEVICES),
+        psi,
+    )
+
+
+def test_bits_are_the_same():
+    whole, cut, psi = gauges((1, 1, 1, 2))
+    assert cut.device == "cpu, cpu:1" and cut.extent == whole.extent
+    whole, cut = (lattice.Wilson(gauge, KAPPA, **BOUNDARY) for gauge in (whole, cut))
+    for _ in range(2):
+        np.testing.assert_array_equal(cut(psi), whole(psi))
+    out = np.empty_like(psi)
+    assert cut(psi, out=out) is out
+    np.testing.assert_array_equal(out, whole(psi))
+    on_device = cut(cubc.asarray(psi, device="cpu"))
+    assert on_device.device == "cpu"
+    np.testing.assert_array_equal(on_device.numpy(), out)
+
+
+@pytest.mark.parametrize(
+    ("kind", "shape", "options"),
+    [
+        ("WilsonClover", (1, 1, 1, 2), {"csw": (1.2, 0.9), "precision": "half"}),
+        ("TwistedClover", (1, 1, 1, 2), {"csw": 1.2, "mu": 0.1}),
+        ("TwistedDoublet", (1, 1, 2, 1), {"mu": 0.1, "epsilon": 0.2}),
+    ],
+)
+def test_bits_are_the_same_of(kind, shape, options):
+    whole, cut, psi = gauges(shape)
+    whole, cut = (getattr(lattice, kind)(gauge, KAPPA, **options) for gauge in (whole, cut))
+    x = np.stack([psi, 2 * psi]) if kind == "TwistedDoublet" else psi
+    for _ in range(2):
+        np.testing.assert_array_equal(cut(x), whole(x))
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 1, 2), (1, 1, 2, 1)])
+def test_observables_are_the_same(shape):
+    whole, cut, _ = gauges(shape)
+    for name in ("plaquette", "polyakov", "link_trace"):
+        np.testing.assert_allclose(getattr(cut, name)(), getattr(whole, name)(), atol=1e-14)
+    assert cut.unitarity() == whole.unitarity()
+
+
+def test_a_solve():
+    extent = whole_extent((1, 1, 1, 2))
+    links, (_, b) = near_one(extent[::-1]), fields(extent, 2)
+    cut = lattice.Wilson(lattice.Gauge(links, grid=(1, 1, 1, 2), devices=DEVICES), KAPPA)
+    x, info = cut.solve(b, x0=np.zeros_like(b), **SOLVE)
+    assert info.converged and len(info.sources) == 2
+    assert (left_of(b, lattice.Wilson(lattice.Gauge(links, device="cpu"), KAPPA), x) < 1e-6).all()
+
+
+def test_what_is_refused():
+    links, psi = fields(whole_extent((1, 1, 1, 2)))
+    gauge = lattice.Gauge(links, grid=(1, 1, 1, 2), devices=DEVICES)
+    cut = lattice.Wilson(gauge, KAPPA, **BOUNDARY)
+    for call in (gauge.temporal_gauge, lambda: lattice.Staggered(gauge, 0.1)(psi[..., 0, :])):
+        with pytest.raises(NotImplementedError, match="not handled on a Grid yet"):
+            call()
+    with pytest.raises(ValueError, match="of shape"):
+        cut(psi[:2])
+    with pytest.raises(ValueError, match="names of 2 devices"):
+        lattice.Gauge(links, grid=(1, 1, 1, 2), devices=["cpu"])
+    with pytest.raises(TypeError, match=r"give grid=\(1, 1, 1, 2\)"):
+        lattice.Gauge(links, devices=DEVICES)
+    both = lattice.Wilson(lattice.Gauge(links, grid=(1, 1, 1, 2), devices=["cpu"] * 2), KAPPA)
+    with pytest.raises(ValueError, match="several ranks of a process on cpu"):
+        both(psi)
+    assert cut(psi).shape == psi.shape  # an error leaves nothing behind
