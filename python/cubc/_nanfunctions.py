@@ -51,6 +51,11 @@ def nansum(
 ) -> Any:
     """Sum of the items that are not NaN; arguments as of `sum`.
 
+    Raises
+    ------
+    TypeError, ValueError, CompileError
+        As `sum`.
+
     Examples
     --------
     >>> print(cubc.nansum(np.array([1.0, np.nan, 3.0])))
@@ -65,6 +70,11 @@ def nanprod(
 ) -> Any:
     """Product of the items that are not NaN; arguments as of `prod`.
 
+    Raises
+    ------
+    TypeError, ValueError, CompileError
+        As `prod`.
+
     Examples
     --------
     >>> print(cubc.nanprod(np.array([1.0, np.nan, 3.0])))
@@ -77,6 +87,11 @@ def nanprod(
 def nancumsum(x, /, axis=None, dtype=None, out=None, **options) -> Any:
     """Sums up to each item, of those that are not NaN; arguments as of `cumsum`.
 
+    Raises
+    ------
+    TypeError, ValueError, CompileError
+        As `cumsum`.
+
     Examples
     --------
     >>> print(cubc.nancumsum(np.array([1.0, np.nan, 3.0])))
@@ -88,6 +103,11 @@ def nancumsum(x, /, axis=None, dtype=None, out=None, **options) -> Any:
 @named
 def nancumprod(x, /, axis=None, dtype=None, out=None, **options) -> Any:
     """Products up to each item, of those that are not NaN; arguments as of `cumprod`.
+
+    Raises
+    ------
+    TypeError, ValueError, CompileError
+        As `cumprod`.
 
     Examples
     --------
@@ -103,6 +123,11 @@ def nanmin(x, /, axis=None, out=None, keepdims=False, initial=None, where=True, 
 
     Where all items are NaN it is a NaN, with a RuntimeWarning if the result is in host memory.
 
+    Raises
+    ------
+    TypeError, ValueError, CompileError
+        As `min`.
+
     Examples
     --------
     >>> print(cubc.nanmin(np.array([1.0, np.nan, 3.0])))
@@ -114,6 +139,11 @@ def nanmin(x, /, axis=None, out=None, keepdims=False, initial=None, where=True, 
 @named
 def nanmax(x, /, axis=None, out=None, keepdims=False, initial=None, where=True, **options) -> Any:
     """Largest item that is not NaN; arguments as of `max`, all else as of `nanmin`.
+
+    Raises
+    ------
+    TypeError, ValueError, CompileError
+        As `max`.
 
     Examples
     --------
@@ -146,6 +176,11 @@ def nanargmin(x, /, axis=None, out=None, *, keepdims=False, **options) -> Any:
 
     Where all items are NaN it is a ValueError for arrays in host memory, and 0 on a device.
 
+    Raises
+    ------
+    TypeError, ValueError, CompileError
+        As `argmin`.
+
     Examples
     --------
     >>> print(cubc.nanargmin(np.array([1.0, np.nan, 3.0])))
@@ -157,6 +192,11 @@ def nanargmin(x, /, axis=None, out=None, *, keepdims=False, **options) -> Any:
 @named
 def nanargmax(x, /, axis=None, out=None, *, keepdims=False, **options) -> Any:
     """Index of the largest item that is not NaN; arguments and NaN alone as of `nanargmin`.
+
+    Raises
+    ------
+    TypeError, ValueError, CompileError
+        As `argmax`.
 
     Examples
     --------
@@ -186,6 +226,11 @@ def nanmean(
 ) -> Any:
     """Mean of the items that are not NaN; arguments as of `mean`.
 
+    Raises
+    ------
+    TypeError, ValueError, CompileError
+        As `mean`.
+
     Examples
     --------
     >>> print(cubc.nanmean(np.array([1.0, np.nan, 3.0])))
@@ -204,6 +249,11 @@ def _not_nan(x: Any, where: Any) -> tuple[Any, float]:
 def nanvar() -> Any:
     """Variance of the items that are not NaN; arguments as of `var`.
 
+    Raises
+    ------
+    TypeError, ValueError, CompileError
+        As `var`.
+
     Examples
     --------
     >>> print(cubc.nanvar(np.array([1.0, np.nan, 3.0])))
@@ -214,6 +264,11 @@ def nanvar() -> Any:
 @spread("sqrt(t / n)", _not_nan)
 def nanstd() -> Any:
     """Standard deviation of the items that are not NaN; arguments as of `std`.
+
+    Raises
+    ------
+    TypeError, ValueError, CompileError
+        As `std`.
 
     Examples
     --------

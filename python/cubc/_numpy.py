@@ -19,6 +19,11 @@ def cumsum(x, /, axis=None, dtype=None, out=None, **options) -> Any:
     otherwise. ``**options`` are those of `scan`: ``inclusive``, ``init``, ``deterministic``,
     ``stream``, ``workspace`` and ``device``.
 
+    Raises
+    ------
+    TypeError, ValueError, CompileError
+        As `scan`.
+
     Examples
     --------
     >>> print(cubc.cumsum(np.arange(1, 5)))
@@ -29,6 +34,11 @@ def cumsum(x, /, axis=None, dtype=None, out=None, **options) -> Any:
 
 def cumprod(x, /, axis=None, dtype=None, out=None, **options) -> Any:
     """Multiply the items up to each one, flattened or along an axis; all else as `cumsum`.
+
+    Raises
+    ------
+    TypeError, ValueError, CompileError
+        As `scan`.
 
     Examples
     --------

@@ -67,6 +67,11 @@ def sum(
         As for `reduce`.
     {options}
 
+    Raises
+    ------
+    TypeError, ValueError, CompileError
+        As `reduce`.
+
     Examples
     --------
     >>> print(cubc.sum(np.array([3.0, 1.0, 2.0])))
@@ -86,6 +91,11 @@ def prod(
         As for `reduce`.
     {options}
 
+    Raises
+    ------
+    TypeError, ValueError, CompileError
+        As `reduce`.
+
     Examples
     --------
     >>> print(cubc.prod(np.array([3.0, 1.0, 2.0])))
@@ -102,6 +112,13 @@ def min(x, /, axis=None, out=None, keepdims=False, initial=None, where=True, **o
     x, axis, out, keepdims
         As for `reduce`.
     {options}
+
+    Raises
+    ------
+    ValueError
+        If there are no items, or `where` is given without `initial`.
+    TypeError, ValueError, CompileError
+        As `reduce`.
 
     Examples
     --------
@@ -120,6 +137,13 @@ def max(x, /, axis=None, out=None, keepdims=False, initial=None, where=True, **o
         As for `reduce`.
     {options}
 
+    Raises
+    ------
+    ValueError
+        If there are no items, or `where` is given without `initial`.
+    TypeError, ValueError, CompileError
+        As `reduce`.
+
     Examples
     --------
     >>> print(cubc.max(np.array([3.0, 1.0, 2.0])))
@@ -136,6 +160,11 @@ def any(x, /, axis=None, out=None, keepdims=False, *, where=True, **options) -> 
     x, axis, out, keepdims
         As for `reduce`.
     {options}
+
+    Raises
+    ------
+    TypeError, ValueError, CompileError
+        As `reduce`.
 
     Examples
     --------
@@ -154,6 +183,11 @@ def all(x, /, axis=None, out=None, keepdims=False, *, where=True, **options) -> 
         As for `reduce`.
     {options}
 
+    Raises
+    ------
+    TypeError, ValueError, CompileError
+        As `reduce`.
+
     Examples
     --------
     >>> print(cubc.all(np.array([1.0, 0.0])))
@@ -167,6 +201,13 @@ def argmin(x, /, axis=None, out=None, *, keepdims=False, **options) -> Any:
 
     The arguments are those of `reduce`.
 
+    Raises
+    ------
+    ValueError
+        If there are no items.
+    TypeError, ValueError, CompileError
+        As `reduce`.
+
     Examples
     --------
     >>> print(cubc.argmin(np.array([3.0, 1.0, 2.0])))
@@ -179,6 +220,13 @@ def argmax(x, /, axis=None, out=None, *, keepdims=False, **options) -> Any:
     """Index (int64) of the first largest item, or of the first NaN; or those along an axis.
 
     The arguments are those of `reduce`.
+
+    Raises
+    ------
+    ValueError
+        If there are no items.
+    TypeError, ValueError, CompileError
+        As `reduce`.
 
     Examples
     --------
