@@ -71,6 +71,8 @@ def test_variant_plots_are_a_matrix_over_the_run_time_axes(analysis):
     assert "percentile of time" in axes[-1, 0].get_xlabel()
     assert "speedup" in axes[0, 0].figure.get_supylabel()
     assert "select.demo" in axes[0, 0].figure.get_suptitle()
+    assert len({a.get_ylim() for a in axes.flat}) == 1  # one scale, by which they are compared
+    assert len({a.get_xlim() for a in analysis.plot_density().flat}) == 1
 
 
 def test_a_variant_plot_is_the_quotient_of_quantiles_with_the_slowest_left(analysis):
@@ -147,6 +149,7 @@ def test_few_samples_have_no_band(tmp_path):
     whole = next(line for line in axes[0, 0].lines if line.get_gid() == "all percentiles")
     np.testing.assert_allclose(whole.get_ydata(), 2, rtol=1e-6)
     assert np.isnan(axes[0, 0].lines[-1].get_ydata()).all()
+    assert "samples: too few for a band" in written(axes[0, 0])
 
 
 # ---- the other plots ----------------------------------------------------------------------------

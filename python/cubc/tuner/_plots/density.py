@@ -42,6 +42,7 @@ def plot_density(
     chosen = style.best_variants(group, variants)
     labels = style.short(group, ["base", *chosen])
     matrix = Matrix(group, figure, sharex=False, sharey=False)
+    ends: list[tuple[float, float]] = []
     for rt, axes in matrix.by_rt.items():
         pairs = {label: pair(group, label, rt, samples) for label in chosen}
         known = {label: both for label, both in pairs.items() if both[0].size and both[1].size}
@@ -56,10 +57,12 @@ def plot_density(
         for label, times in shown.items():
             place = None if label == "base" else chosen.index(label)
             _shape(axes, times, place, labels[label])
-        axes.set_xlim(*style.ends(shown.values()))
+        ends.append(style.ends(shown.values()))
         axes.set_ylim(0, 1.2 * axes.dataLim.y1)  # with room for the note
         axes.xaxis.set_major_locator(MaxNLocator(6))
         _note(axes, base)
+    for axes in matrix.by_rt.values() if ends else ():  # so that workloads are compared by eye
+        axes.set_xlim(min(low for low, _ in ends), max(high for _, high in ends))
     matrix.label("time / median of base", "density")
     matrix.legend()
     return matrix.axes

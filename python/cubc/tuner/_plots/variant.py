@@ -58,7 +58,7 @@ def plot_variant(
     """
     chosen = style.best_variants(group, variants)
     labels = style.short(group, chosen)
-    matrix = Matrix(group, figure)
+    matrix = Matrix(group, figure, sharey="all")  # so that workloads are compared by eye
     for rt, axes in matrix.by_rt.items():
         axes.axhline(1, color=style.BASE, linewidth=1.2, label="base", zorder=1.5)
         for place, variant in enumerate(chosen):
@@ -84,3 +84,8 @@ def _curve(axes: Axes, band: Band, samples: int, place: int, label: str) -> None
     inside = np.where(enough, band.value, np.nan)
     axes.plot(x, inside, color=color, linestyle=line, linewidth=1.8, label=label)
     axes.fill_between(x, band.low, band.high, where=enough, color=color, alpha=0.2, linewidth=0)
+    if not enough.any():
+        axes.text(
+            *(0.01, 0.97), f"{samples} samples: too few for a band", transform=axes.transAxes,
+            ha="left", va="top", color="0.3", fontsize="small",
+        )  # fmt: skip
