@@ -19,6 +19,7 @@ import stores
 import cubc
 from cubc import _core, tuner
 from cubc.tuner import _axes as ax
+from cubc.tuner import _stores
 from cubc.tuner._machine_code import read_manifest
 from cubc.tuner._stores import MOST_SAMPLES, read
 
@@ -319,7 +320,7 @@ def test_rows_that_share_their_bytes(tmp_path):
             repeat_first_cell(db, 6)
             break
     reasons = []
-    found = [len(row["message"]) for row in tuner._stores.rows(str(db), reasons)]
+    found = [len(row["message"]) for row in _stores.rows(str(db), reasons)]
     assert 2 <= len(found) < 6
     assert sum(found) <= db.stat().st_size
     assert re.search("row 5 .* that other rows have the bytes of", reasons[-1])

@@ -9,6 +9,7 @@ from lattice_reference import random_links, random_spinors
 
 import cubc
 from cubc import _core, lattice, tuner
+from cubc.tuner import _workload
 
 TYPE = {"T{ct}": "F32"}
 AT_24 = dict.fromkeys("XYZT", 24)
@@ -124,9 +125,9 @@ def test_a_search_at_a_volume(tmp_path):
 
 def test_a_search_with_several_right_hand_sides(tmp_path):
     """Variants that take several at a time are valid there, and only there."""
-    [one] = tuner._workload.compile_time_workloads("dslash.wilson.r12", {"T": "F32"}, "cpu")
+    [one] = _workload.compile_time_workloads("dslash.wilson.r12", {"T": "F32"}, "cpu")
     axes = {"T": "F32", "Sources": 4}
-    [four] = tuner._workload.compile_time_workloads("dslash.wilson.r12", axes, "cpu")
+    [four] = _workload.compile_time_workloads("dslash.wilson.r12", axes, "cpu")
     label = "tpb_1.mb_1.spt_4.kl_0.bx_6.by_6.bz_0.bt_0.sz_7.ld_0.ll_0.cv_0"
     assert four.space.valid(label) and not one.space.valid(label)
 
@@ -135,7 +136,7 @@ def test_variants_are_compiled_for_the_volume(monkeypatch):
     asked = []
     monkeypatch.setattr(_core, "compile", lambda *given: asked.append(given[-1]) or 1.5)
     axes = {"T{ct}": "F32", "X": [24, 40]}
-    [workload] = tuner._workload.compile_time_workloads("dslash.wilson.r12", axes, "cpu")
+    [workload] = _workload.compile_time_workloads("dslash.wilson.r12", axes, "cpu")
     assert workload.compile("base", 10.0) == 3.0
     assert [rt["X"] for rt in asked] == [24, 40]
 

@@ -9,6 +9,7 @@ import stores
 from stores import row, write
 
 from cubc import _core, tuner
+from cubc.tuner import _space
 from cubc.tuner._cli import main
 
 A, B, C = stores.variants()
@@ -65,7 +66,7 @@ def test_frame(db):
     assert len(frame) == 7
     labels = [p[1] for p in _core.parameters("reduce.sum", "cpu")]
     b = frame[(frame.variant == B) & (frame.Elements == 20)].iloc[0]
-    assert {label: b[label] for label in labels} == tuner._space.parse_label(B)
+    assert {label: b[label] for label in labels} == _space.parse_label(B)
     assert (b.center_us, b.base_us, b.speedup) == pytest.approx((1000, 3000, 3))
     assert b.gbps == pytest.approx((4 << 20) / 1e-3 / 1e9)
     assert (b.samples, b.status, b.benchmark) == (9, "ok", "reduce.sum")
@@ -96,7 +97,7 @@ def test_failures_have_a_status_and_no_score(tmp_path):
 
 def test_coverage(db):
     coverage = tuner.analyze(db).coverage().iloc[0]
-    valid = tuner._space.Space("reduce.sum", {"T{ct}": "F32"}, "cpu").count()
+    valid = _space.Space("reduce.sum", {"T{ct}": "F32"}, "cpu").count()
     assert (coverage.valid, coverage.failed) == (valid, 0)
     assert coverage.coverage == pytest.approx(coverage.measured / valid)
 

@@ -7,6 +7,7 @@ import sys
 import time
 from types import SimpleNamespace
 
+import isolated
 import pytest
 
 from cubc.tuner import _limits as limits
@@ -86,3 +87,11 @@ def test_descendants_of_the_supervisor_are_counted(monkeypatch, listing):
             other.stdin.close()
     assert "processes, over 0" in found
     assert re.fullmatch(r"held 0\.\d\d GiB of memory, over 0\.00 GiB", held)
+
+
+def test_a_measuring_process_imports_what_it_needs():
+    """It is started anew after each fault."""
+    code = "import sys, cubc.tuner._worker\nprint(*sys.modules)"
+    loaded = isolated.output(code).split()
+    assert "cubc.tuner._frames" in loaded
+    assert not {"cubc.tuner._search", "cubc.tuner._analyze", "cubc.tuner._public"} & {*loaded}

@@ -6,19 +6,11 @@
 >>> cubc.use_policies("my.db")                                               # doctest: +SKIP
 """
 
-from ._analyze import Analysis, Best, analyze
-from ._benchmark import Benchmark, benchmark
-from ._compare import Comparison, compare
-from ._example import example_db
-from ._live import compare_live
-from ._policies import use_policies
-from ._profile import profile
-from ._recorded import recorded
-from ._recording import record
-from ._remote_bench import BaseFailed
-from ._search import Result, Search, search
-from ._state import Launch, State
-from ._verify import verify, verify_winners
+# ruff: noqa: F403, F405
+import typing as _typing
+
+if _typing.TYPE_CHECKING:
+    from ._public import *
 
 __all__ = [
     "Analysis",
@@ -43,3 +35,17 @@ __all__ = [
     "verify",
     "verify_winners",
 ]
+
+
+def __getattr__(name: str) -> _typing.Any:
+    """Import what is behind the public names: a measuring process needs none of it."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import _public
+
+    globals().update({public: getattr(_public, public) for public in __all__})
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

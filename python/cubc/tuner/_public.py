@@ -1,0 +1,16 @@
+"""The names of `cubc.tuner`, which it takes from here when the first of them is asked for."""
+
+# ruff: noqa: F401
+from ._analyze import Analysis, Best, analyze
+from ._benchmark import Benchmark, benchmark
+from ._compare import Comparison, compare
+from ._example import example_db
+from ._live import compare_live
+from ._policies import use_policies
+from ._profile import profile
+from ._recorded import recorded
+from ._recording import record
+from ._remote_bench import BaseFailed
+from ._search import Result, Search, search
+from ._state import Launch, State
+from ._verify import verify, verify_winners
