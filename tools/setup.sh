@@ -6,7 +6,8 @@
 #   tools/setup.sh run       and .venv with cubc, installed for editing
 #   tools/setup.sh dev       and what the tests and linters need
 #
-# What is missing is installed when we may (root, with apt-get); otherwise one sentence names it.
+# Missing packages are installed where that is allowed (root, with apt-get); else a sentence names
+# them.
 # A stamp in .venv remembers what was installed from which sources: the second call does nothing.
 # PYTHON chooses the interpreter (default: python3).
 set -eu

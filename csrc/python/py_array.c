@@ -1,5 +1,5 @@
-// Arrays of a device, made, shared and used in the order of streams; their type is in
-// py_array_type.c.
+// Arrays of a device: how they are made, share memory, and keep the order of streams. Their Python
+// type is in py_array_type.c.
 #include "python/py_array.h"
 
 #include "base/size.h"

@@ -1,4 +1,5 @@
-// Tells if this thread binds calls (py_bound.c), and refuses what a bound call could not repeat.
+// The binding of calls in this thread (py_bound.c): whether it is on, and refusals of what a bound
+// call could not repeat.
 #ifndef CUBC_PY_BINDING_H
 #define CUBC_PY_BINDING_H
 

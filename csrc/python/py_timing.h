@@ -1,4 +1,5 @@
-// A measurement as Python asks for it, of whatever queues its work.
+// Measurements for Python: their options, and the sampling of a work, which may be a variant's run
+// or the recorded launches of a user's kernel.
 #ifndef CUBC_PY_TIMING_H
 #define CUBC_PY_TIMING_H
 

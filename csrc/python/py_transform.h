@@ -1,4 +1,5 @@
-// cubc.transform and cubc.Lazy: an expression evaluated now, or where a call reads it.
+// cubc.transform and cubc.Lazy: an expression evaluated now, or where a call reads it. Calls take
+// their inputs through py_input_get, because each may be lazy.
 #ifndef CUBC_PY_TRANSFORM_H
 #define CUBC_PY_TRANSFORM_H
 

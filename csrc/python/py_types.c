@@ -1,5 +1,5 @@
-// Types between Python and the core: see py_types.h. A struct's fields have dtypes again, so that
-// numbers and structs are in one file.
+// Types between Python and the core: see py_types.h. Members of a struct have dtypes themselves, so
+// numbers and structs are converted by the same functions.
 #include "python/py_types.h"
 
 #include <stdlib.h>

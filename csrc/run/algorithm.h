@@ -1,4 +1,4 @@
-// The definition of an algorithm, and its running.
+// The definition of an algorithm: problems, plans, parameters of public calls, descriptors.
 //
 // An algorithm is one kernel file plus one descriptor (csrc/primitives/<name>.c). The descriptor
 // says which operands and types there are, which variants make sense, what is launched and how many

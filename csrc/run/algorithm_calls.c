@@ -1,5 +1,5 @@
-// The public calls, made from the list: each checks its parameters, which makes a problem of them,
-// and runs that.
+// The public calls, generated from list.def. Each makes a problem of its parameters, which checks
+// them, and runs it.
 #include "run/run.h"
 
 #define ALGORITHM(name)                                                 \

@@ -1,4 +1,4 @@
-// Sketches of keys, and keys like a sketch: see keys.h.
+// Sketches of a call's keys, and keys for a benchmark that have the same sketch: see keys.h.
 #include "run/keys.h"
 
 #include "base/base.h"

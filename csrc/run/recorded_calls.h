@@ -1,10 +1,10 @@
 // The calls that a process makes while they are recorded: which, how often, and for how long.
 //
-// Calls are one where they run the same code at the same place on the run-time axes. No data are
-// kept. Where it is asked for, the keys of the 1st, 2nd, 4th, 8th ... call of a kind are sketched;
-// what they are like are further axes, of the calls up to the next sketch. The first calls of each
-// kind are timed by a pair of events on their stream, and then ever fewer: eight in each doubling
-// of their number, so that recording costs little where calls are many.
+// Calls are of one kind if they run the same code at the same place on the run-time axes. No data
+// are kept. If it is asked for, the keys of the 1st, 2nd, 4th, 8th ... call of a kind are sketched,
+// and the statistics of a sketch are further axes of the calls up to the next one. The first calls
+// of each kind are timed by a pair of events on their stream, and then ever fewer: eight in each
+// doubling of their number, so that recording many calls costs little.
 //
 // Calls share a lock. Readers of the counts (calls_after, calls_settle) take none, so that no call
 // waits for a reader.

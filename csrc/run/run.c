@@ -1,4 +1,4 @@
-// The running of calls: a problem and an instance become a plan, which is queued on a stream.
+// The running of a call: its variant is found, the plan is made and queued on the stream.
 #include "run/run.h"
 
 #include "base/integer.h"

@@ -1,4 +1,4 @@
-// The running of problems: from a problem to what is queued on a stream.
+// The running of a call, from its problem to launches that are queued on a stream.
 #ifndef CUBC_RUN_H
 #define CUBC_RUN_H
 

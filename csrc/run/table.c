@@ -1,5 +1,5 @@
-// Lookup of loaded variants: see table.h. The table is looked up on every call, so the compile-time
-// part of a problem is hashed and compared as it stands.
+// Lookup of loaded variants: see table.h. Every call does it, so the compile-time part of a problem
+// is hashed and compared as it stands, without a text of it.
 #define _POSIX_C_SOURCE 200809L // nanosleep
 #include "run/table.h"
 

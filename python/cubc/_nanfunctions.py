@@ -1,7 +1,7 @@
 """Reductions and scans that leave NaN out, by NumPy's names.
 
-A NaN is replaced as it is read, by what changes nothing. Arrays that cannot have one are reduced as
-they are.
+A NaN is replaced, as it is read, by a number that does not change the result. Arrays of types
+without NaN are reduced as they are.
 """
 
 import warnings

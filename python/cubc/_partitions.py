@@ -1,4 +1,4 @@
-"""numpy.partition and numpy.argpartition, and what had the first name before."""
+"""numpy.partition and numpy.argpartition; and the partition by a condition that had the name."""
 
 import warnings
 from typing import Any

@@ -1,4 +1,4 @@
-"""One line for whoever waits: kernels are compiled before a first result."""
+"""A line of progress while kernels are compiled, which may take seconds before a first result."""
 
 import sys
 import threading

@@ -1,8 +1,8 @@
 // A user's expressions, their operands and the operands' axes: the input is eight bytes that choose
 // types and shapes, an expression, and after a NUL each the names of operands.
 //
-// What the core reads of an expression is its identifiers, and what it writes of it is one line of
-// a macro: no text of a caller may end that line, and an accepted operand is one the text names.
+// The core reads the identifiers of an expression, and writes it as one line of a macro. No text of
+// a caller may end that line, and an accepted operand is one that the text names.
 #include "fuzz.h"
 #include "run/algorithm.h"
 

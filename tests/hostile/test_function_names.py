@@ -84,7 +84,8 @@ OTHERS = {
     "device_info",
     "devices",
 }
-OTHERS |= {"empty", "ffi", "get_include", "get_library", "synchronize", "trace", "use_policies"}
+OTHERS |= {"empty", "ffi", "get_include", "get_library", "synchronize", "trace"}
+OTHERS |= {"use_bundle", "use_policies"}
 
 
 def refused(name, x, **options):

@@ -1,4 +1,4 @@
-"""When a search has found enough: a target that is met, or no better variant for long."""
+"""Goals that end a search early: a target that is met, or no better variant for long."""
 
 from __future__ import annotations
 

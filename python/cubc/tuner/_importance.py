@@ -1,9 +1,9 @@
 """Importance of parameters for the speed of a variant.
 
 The measure is the total-effect index of a variance-based sensitivity analysis: the share of the
-variance of log(score) that nobody could predict who knew all parameters but this one. It counts a
-parameter's interactions, so that the shares may add up to more than 1; how much two parameters
-share is what `interactions` gives.
+variance of log(score) that cannot be predicted from all parameters but this one. It counts a
+parameter's interactions, so the shares may add up to more than 1. `interactions` gives the share of
+each pair of parameters.
 
 A random forest, trained on the measured variants, stands in for the benchmark where it was not
 measured. The index is half the rise of its mean squared error when the parameter's values are

@@ -2,9 +2,9 @@
 
 A search that learns measures mostly good variants, so the scores that it has are not those of the
 space: a random order of them finds far more than random search does. Therefore each measured
-variant stands for that part of the space which is nearest to it. Nearness is what the model of the
-default strategy learns from these scores: variants are near that differ in what hardly matters.
-The parts are estimated by variants drawn at random from the space.
+variant stands for the part of the space that is nearest to it. The model of the default strategy
+learns from these scores which variants are near: those that differ in parameters of little effect.
+The size of each part is estimated by variants drawn at random from the space.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Quantiles of measured times, and what is built on them: ratios and densities.
+"""Quantiles of measured times, and the ratios and densities that are made of them.
 
 The Harrell-Davis estimator takes a weighted mean of all sorted samples instead of picking one or
 two of them, so that it varies less from run to run and moves smoothly with p. The price is that it

@@ -3,8 +3,8 @@
 A group is one benchmark and compile-time workload on one physical device in one state (its
 multiprocessors or granted cores, its ECC), with one driver, one compiler, one version of the kernel
 source and one declaration of its axes. A base of one group is never compared with a variant of
-another, even in one file. The versions of cubc and of the CUDA runtime do not matter: they are in
-the store, and neither is in what is measured.
+another, even in one file. The versions of cubc and of the CUDA runtime are in the store, but do not
+separate groups: neither is part of what is measured.
 """
 
 from __future__ import annotations

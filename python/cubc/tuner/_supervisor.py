@@ -3,8 +3,8 @@
 ``python -I -S _supervisor.py <socket> <command>...`` starts the command, whose output goes to this
 process's standard error. Standard output gets "p" with the command's process id, once it has its
 session, and "s" with its status. When the command ends, or when standard input is closed, all its
-descendants are killed: those that have left its group and session too, because the orphans of a
-subreaper become its own children.
+descendants are killed. Those that have left its group and session are too, because orphans below a
+subreaper, which this process is, become its children.
 
 Nothing is imported that does not come with Python's core, and no package of the user's: it starts
 within 20 ms and cannot be the cause of anything.
