@@ -154,8 +154,8 @@ typedef struct cubc_select_params {
     const void *in; // NULL: the items are their indices, I64
     void *out;      // room for n items
     void *rest;     // room for n items: those that are not selected, in order; may be NULL
-    void *second;   // room for n items: those whose predicate is 2, in order; it is 1 for out then.
-                    // May be NULL; needs a predicate and the rest
+    void *second;   // room for n items: those whose predicate is 2, in order, while out has those
+                    // whose predicate is 1. May be NULL; needs a predicate and the rest
     int64_t *count; // numbers of items in out and, if given, in second; in the device's memory
     uint64_t n;
     cubc_type type;
@@ -270,7 +270,7 @@ typedef struct cubc_level { // the bins of a channel
 
 typedef struct cubc_histogram_params {
     const void *in;
-    void *out;           // as many items as there are bins, a channel's behind the other's
+    void *out;           // an item for each bin, those of one channel after the other
     const void *weights; // n of them, of one channel; NULL: items are counted
     const void *edges;   // bins + 1 of each channel, none below the one before it, and the last bin
                          // holds its upper edge; NULL: bins are even
@@ -279,7 +279,7 @@ typedef struct cubc_histogram_params {
     cubc_type type;
     cubc_type out_type; // I32, I64, U32, U64, F32 or F64; of floating weights F32 or F64
     cubc_type weight_type;
-    cubc_type edge_type;  // I64, U64, F32 or F64: items are compared in it. Of even bins F32 or F64
+    cubc_type edge_type;  // items are compared in it: I64, U64, F32 or F64; of even bins F32 or F64
     cubc_type step_type;  // F32 or F64: even edges are i * ((upper - lower) / bins) + lower in it,
                           // as numpy.linspace has them, and then converted to edge_type
     int is_index;         // an item is the number of its bin; there are no edges

@@ -18,8 +18,8 @@ typedef enum cubc_field_order {
 } cubc_field_order;
 
 // A copy of a gauge field in another order, precision or reconstruction. Links of 12 or 8 reals are
-// taken for SU(3) matrices, those of 13 for matrices of U(3): the copy does not look, as that would
-// wait for the device. CUBC_GAUGE_UNITARITY of cubc_gauge_measure tells how far the links are from
+// taken for SU(3) matrices, those of 13 for matrices of U(3), without a check, which would wait for
+// the device. CUBC_GAUGE_UNITARITY of cubc_gauge_measure tells how far the links are from
 // either; more than 1e-4 is not rounding, and what Python refuses. The copy must not overlap the
 // source.
 typedef struct cubc_link_copy_params {
