@@ -9,6 +9,7 @@
 #   make lint      formatting, lint, types and the stub, and `make analyze`; `make format` mends what it can
 #   make analyze   the C core by gcc's analyzer
 #   make docs      the pages of docs/, by Sphinx, into build/docs/html; warnings are errors
+#   make notebooks runs the notebooks on the cpu and writes their outputs into them
 #   make wheel     a wheel for this machine, checked and tried in fresh environments
 #   make bench     benchmarks/ side by side with NumPy, or with CUB where nvcc is found
 #   make bench-cub every cell beside the newest CUB, into benchmarks/results; `make tables` then
@@ -29,7 +30,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # Only the plugins that the tests need: another one of the environment must not change or break them.
 PYTEST := PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 PYTEST_PLUGINS=pytest_timeout $(BIN)/python -m pytest -q -p xdist
 
-.PHONY: build system test test-gpu stubs ctest tsan fuzz fuzz-texts lint analyze format docs wheel demo bench bench-cub tables clean
+.PHONY: build system test test-gpu stubs ctest tsan fuzz fuzz-texts lint analyze format docs notebooks wheel demo bench bench-cub tables clean
 .DEFAULT_GOAL := build
 
 build:
@@ -177,6 +178,10 @@ docs: build
 	@cp -R docs notebooks build/docs/pages && cp -R notebooks build/docs/pages/docs
 	@ln -s $(CURDIR)/csrc $(CURDIR)/CONTRIBUTING.md $(CURDIR)/pyproject.toml build/docs/pages
 	$(BIN)/python -m sphinx -q -W --keep-going -j $(JOBS) -b html build/docs/pages/docs build/docs/html
+
+notebooks:
+	@sh tools/setup.sh dev
+	$(BIN)/python tools/notebooks.py $(NOTEBOOKS)
 
 # ---- wheel --------------------------------------------------------------------------------------
 wheel:

@@ -1,5 +1,6 @@
-"""The notebooks run from top to bottom, and are kept without outputs, or with those they give."""
+"""The notebooks run from top to bottom, and are kept with outputs of the code that they have."""
 
+import hashlib
 import os
 from pathlib import Path
 
@@ -9,10 +10,10 @@ import pytest
 
 from cubc import _core
 
-FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 SECONDS = 90  # a cell
-KEPT = {"03_read_an_analysis"}  # outputs are kept: they are of a store that never changes
 
 
 def read(path):
@@ -35,16 +36,17 @@ def printed(cell):
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_is_kept_without_outputs(path):
+def test_a_notebook_has_its_outputs(path):
     notebook = read(path)
     nbformat.validate(notebook)
     assert notebook.cells[0].source.startswith("# ")
-    if path.stem in KEPT:
-        assert any("image/png" in out.get("data", {}) for c in code(notebook) for out in c.outputs)
-        return
-    for cell in code(notebook):
-        assert not cell.outputs, f"{path.name}: clear the outputs before the commit"
-        assert cell.execution_count is None
+    texts = "\0".join(cell.source for cell in code(notebook))
+    made_of = notebook.metadata.get("cubc", {}).get("outputs_of")
+    assert made_of == hashlib.sha256(texts.encode()).hexdigest(), (
+        f"the outputs are of other code: python tools/notebooks.py {path.relative_to(ROOT)}"
+    )
+    assert [cell.execution_count for cell in code(notebook)] == [*range(1, len(code(notebook)) + 1)]
+    assert not any(out.output_type == "error" for cell in code(notebook) for out in cell.outputs)
 
 
 @pytest.fixture

@@ -69,11 +69,11 @@ class Gauge:
 
     Examples
     --------
-    >>> links = np.zeros((6, 4, 2, 4, 4, 3, 3), complex)  # T, Z, Y, X, direction, row, column
+    >>> links = np.zeros((2, 6, 4, 8, 4, 3, 3), complex)  # T, Z, Y, X, direction, row, column
     >>> links[...] = np.eye(3)
     >>> u = lattice.Gauge(links)
     >>> u, u.plaquette()[0]
-    (Gauge(4x2x4x6 on cpu), 1.0)
+    (Gauge(8x4x6x2 on cpu), 1.0)
     """
 
     @named
@@ -171,7 +171,7 @@ class Gauge:
 
         Examples
         --------
-        >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+        >>> u = lattice.Gauge.unit((8, 4, 6, 2))
         >>> lattice.Gauge.from_native(u.native(), u.extent).plaquette()[0]
         1.0
         """
@@ -191,8 +191,8 @@ class Gauge:
 
         Examples
         --------
-        >>> lattice.Gauge.unit((4, 2, 4, 6))
-        Gauge(4x2x4x6 on cpu)
+        >>> lattice.Gauge.unit((8, 4, 6, 2))
+        Gauge(8x4x6x2 on cpu)
         """
         return cls._filled(extent, 0, 1, 0, device)
 
@@ -228,7 +228,7 @@ class Gauge:
 
         Examples
         --------
-        >>> abs(lattice.Gauge.random((4, 2, 4, 6), seed=1).plaquette()[0]) < 0.1
+        >>> abs(lattice.Gauge.random((8, 4, 6, 2), seed=1).plaquette()[0]) < 0.1
         True
         """
         return cls._filled(extent, seed, noise is not None, 1 if noise is None else noise, device)
@@ -267,8 +267,8 @@ class Gauge:
 
         Examples
         --------
-        >>> u = lattice.Gauge.unit((4, 2, 4, 6))
-        >>> u.native().size == 72 * 4 * 2 * 4 * 6
+        >>> u = lattice.Gauge.unit((8, 4, 6, 2))
+        >>> u.native().size == 72 * 8 * 4 * 6 * 2
         True
         """
         refuse(self, "a kernel of the native links, but of Wilson-like operators,")
@@ -317,11 +317,9 @@ class Gauge:
 
         Examples
         --------
-        >>> u = lattice.Gauge.unit((4, 2, 4, 6))
-        >>> v = u.copy()
-        >>> v.update(6.0, sweeps=1, over_relaxation=1)
-        >>> u.plaquette()[0]
-        1.0
+        >>> u = lattice.Gauge.unit((8, 4, 6, 2))
+        >>> u.copy().native() is u.native()
+        False
         """
         return Gauge.from_native(
             _core.transform("u", u=self._native, stream=stream), self.extent, grid=self.grid
@@ -332,7 +330,7 @@ class Gauge:
 
         Examples
         --------
-        >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+        >>> u = lattice.Gauge.unit((8, 4, 6, 2))
         >>> u.changed()
         >>> u.version
         1
@@ -351,9 +349,9 @@ class Gauge:
 
         Examples
         --------
-        >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+        >>> u = lattice.Gauge.unit((8, 4, 6, 2))
         >>> u.links().shape
-        (6, 4, 2, 4, 4, 3, 3)
+        (2, 6, 4, 8, 4, 3, 3)
         """
         x, y, z, t = self.extent
         given = {
@@ -378,7 +376,7 @@ class Gauge:
 
         Examples
         --------
-        >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+        >>> u = lattice.Gauge.unit((8, 4, 6, 2))
         >>> u.write("unit.lime")
         >>> lattice.read_info("unit.lime")[0].format
         'ildg'
@@ -425,10 +423,10 @@ def read_gauge(
 
     Examples
     --------
-    >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+    >>> u = lattice.Gauge.unit((8, 4, 6, 2))
     >>> lattice.write_gauge("unit.lime", u)
     >>> lattice.read_gauge("unit.lime")
-    Gauge(4x2x4x6 on cpu)
+    Gauge(8x4x6x2 on cpu)
     """
     links = read_links(path, verify=verify, record=record)[0]
     try:
@@ -451,7 +449,7 @@ def write_gauge(
 
     Examples
     --------
-    >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+    >>> u = lattice.Gauge.unit((8, 4, 6, 2))
     >>> lattice.write_gauge("unit.nersc", u, format="nersc")
     >>> lattice.read_info("unit.nersc")[0].plaquette
     1.0

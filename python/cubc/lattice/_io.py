@@ -52,10 +52,10 @@ class FileInfo:
 
     Examples
     --------
-    >>> lattice.write_gauge("unit.lime", lattice.Gauge.unit((4, 2, 4, 6)))
+    >>> lattice.write_gauge("unit.lime", lattice.Gauge.unit((8, 4, 6, 2)))
     >>> (info,) = lattice.read_info("unit.lime")
     >>> info.kind, info.extent, info.precision
-    ('links', (4, 2, 4, 6), 'double')
+    ('links', (8, 4, 6, 2), 'double')
     """
 
     format: str
@@ -89,7 +89,7 @@ def read_info(path, verify=True):
 
     Examples
     --------
-    >>> lattice.write_spinor("ones.lime", np.ones((6, 4, 2, 4, 4, 3), complex))
+    >>> lattice.write_spinor("ones.lime", np.ones((2, 6, 4, 8, 4, 3), complex))
     >>> [info.kind for info in lattice.read_info("ones.lime")]
     ['spinor']
     """
@@ -135,10 +135,10 @@ def read_links(path, verify=True, project=False, record=None):
 
     Examples
     --------
-    >>> lattice.write_links("unit.lime", lattice.Gauge.unit((4, 2, 4, 6)).links().numpy())
+    >>> lattice.write_links("unit.lime", lattice.Gauge.unit((8, 4, 6, 2)).links().numpy())
     >>> links, info = lattice.read_links("unit.lime")
     >>> links.shape, info.format
-    ((6, 4, 2, 4, 4, 3, 3), 'ildg')
+    ((2, 6, 4, 8, 4, 3, 3), 'ildg')
     """
     return _read(path, "links", verify, record, project)
 
@@ -378,7 +378,7 @@ def write_links(path, links, format="ildg", precision=None, rows=3):
 
     Examples
     --------
-    >>> links = lattice.Gauge.unit((4, 2, 4, 6)).links().numpy()
+    >>> links = lattice.Gauge.unit((8, 4, 6, 2)).links().numpy()
     >>> lattice.write_links("unit.nersc", links, format="nersc", rows=2)
     >>> lattice.read_info("unit.nersc")[0].rows
     2

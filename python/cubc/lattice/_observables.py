@@ -36,7 +36,7 @@ def plaquette(gauge: Gauge) -> tuple[float, float, float]:
 
     Examples
     --------
-    >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+    >>> u = lattice.Gauge.unit((8, 4, 6, 2))
     >>> u.plaquette()
     (1.0, 1.0, 1.0)
     """
@@ -51,7 +51,7 @@ def plaquettes(gauge: Gauge) -> dict[str, float]:
 
     Examples
     --------
-    >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+    >>> u = lattice.Gauge.unit((8, 4, 6, 2))
     >>> u.plaquettes()["xt"]
     1.0
     """
@@ -64,7 +64,7 @@ def link_trace(gauge: Gauge) -> float:
 
     Examples
     --------
-    >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+    >>> u = lattice.Gauge.unit((8, 4, 6, 2))
     >>> u.link_trace()
     1.0
     """
@@ -77,7 +77,7 @@ def polyakov(gauge: Gauge) -> complex:
 
     Examples
     --------
-    >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+    >>> u = lattice.Gauge.unit((8, 4, 6, 2))
     >>> u.polyakov()
     (1+0j)
     """
@@ -100,7 +100,7 @@ def unitarity(gauge: Gauge, *, stream: Any = None) -> tuple[float, float]:
 
     Examples
     --------
-    >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+    >>> u = lattice.Gauge.unit((8, 4, 6, 2))
     >>> u.unitarity()
     (0.0, 0.0)
     """

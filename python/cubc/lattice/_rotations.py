@@ -41,8 +41,8 @@ class Rotation:
 
     Examples
     --------
-    >>> g = lattice.Rotation.random((4, 2, 4, 6), seed=2)
-    >>> u = lattice.Gauge.unit((4, 2, 4, 6)).transform(g)  # a pure gauge
+    >>> g = lattice.Rotation.random((8, 4, 6, 2), seed=2)
+    >>> u = lattice.Gauge.unit((8, 4, 6, 2)).transform(g)  # a pure gauge
     >>> print(np.round(u.plaquette(), 12))
     [1. 1. 1.]
     """
@@ -91,8 +91,8 @@ class Rotation:
 
         Examples
         --------
-        >>> lattice.Rotation.random((4, 2, 4, 6))
-        Rotation(4x2x4x6 on cpu)
+        >>> lattice.Rotation.random((8, 4, 6, 2))
+        Rotation(8x4x6x2 on cpu)
         """
         matrices = _core.empty((18 * int(np.prod(extent)),), "float64", device=device)
         fill(matrices, 1, extent, seed, 0, 1)
@@ -111,8 +111,8 @@ class Rotation:
 
         Examples
         --------
-        >>> lattice.Rotation.random((4, 2, 4, 6)).numpy().shape
-        (6, 4, 2, 4, 3, 3)
+        >>> lattice.Rotation.random((8, 4, 6, 2)).numpy().shape
+        (2, 6, 4, 8, 3, 3)
         """
         plain = np.empty((*self.extent[::-1], 3, 3), np.complex128)
         native = self._native.numpy().view(np.complex128).reshape(2, 9, -1)
@@ -168,7 +168,7 @@ def transform(
 
     Examples
     --------
-    >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+    >>> u = lattice.Gauge.unit((8, 4, 6, 2))
     >>> g = lattice.Rotation.random(u.extent)
     >>> back = u.transform(g).transform(g, inverse=True)
     >>> abs(back.links().numpy() - u.links().numpy()).max() < 1e-12
@@ -192,7 +192,7 @@ def temporal_gauge(gauge: Gauge, *, stream: Any = None) -> tuple[Gauge, Rotation
 
     Examples
     --------
-    >>> u = lattice.Gauge.random((4, 2, 4, 6))
+    >>> u = lattice.Gauge.random((8, 4, 6, 2))
     >>> fixed, g = u.temporal_gauge()
     >>> print(fixed.links().numpy()[0, 0, 0, 0, 3].real.round(12))  # a link in time
     [[1. 0. 0.]

@@ -31,7 +31,7 @@ def project(gauge: Gauge, *, nearest: bool = False, stream: Any = None) -> None:
 
     Examples
     --------
-    >>> u = lattice.Gauge.random((4, 2, 4, 6))
+    >>> u = lattice.Gauge.random((8, 4, 6, 2))
     >>> u.project()
     >>> max(u.unitarity()) < 1e-14
     True
@@ -98,7 +98,7 @@ def update(
 
     Examples
     --------
-    >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+    >>> u = lattice.Gauge.unit((4, 6, 2, 4))
     >>> u.update(6.0, sweeps=1, over_relaxation=1, seed=3)
     >>> 0.5 < u.plaquette()[0] < 1
     True

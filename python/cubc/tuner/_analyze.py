@@ -147,7 +147,7 @@ class Analysis(Figures):
         Examples
         --------
         >>> a = tuner.analyze(tuner.example_db(), "scan.exclusive.sum")
-        >>> print(a.top(1))
+        >>> print(a.top(1))  # doctest: +SKIP
         scan.exclusive.sum I16 on NVIDIA H200
          score low high verdict mins means maxs
          1.057 1.051 1.063 FASTER 0.990 1.058 1.150
