@@ -128,11 +128,6 @@ static cubc_status open_default(cubc_device **out)
     return open_named("cpu", &device_cpu_api, 0, out);
 }
 
-static cubc_status open_cpu(int index, const char *name, cubc_device **out)
-{
-    return open_named(index ? name : "cpu", &device_cpu_api, index, out);
-}
-
 cubc_status device_open(const char *name, cubc_device **out)
 {
     *out = NULL;
@@ -151,7 +146,7 @@ cubc_status device_open(const char *name, cubc_device **out)
     else if (index >= 0)
         st = open_cuda(index, out);
     else
-        st = open_cpu(cpu, name, out);
+        st = open_named(cpu ? name : "cpu", &device_cpu_api, cpu, out);
     pthread_mutex_unlock(&lock);
     return st;
 }

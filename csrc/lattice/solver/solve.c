@@ -231,14 +231,6 @@ static cubc_status solve_steps(solver *s, void *context)
     return s->shifts ? solve_give_shifted(s, p, &w, info) : solve_give_fields(s, p, &w, info);
 }
 
-static cubc_status compile_kernels(solver *s, solve_context *context)
-{
-    double start = now_seconds();
-    cubc_status st = dry_run_compile(s, solve_steps, context);
-    s->compile_seconds = now_seconds() - start;
-    return st;
-}
-
 cubc_status cubc_solve(cubc_device *device, const cubc_solve_params *params, cubc_solve_info *info,
                        cubc_stream stream)
 {
@@ -271,7 +263,9 @@ cubc_status cubc_solve(cubc_device *device, const cubc_solve_params *params, cub
     s.guard.ranks = p->op->ranks;
     TRY(device->api->stream_create(device, &s.stream));
     cubc_status st = device->api->order(device, s.stream, stream);
-    if (!st) st = compile_kernels(&s, &context);
+    double compiling = now_seconds();
+    if (!st) st = dry_run_compile(&s, solve_steps, &context);
+    s.compile_seconds = now_seconds() - compiling;
     if (!st) st = solve_steps(&s, &context);
     if (!st) st = device->api->synchronize(device, s.stream);
     if (!st && s.guard.ranks) st = cubc_ranks_check(s.guard.ranks, s.stream);
