@@ -89,6 +89,15 @@ def test_an_own_neighbour_has_the_same_bits(device, alone, cut):
     alone[cut].check()
 
 
+def test_one_rank_may_have_no_faces(device):
+    links, psi = fields(EXTENT)
+    made = [
+        lattice.Wilson(lattice.Gauge(links, grid=grid, device=device), KAPPA, **BOUNDARY)(psi)
+        for grid in (None, lattice.Grid(device=device))
+    ]
+    check_same(device, *made)
+
+
 @pytest.mark.parametrize(
     ("cut", "sources", "form", "dagger", "options"),
     [
@@ -173,6 +182,8 @@ def hop_everywhere(comm):
     grid = lattice.Grid((1, 1, 1, comm.size), comm)
     extent = whole_extent(grid.grid)
     gauge = lattice.Gauge(grid.part(near_one(extent[::-1])), grid=grid)
+    gauge.write(comm.folder / "links.lime")
+    gauge = lattice.read_gauge(comm.folder / "links.lime", grid=grid)
     _, b = fields(extent, 2)
     x, info = lattice.Wilson(gauge, KAPPA).solve(grid.part(b, 1), **SOLVE)
     found["x"] = grid.gather(x, 1)
@@ -193,6 +204,8 @@ def test_ranks_have_the_numbers_of_one(tmp_path, device, size):
         links, psi = fields(whole_extent(grid))
         whole = lattice.Wilson(lattice.Gauge(links, device=device), KAPPA, **BOUNDARY)
         check_same(device, found[f"hop{k}"], whole(psi))
+    links = lattice.read_links(tmp_path / "links.lime")[0]
+    np.testing.assert_array_equal(links, near_one(whole_extent((1, 1, 1, size))[::-1]))
     reports = found["reports"]
     assert (reports == reports[0]).all()  # to the last bit
     assert (reports[..., 1] < 1e-6).all()
@@ -343,23 +356,17 @@ def test_memory_that_is_not_shared(first, error, says):
 
 
 # ---- what is refused ----------------------------------------------------------------------------
-def test_what_is_not_handled_says_so(tmp_path):
+def test_what_is_not_handled_says_so():
     grid = lattice.Grid(cut="t", device="cpu")
     links, psi = fields(EXTENT)
     gauge = lattice.Gauge(links, grid=grid)
-    operators = [
-        lattice.DomainWall(gauge, mass=0.1, M5=1.8, Ls=2),
-        lattice.Staggered(gauge, 0.1),
-    ]
-    fives = [np.stack([psi, psi]), psi[..., 0, :]]
+    staggered, colours = lattice.Staggered(gauge, 0.1), psi[..., 0, :]
     refused = [
         gauge.temporal_gauge,
         lambda: gauge.update(6.0),
-        lambda: gauge.write(tmp_path / "links"),
-        lambda: lattice.write_gauge(tmp_path / "links", gauge),
         lambda: lattice.fat_links(gauge, "asqtad"),
-        *(lambda o=o, x=x: o(x) for o, x in zip(operators, fives, strict=True)),
-        *(lambda o=o, x=x: o.solve(x) for o, x in zip(operators, fives, strict=True)),
+        lambda: staggered(colours),
+        lambda: staggered.solve(colours),
     ]
     for call in refused:
         with pytest.raises(NotImplementedError, match="not handled on a Grid yet"):

@@ -60,6 +60,16 @@ def test_observables_are_the_same(shape):
     assert cut.unitarity() == whole.unitarity()
 
 
+def test_files(tmp_path):
+    whole, cut, _ = gauges((1, 1, 1, 2))
+    lattice.write_gauge(tmp_path / "links", cut)
+    again = lattice.read_gauge(tmp_path / "links", grid=(1, 1, 1, 2))
+    assert again.device == cut.device
+    again.write(tmp_path / "again")
+    links = lattice.read_links(tmp_path / "again")[0]
+    np.testing.assert_array_equal(links, whole.links().numpy())
+
+
 def test_a_solve():
     extent = whole_extent((1, 1, 1, 2))
     links, (_, b) = near_one(extent[::-1]), fields(extent, 2)

@@ -99,7 +99,7 @@ cubc_status dslash_plan_on(const problem *p, const instance *i, dslash_grid grid
     int count = HOP_WORDS;
     if (dslash_traits_of(p).phases) count += dslash_phase_words(numbers.theta, hops + count);
     const cubc_ranks *ranks = dslash_site_numbers_of(p).guard.ranks;
-    if (ranks) {
+    if (dslash_site_traits_of(p).cut) {
         TRY(ranks_check_device(ranks, i->device));
         hops[count++] = (uintptr_t)ranks_table(ranks);
         hops[count++] = ranks_edges(ranks);

@@ -369,6 +369,9 @@ class Gauge:
     def write(self, path: Any, format: str = "ildg", precision: str | None = None) -> None:
         """Write the field to a file; see `write_links`.
 
+        On a `Grid` all ranks call it, and the first one writes the whole lattice, which all of them
+        hold meanwhile.
+
         Raises
         ------
         OSError, ValueError
@@ -381,8 +384,23 @@ class Gauge:
         >>> lattice.read_info("unit.lime")[0].format
         'ildg'
         """
-        refuse(self, "Gauge.write")
-        write_links(path, np.asarray(self.links()), format=format, precision=precision)
+        if self.team is not None:
+            ranks, parts = self.team.ranks, self.parts
+            made = self.team.run(lambda rank: parts[rank].links(stream=ranks[rank].stream).numpy())
+            write_links(path, self.team.whole(made, 0), format=format, precision=precision)
+            return
+        links = self.links().numpy()
+        if self.grid is None:
+            write_links(path, links, format=format, precision=precision)
+            return
+        whole, failed = self.grid.gather(links), None
+        if self.grid.rank == 0:
+            try:
+                write_links(path, whole, format=format, precision=precision)
+            except (OSError, ValueError) as error:
+                failed = error
+        if (failed := self.grid._all(failed)[0]) is not None:
+            raise failed
 
 
 @named
@@ -393,6 +411,7 @@ def read_gauge(
     project: bool = False,
     record: int | None = None,
     device: Any = None,
+    grid: Grid | Sequence[int] | None = None,
 ) -> Gauge:
     """Read a gauge configuration of ILDG, SciDAC, NERSC, MILC, openQCD or DD-alphaAMG.
 
@@ -410,6 +429,9 @@ def read_gauge(
         Number of the configuration, from 0 on, in a file that holds several.
     device : str, optional
         Device that holds the field: "cuda:0", "cpu"; by default the default device.
+    grid : Grid or tuple of int, optional
+        Ranks over which the lattice is cut, as for `Gauge`. Each reads the whole file and keeps its
+        part.
 
     Returns
     -------
@@ -430,7 +452,9 @@ def read_gauge(
     """
     links = read_links(path, verify=verify, record=record)[0]
     try:
-        return Gauge(links, device=device, project=project)
+        if isinstance(grid, Grid):
+            links = grid.part(links)
+        return Gauge(links, device=device, project=project, grid=grid)
     except ValueError as error:
         reason = str(error).removeprefix("Gauge(): ")
         raise ValueError(f"{os.fspath(path)}: {reason}") from None
@@ -455,6 +479,6 @@ def write_gauge(
     1.0
     """
     if isinstance(gauge, Gauge):
-        refuse(gauge, "write_gauge")
-    links = gauge.links() if isinstance(gauge, Gauge) else gauge
-    write_links(path, np.asarray(links), format=format, precision=precision)
+        gauge.write(path, format=format, precision=precision)
+    else:
+        write_links(path, np.asarray(gauge), format=format, precision=precision)

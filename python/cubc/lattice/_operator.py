@@ -5,6 +5,7 @@ from math import isfinite
 from typing import Any
 
 from .._calls import named
+from .._core import call
 from ._fields import (
     SPINOR,
     Spinors,
@@ -85,6 +86,16 @@ class Operator:
 
     def _system(self, precision: str, stream: Any = None) -> tuple[str, dict[str, Any]]:
         raise NotImplementedError
+
+    def _call(self, kernel: str, given: dict[str, Any], stream: Any) -> Any:
+        """Call a kernel that has hops, over the ranks of the gauge field."""
+        grid = self.gauge.grid
+        if grid is None:
+            return call(kernel, given, stream=stream)
+        made = call(kernel, given | {"ranks": grid._ranks}, stream=stream)
+        if grid.size > 1:
+            grid.check()
+        return made
 
     def _packed(self, x: Any, stream: Any) -> tuple[Any, Spinors]:
         x = as_complex(x, "the field", self.gauge.device, stream)

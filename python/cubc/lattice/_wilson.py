@@ -5,7 +5,6 @@ from math import isfinite
 from typing import Any
 
 from .._calls import named
-from .._core import call
 from ._fields import Spinors, extent_fields, outputs, precision_type
 from ._gauge import Gauge
 from ._operator import Operator, theta_fields
@@ -144,7 +143,6 @@ class Wilson(Propagates, Operator):
             "anisotropy": self.anisotropy,
             **theta_fields(self.theta),
             **extent_fields(self.gauge.extent),
-            **({} if self.gauge.grid is None else {"ranks": self.gauge.grid._ranks}),
             **outputs(precision_type(self.precision), x.sites),
         }
 
@@ -152,10 +150,7 @@ class Wilson(Propagates, Operator):
         return self.gauge._stored(self.reconstruct, precision, stream)
 
     def _run(self, kernel: str, given: dict[str, Any], x: Spinors, stream: Any) -> Spinors:
-        data, norms = call(kernel, given, stream=stream)
-        grid = self.gauge.grid
-        if grid is not None and grid.size > 1:
-            grid.check()
+        data, norms = self._call(kernel, given, stream)
         return Spinors(data, norms, x.extent, x.fields)
 
     def _hop(self, x: Spinors, parity: int, dagger: bool, stream: Any) -> Spinors:
