@@ -75,7 +75,6 @@ ORDERED |= {"partition", "argpartition", "lexsort", "nanmin", "nanmax", "nanargm
 PLAIN = (np.ndarray, np.generic, list, tuple, int, float, complex, bool)
 NUMPY = {name: getattr(np, name) for name in KEYWORDS}
 
-reaching = set()  # the names of the functions of the module that can reach cubc
 reached = []  # the names of the functions of cubc that the running test has called
 
 
