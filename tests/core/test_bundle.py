@@ -86,11 +86,14 @@ def test_damaged_code_is_passed_over(bundle, tmp_path):
     assert isolated.output(SUM, CUBC_BUNDLE=both) == "4950.0"  # from the cache or a compiler
 
 
-def test_kernels_that_came_with_cubc(bundle, tmp_path):
+def test_kernels_that_came_with_cubc(tmp_path):
     """They are the last resort: in the folder of kernels, and said by `cubc devices`."""
     folder = shutil.copytree(ROOT / "kernels", tmp_path / "kernels")
-    shutil.copy(bundle, folder / "cpu.cubc")
-    (folder / "cpu.cubc").chmod(0o666)  # trusted as the kernels are
+    shipped = folder / "cpu.cubc"
+    command = ["bundle", "--portable", "-o", str(shipped), "--", sys.executable, "-c", SUM]
+    assert main(command) == 0
+    assert shipped.read_bytes()[TARGET].startswith(b"portable")  # and not this processor
+    shipped.chmod(0o666)  # trusted as the kernels are
     code = f"{SUM}\ntry: {PROD.partition('; ')[2]}\nexcept cubc.CompileError as e: print(e)"
     code += "\nfrom cubc.tuner._cli import main; main(['devices'])"
     lines = isolated.output(

@@ -182,6 +182,9 @@ def test_an_nvrtc_of_the_wrong_version(tmp_path, fakes):
     places = {"CUBC_CUDART": fakes("cudart", 12060), "CUBC_NVRTC": nvrtc}
     line = last_line(isolated.run(OPEN_CUDA, LD_LIBRARY_PATH=tmp_path, **places))
     assert f"NVRTC 11.4 was found ({nvrtc})" in line
+    # Where code comes in bundles the runtime is enough, and what lacks is something else.
+    line = last_line(isolated.run(OPEN_CUDA, LD_LIBRARY_PATH=tmp_path, CUBC_BUNDLE="b", **places))
+    assert "NVRTC" not in line
 
 
 def test_an_unknown_architecture():
