@@ -190,25 +190,42 @@ cubc_status bundle_use(const char *path, int *count)
     return st;
 }
 
-cubc_status bundle_use_variable(void)
+static bool is_used(const char *path)
 {
-    static atomic_bool done;
+    pthread_mutex_lock(&lock);
+    int i = used_count;
+    while (i > 0 && strcmp(used[i - 1].path, path) != 0) i--;
+    pthread_mutex_unlock(&lock);
+    return i > 0;
+}
+
+// Each once, so that a list may be tried again when one of it was refused.
+static cubc_status use_each(const char *rest)
+{
     char path[PATH_MAX];
-    const char *rest = getenv("CUBC_BUNDLE");
     int count;
-    if (!rest || !*rest || atomic_exchange(&done, true)) return CUBC_OK;
-    while (*rest) {
+    for (; *rest; rest += *rest == ':') {
         size_t length = strcspn(rest, ":");
         snprintf(path, sizeof path, "%.*s", (int)length, rest);
-        cubc_status st = length ? bundle_use(path, &count) : CUBC_OK;
-        if (st) {
-            error_prefix("CUBC_BUNDLE: ");
-            atomic_store(&done, false); // the next call says it again
-            return st;
-        }
-        rest += length + (rest[length] == ':');
+        if (length && !is_used(path)) TRY(bundle_use(path, &count));
+        rest += length;
     }
     return CUBC_OK;
+}
+
+FORK_SAFE_MUTEX(reading); // a thread that comes second waits for the files
+
+cubc_status bundle_use_variable(void)
+{
+    static bool done;
+    const char *paths = getenv("CUBC_BUNDLE");
+    if (!paths || !*paths) return CUBC_OK;
+    pthread_mutex_lock(&reading);
+    cubc_status st = done ? CUBC_OK : use_each(paths);
+    if (st) error_prefix("CUBC_BUNDLE: ");
+    done = !st; // the next call says it again
+    pthread_mutex_unlock(&reading);
+    return st;
 }
 
 bool bundle_in_use(void)
