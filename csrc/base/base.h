@@ -4,9 +4,9 @@
 // the thread's last error exactly once, at the place that knew what went wrong:
 //     FAIL(CUBC_INVALID_ARGUMENT, "n is %d, must be positive", n);
 // and everybody above passes it on:
-//     TRY(device_alloc(device, bytes, &pointer));
+//     TRY(cubc_alloc(device, bytes, stream, &pointer));
 // A function that owns something uses GUARD and one exit label:
-//     GUARD(st, device_copy(...), done);   ...   done: free(...); return st;
+//     GUARD(st, cubc_copy(...), done);   ...   done: free(...); return st;
 #ifndef CUBC_BASE_H
 #define CUBC_BASE_H
 

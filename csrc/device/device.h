@@ -225,7 +225,7 @@ typedef struct device_api {
     double (*energy)(cubc_device *device);
 } device_api;
 
-// Back-ends embed this as their first member. `attached` belongs to instance.c (its compiled
+// Back-ends embed this as their first member. `attached` belongs to run/table.c (its compiled
 // variants and workspaces); `detach` is called with the device before it closes.
 struct cubc_device {
     const device_api *api;

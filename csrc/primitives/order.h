@@ -1,6 +1,6 @@
 // The common part of the algorithms that take a user's order: merge_sort, merge and searchsorted.
-#ifndef CUBC_ALGO_ORDER_H
-#define CUBC_ALGO_ORDER_H
+#ifndef CUBC_ORDER_H
+#define CUBC_ORDER_H
 
 #include "run/problem.h"
 

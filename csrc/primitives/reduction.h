@@ -1,6 +1,6 @@
 // A reduction of any public call: routes.c chooses its descriptor, which builds on this.
-#ifndef CUBC_ALGO_REDUCTION_H
-#define CUBC_ALGO_REDUCTION_H
+#ifndef CUBC_REDUCTION_H
+#define CUBC_REDUCTION_H
 
 #include "run/problem.h"
 

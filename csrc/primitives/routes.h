@@ -1,6 +1,6 @@
 // The ways from the public calls of reductions, scans and runs to their descriptors: see routes.c.
-#ifndef CUBC_ALGO_ROUTES_H
-#define CUBC_ALGO_ROUTES_H
+#ifndef CUBC_ROUTES_H
+#define CUBC_ROUTES_H
 
 #include "primitives/reduction.h"
 

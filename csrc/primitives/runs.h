@@ -1,6 +1,6 @@
 // The part of runs.c that deterministic_scan.c shares, which reduces runs too.
-#ifndef CUBC_ALGO_RUNS_H
-#define CUBC_ALGO_RUNS_H
+#ifndef CUBC_RUNS_H
+#define CUBC_RUNS_H
 
 #include "run/problem.h"
 

@@ -1,6 +1,6 @@
 // The common part of scan.c and deterministic_scan.c: two kernels with the same arguments.
-#ifndef CUBC_ALGO_SCAN_H
-#define CUBC_ALGO_SCAN_H
+#ifndef CUBC_SCAN_H
+#define CUBC_SCAN_H
 
 #include "run/problem.h"
 

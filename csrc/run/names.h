@@ -1,6 +1,6 @@
 // The names in a user's expression: enough of C's grammar to find a misspelt operand.
-#ifndef CUBC_ALGO_NAMES_H
-#define CUBC_ALGO_NAMES_H
+#ifndef CUBC_NAMES_H
+#define CUBC_NAMES_H
 
 #include "base/name.h"
 #include "run/algorithm.h"

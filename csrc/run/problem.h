@@ -1,6 +1,6 @@
 // The common part of the descriptors: checks of operands and parts of the compile-time workload.
-#ifndef CUBC_ALGO_PROBLEM_H
-#define CUBC_ALGO_PROBLEM_H
+#ifndef CUBC_PROBLEM_H
+#define CUBC_PROBLEM_H
 
 #include "base/size.h"
 #include "run/instance.h"

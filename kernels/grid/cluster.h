@@ -4,7 +4,7 @@
 // block's shared memory arrives sooner than a message through the L2 cache. A launch whose grid is
 // one cluster sends no other messages (message.h) and needs no tickets, because a block's rank is
 // its index. TUNE_ORDER 2 asks for clusters; launches of more blocks than fit in a cluster
-// (instance_cluster), other devices and older compilers behave as with TUNE_ORDER 1.
+// (problem_cluster), other devices and older compilers behave as with TUNE_ORDER 1.
 //
 // A block's inbox, in its shared memory, has slots for each block and counts the bytes that have
 // arrived. A kernel calls, in this order:
