@@ -116,9 +116,19 @@ static int open_device(DLDevice device, const char *what, py_view *out)
     return py_view_open_cuda(out, what, device.device_id);
 }
 
-static int fill_view(const DLTensor *t, const char *what, py_view *out)
+static bool in_order(const DLTensor *t, uint64_t n)
 {
     int64_t expected = 1;
+    for (int d = t->ndim - 1; t->strides && n && d >= 0; d--) {
+        if (t->shape[d] != 1 && t->strides[d] != expected) return false;
+        expected *= t->shape[d];
+    }
+    return true;
+}
+
+static int fill_view(const DLTensor *t, const char *what, bool writable, py_view *out)
+{
+    Py_ssize_t steps[VIEW_DIMENSIONS];
     if (type_from_dl(t->dtype, &out->type) < 0) {
         static const char *const kinds[] = {"int",    "uint",    "float", "opaque",
                                             "bfloat", "complex", "bool"};
@@ -132,14 +142,12 @@ static int fill_view(const DLTensor *t, const char *what, py_view *out)
     for (int d = 0; d < t->ndim && d < VIEW_DIMENSIONS; d++)
         out->shape[d] = (Py_ssize_t)t->shape[d];
     if (py_view_set_shape(out, what, t->ndim) < 0) return -1;
-    for (int d = t->ndim - 1; t->strides && d >= 0; d--) {
-        if (t->shape[d] != 1 && t->strides[d] != expected && out->n) {
-            return py_view_not_contiguous(what);
-        }
-        expected *= t->shape[d];
-    }
     out->data = (char *)t->data + t->byte_offset;
-    return open_device(t->device, what, out);
+    if (in_order(t, out->n)) return open_device(t->device, what, out);
+    if (writable || (t->device.device_type != DL_CUDA && t->device.device_type != DL_CUDA_MANAGED))
+        return py_view_not_contiguous(what);
+    for (int d = 0; d < t->ndim; d++) steps[d] = (Py_ssize_t)t->strides[d];
+    return py_view_gather(out, what, steps, out->capsule);
 }
 
 // Consumers of CUDA memory tell their stream: 1 is the legacy default stream.
@@ -163,7 +171,7 @@ static PyObject *request_capsule(PyObject *object, PyObject *method, void *strea
     return capsule;
 }
 
-int py_dlpack_import(PyObject *object, const char *what, void *stream, py_view *out)
+int py_dlpack_import(PyObject *object, const char *what, bool writable, void *stream, py_view *out)
 {
     PyObject *method = py_optional_attribute(object, "__dlpack__");
     if (!method) return PyErr_Occurred() ? -1 : 0;
@@ -181,5 +189,5 @@ int py_dlpack_import(PyObject *object, const char *what, void *stream, py_view *
     out->owner = Py_NewRef(object);
     out->stream = stream;
     out->has_stream = true;
-    return fill_view(&managed->dl_tensor, what, out) < 0 ? -1 : 1;
+    return fill_view(&managed->dl_tensor, what, writable, out) < 0 ? -1 : 1;
 }

@@ -6,6 +6,6 @@
 
 PyObject *py_dlpack_export(py_array *array);
 // Fills a view from an object with __dlpack__; 1 done, 0 no such protocol, -1 exception.
-int py_dlpack_import(PyObject *object, const char *what, void *stream, py_view *out);
+int py_dlpack_import(PyObject *object, const char *what, bool writable, void *stream, py_view *out);
 
 #endif

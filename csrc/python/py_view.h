@@ -68,9 +68,15 @@ int py_view_open_named(PyObject *object, const char *what, py_view *out);
 // context. named: the index that the object gives, or -1. 0, or -1 with an exception.
 int py_view_open_cuda(py_view *view, const char *what, long named);
 
+// Gathers the items of a device array, which lie `steps` items apart along each axis, into an array
+// of their own, that the view is of then. The view has a type, a shape without an extent of 0, the
+// first item's address and a stream; `base` keeps the memory.
+int py_view_gather(py_view *view, const char *what, const Py_ssize_t *steps, PyObject *base);
+
 // ---- py_view_cupy.c -----------------------------------------------------------------------------
 bool py_view_is_cupy(PyObject *object);
-// -1 with an exception, as for a type or an order of items that there is not.
+// 1 done, 0 for an array that is not contiguous, -1 with an exception, as for a type that there is
+// not.
 int py_view_from_cupy(PyObject *object, const char *what, py_view *out);
 
 // ---- py_view_sources.c --------------------------------------------------------------------------

@@ -109,21 +109,22 @@ static PyObject *contiguous_flag(PyObject *object)
     return flag;
 }
 
-// CuPy makes an object of all flags where it has the one at hand; without it they are asked.
-static int check_order(PyObject *object, const char *what)
+// CuPy makes an object of all flags where it has the one at hand; without it they are asked. 1, 0,
+// or -1 with an exception.
+static int is_contiguous(PyObject *object)
 {
     PyObject *flag = PyObject_GetAttr(object, names[CONTIGUOUS]);
     if (!flag && !py_forget()) flag = contiguous_flag(object);
     int contiguous = flag ? PyObject_IsTrue(flag) : -1;
     Py_XDECREF(flag);
-    return contiguous > 0 ? 0 : contiguous < 0 ? -1 : py_view_not_contiguous(what);
+    return contiguous;
 }
 
 int py_view_from_cupy(PyObject *object, const char *what, py_view *out)
 {
-    if (read_type(object, what, out) < 0 || read_shape(object, what, out) < 0 ||
-        check_order(object, what) < 0)
-        return -1;
+    int contiguous = is_contiguous(object);
+    if (contiguous <= 0) return contiguous;
+    if (read_type(object, what, out) < 0 || read_shape(object, what, out) < 0) return -1;
     PyObject *memory = PyObject_GetAttr(object, names[DATA]);
     out->data = pointer_in(memory);
     Py_XDECREF(memory);
@@ -133,5 +134,5 @@ int py_view_from_cupy(PyObject *object, const char *what, py_view *out)
     Py_XDECREF(stream);
     if (PyErr_Occurred() || py_view_open_named(object, what, out) < 0) return -1;
     out->owner = Py_NewRef(object);
-    return 0;
+    return 1;
 }

@@ -87,17 +87,24 @@ static int read_only(const char *what)
     return -1;
 }
 
-static bool contiguous(const py_view *view, PyObject *strides)
+// Steps of the axes in items. 1: they are those of an array in C order; 0: they are not; -1 with an
+// exception: they are no multiples of an item.
+static int read_steps(const py_view *view, const char *what, PyObject *strides, Py_ssize_t *steps)
 {
-    if (!strides || strides == Py_None) return true;
-    if (!PyTuple_Check(strides) || PyTuple_Size(strides) != view->ndim) return false;
-    Py_ssize_t expected = (Py_ssize_t)cubc_type_size(view->type);
+    if (!strides || strides == Py_None || view->n == 0) return 1;
+    if (!PyTuple_Check(strides) || PyTuple_Size(strides) != view->ndim)
+        return py_view_not_contiguous(what);
+    Py_ssize_t bytes = (Py_ssize_t)cubc_type_size(view->type), expected = 1;
+    int ordered = 1;
     for (int d = view->ndim - 1; d >= 0; d--) {
-        if (view->shape[d] != 1 && PyLong_AsSsize_t(PyTuple_GetItem(strides, d)) != expected)
-            return view->n == 0;
+        Py_ssize_t stride = PyLong_AsSsize_t(PyTuple_GetItem(strides, d));
+        if (PyErr_Occurred()) return -1;
+        if (stride % bytes && view->shape[d] != 1) return py_view_not_contiguous(what);
+        steps[d] = stride / bytes;
+        if (view->shape[d] != 1 && steps[d] != expected) ordered = 0;
         expected *= view->shape[d];
     }
-    return true;
+    return ordered;
 }
 
 // ---- sources ------------------------------------------------------------------------------------
@@ -137,12 +144,11 @@ static int from_cuda_interface(PyObject *object, PyObject *interface, const char
     if (PyErr_Occurred() || py_view_shape_from_tuple(out, what, shape) < 0) goto done;
     PyObject *strides = PyMapping_GetItemString(interface, "strides");
     if (py_forget()) goto done;
-    bool ordered = contiguous(out, strides);
+    Py_ssize_t steps[VIEW_DIMENSIONS];
+    int ordered = read_steps(out, what, strides, steps);
     Py_XDECREF(strides);
-    if (!ordered) {
-        py_view_not_contiguous(what);
-        goto done;
-    }
+    if (ordered == 0 && writable) ordered = py_view_not_contiguous(what);
+    if (ordered < 0) goto done;
     if (writable && out->read_only) {
         read_only(what);
         goto done;
@@ -164,6 +170,10 @@ static int from_cuda_interface(PyObject *object, PyObject *interface, const char
         if (out->stream == (void *)1) out->stream = NULL; // the legacy default stream
     }
     Py_XDECREF(stream);
+    if (!ordered) {
+        status = py_view_gather(out, what, steps, object);
+        goto done;
+    }
     if (py_view_open_named(object, what, out) < 0) goto done;
     out->owner = Py_NewRef(object);
     status = 0;
@@ -321,7 +331,10 @@ int py_view_get(PyObject *object, const char *what, bool writable, void *stream,
         int status = from_buffer(object, what, writable, NULL, out);
         return status ? status < 0 ? -1 : 0 : from_numpy(object, what, writable, out);
     }
-    if (py_view_is_cupy(object)) return py_view_from_cupy(object, what, out);
+    if (py_view_is_cupy(object)) {
+        int status = py_view_from_cupy(object, what, out);
+        if (status) return status < 0 ? -1 : 0;
+    }
     PyObject *interface = py_optional_attribute(object, "__cuda_array_interface__");
     if (interface) {
         int status = from_cuda_interface(object, interface, what, writable, out);
@@ -334,7 +347,7 @@ int py_view_get(PyObject *object, const char *what, bool writable, void *stream,
         int status = from_buffer(object, what, writable, NULL, out);
         if (status) return status < 0 ? -1 : 0;
     } else {
-        int status = py_dlpack_import(object, what, stream, out);
+        int status = py_dlpack_import(object, what, writable, stream, out);
         if (status > 0 && writable && out->on_host) { // DLPack 0.8 cannot say what is immutable
             PyErr_Format(PyExc_TypeError, "%s must be a NumPy array or a device array", what);
             return -1;

@@ -278,3 +278,58 @@ def test_hot_runs_are_not_slower_than_cold_ones():
     mean, runs, _ = work.measure_hot(base, 0.05)
     assert runs >= 4
     assert mean < 1.5 * cold
+
+
+# ---- steps between items -------------------------------------------------------------------------
+class Strided:
+    """Part of an array as another library gives it, by its __cuda_array_interface__ alone."""
+
+    def __init__(self, d, part, x):
+        own = d.__cuda_array_interface__
+        at = own["data"][0] + part.ctypes.data - x.ctypes.data
+        steps = {"shape": part.shape, "strides": part.strides, "data": (at, False)}
+        self.kept, self.__cuda_array_interface__ = d, {**own, **steps}
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        lambda x: x.T,
+        lambda x: x[::2, 1],
+        lambda x: x[::-1, ::-3],
+        lambda x: x[3:9, :, None, 2::5],
+        lambda x: np.broadcast_to(x[:1], x.shape),
+        lambda x: x.transpose(0, 2, 1),
+        lambda x: x[:, :0, ::2],
+    ],
+)
+def test_items_apart_are_gathered(part):
+    x = inputs.random("I32", 20 * 30 * 7).reshape(20, 30, 7)
+    d, expected = array(x), part(x)
+    given = Strided(d, expected, x)
+    same(cubc.asarray(given), expected)
+    assert int(cubc.sum(given)) == expected.sum()
+    same(cubc.sort(given, axis=0), np.sort(expected, axis=0))
+    if expected.size:
+        with pytest.raises(ValueError, match="out is not contiguous"):
+            cubc.transform("x", x=d, out=given)
+        with pytest.raises(ValueError, match="would be copied"):
+            cubc.bind(cubc.sum, given)
+
+
+def test_steps_that_are_no_items_or_leave_the_memory():
+    x = np.zeros((4, 4), np.int32)
+    given = Strided(array(x), x.T, x)
+    given.__cuda_array_interface__["strides"] = (6, 4)
+    with pytest.raises(ValueError, match="not contiguous"):
+        cubc.sum(given)
+    given.__cuda_array_interface__["strides"] = (4, 2**40)
+    with pytest.raises(ValueError, match="its memory ends before"):
+        cubc.sum(given)
+
+
+def test_tensors_with_steps(torch, cupy):
+    t, c = torch.arange(24.0, device="cuda").reshape(4, 6), cupy.arange(24.0).reshape(4, 6)
+    for given, expected in [(t.T, t.T.cpu().numpy()), (c[:, ::2], cupy.asnumpy(c[:, ::2]))]:
+        same(cubc.cumsum(given, axis=1), expected.cumsum(1))
+        assert cubc.asarray(given).shape == expected.shape
