@@ -2,6 +2,7 @@
 #include "python/py_expression.h"
 #include "python/py_numpy.h"
 #include "python/py_types.h"
+#include "run/names.h"
 
 #include <string.h>
 
@@ -289,6 +290,13 @@ static int choose_type(const char *expression, const py_expression *f,
 }
 
 // ---- shapes -------------------------------------------------------------------------------------
+// Arrays that the expression indexes have shapes of their own.
+static bool is_table(const py_expression *f, const char *expression, int k)
+{
+    bool mixed;
+    return strchr(expression, '[') && names_indexed(expression, f->operands[k].name, &mixed);
+}
+
 // NumPy's rule: extents agree from the last on, or one of them is 1 or missing.
 static int broadcast(py_view *whole, const py_view *one, const char *name)
 {
@@ -335,36 +343,42 @@ static int read_size(PyObject *object, Py_ssize_t *size)
 }
 
 // The result's shape: of the arrays, else of out, else size, which must not say anything else.
-static int find_shape(const py_expression *f, const py_expression_options *options, py_view *whole)
+static int find_shape(const py_expression *f, const char *expression,
+                      const py_expression_options *options, py_view *whole)
 {
-    const py_view *model = f->array_count ? whole : options->out;
+    int shaped = 0;
+    for (int k = 0; k < f->count; k++) shaped += !f->numbers[k] && !is_table(f, expression, k);
+    const py_view *model = shaped ? whole : options->out;
     Py_ssize_t size = 0;
     if (!model && !options->size) {
         PyErr_SetString(PyExc_ValueError, "an expression without arrays needs out= or size=");
         return -1;
     }
     for (int k = 0; k < f->count; k++)
-        if (!f->numbers[k] && broadcast(whole, &f->views[k], f->operands[k].name) < 0) return -1;
+        if (!f->numbers[k] && !is_table(f, expression, k) &&
+            broadcast(whole, &f->views[k], f->operands[k].name) < 0)
+            return -1;
     if (options->size && read_size(options->size, &size) < 0) return -1;
     if (model && options->size && (uint64_t)size != model->n) {
         PyErr_Format(PyExc_ValueError,
                      "size is %zd, but %s %llu items; leave it away, or name an operand otherwise",
-                     size, f->array_count ? "the arrays have" : "out has",
-                     (unsigned long long)model->n);
+                     size, shaped ? "the arrays have" : "out has", (unsigned long long)model->n);
         return -1;
     }
-    if (!f->array_count && model) memcpy(whole->shape, model->shape, sizeof whole->shape);
+    if (!shaped && model) memcpy(whole->shape, model->shape, sizeof whole->shape);
     if (!model) whole->shape[0] = size;
     return py_view_set_shape(whole, "the result", model ? model->ndim : 1);
 }
 
 // Operands of the result's shape go along with its index; with those alone it needs no axes.
-static void describe_shapes(py_expression *f, const py_view *whole)
+static void describe_shapes(py_expression *f, const char *expression, const py_view *whole)
 {
     for (int k = 0; k < f->count; k++) {
-        if (f->numbers[k] || same_shape(&f->views[k], whole)) continue;
+        bool table = !f->numbers[k] && is_table(f, expression, k);
+        if (f->numbers[k] || (!table && same_shape(&f->views[k], whole))) continue;
         f->operands[k].ndim = f->views[k].ndim;
         f->operands[k].shape = f->views[k].shape;
+        if (table) continue;
         f->lazy.ndim = whole->ndim;
         f->lazy.shape = whole->shape;
     }
@@ -398,7 +412,7 @@ int py_expression_get(const char *expression, PyObject *operands,
     cubc_type numbers;
     if (collect_operands(f, operands, options) < 0 ||
         choose_type(expression, f, options, &out->type, &numbers) < 0 ||
-        find_shape(f, options, out) < 0)
+        find_shape(f, expression, options, out) < 0)
         return -1;
     for (int k = 0; k < f->count; k++)
         if (f->numbers[k] &&
@@ -409,7 +423,7 @@ int py_expression_get(const char *expression, PyObject *operands,
     f->lazy.type = out->type;
     f->lazy.operands = f->operands;
     f->lazy.operand_count = f->count;
-    describe_shapes(f, out);
+    describe_shapes(f, expression, out);
     out->data = &f->lazy;
     return 0;
 }

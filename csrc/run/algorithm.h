@@ -47,6 +47,7 @@ typedef struct operand {
     uint8_t lazy;     // 1 + which of the problem's lazy inputs this is; 0: it is in memory
     uint8_t axes;     // of an operand of a lazy input: those it has, bit 0 the last; see input.h
     bool scalar;      // one value in host memory
+    bool table;       // the expression indexes it, as in table[k]
     bool sorted;      // an input of a benchmark is
 } operand;
 

@@ -21,7 +21,7 @@ static uint64_t flags(const problem *p)
 static uint64_t operand_flags(const operand *o)
 {
     return (uint64_t)o->type | (uint64_t)o->width << 8 | (uint64_t)o->scalar << 16 |
-           (uint64_t)o->lazy << 24 | (uint64_t)o->axes << 32;
+           (uint64_t)o->table << 17 | (uint64_t)o->lazy << 24 | (uint64_t)o->axes << 32;
 }
 
 static uint64_t lazy_flags(const lazy_input *l)

@@ -26,13 +26,15 @@ static cubc_status count_items(extents e, const char *what, uint64_t *n)
     FAIL(CUBC_INVALID_ARGUMENT, "%s has a negative or an impossibly large extent", what);
 }
 
-// Which of the operands go along with axis d, a bit each; arrays of the result's shape do.
-static cubc_status along_axis(const cubc_lazy *lazy, int d, unsigned *out)
+// Which of the operands go along with axis d, a bit each; arrays of the result's shape do, and
+// those that are indexed do not.
+static cubc_status along_axis(const cubc_lazy *lazy, const operand *operands, int d, unsigned *out)
 {
     uint64_t whole = extent_at((extents){lazy->ndim, lazy->shape}, d);
     *out = 0;
     for (int k = 0; k < lazy->operand_count; k++) {
         const cubc_operand *o = &lazy->operands[k];
+        if (operands[k].table) continue;
         uint64_t own = o->shape ? extent_at((extents){o->ndim, o->shape}, d) : whole;
         if (own != whole && own != 1)
             FAIL(CUBC_INVALID_ARGUMENT,
@@ -44,14 +46,14 @@ static cubc_status along_axis(const cubc_lazy *lazy, int d, unsigned *out)
 }
 
 // Neighbouring axes that the same operands go along with are one.
-static cubc_status merge_axes(const cubc_lazy *lazy, uint64_t n, lazy_input *l,
-                              unsigned along[MAX_AXES])
+static cubc_status merge_axes(const cubc_lazy *lazy, const operand *operands, uint64_t n,
+                              lazy_input *l, unsigned along[MAX_AXES])
 {
     l->rank = 0;
     for (int d = 0; d < lazy->ndim; d++) {
         unsigned here;
         uint64_t extent = extent_at((extents){lazy->ndim, lazy->shape}, d);
-        TRY(along_axis(lazy, d, &here));
+        TRY(along_axis(lazy, operands, d, &here));
         if (extent == 1 || n == 0) continue;
         if (l->rank && along[l->rank - 1] == here) {
             l->extents[l->rank - 1] *= extent;
@@ -93,9 +95,26 @@ static cubc_status check_name(const cubc_lazy *lazy, int k)
     return CUBC_OK;
 }
 
-static cubc_status add_operand(problem *p, const cubc_operand *o, uint64_t n)
+static cubc_status check_table(const cubc_operand *o, bool mixed)
+{
+    if (mixed)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "the expression indexes the operand '%s', and names it without an index: give the "
+             "array a second name for that",
+             o->name);
+    if (o->scalar) FAIL(CUBC_INVALID_ARGUMENT, "the operand '%s' is no array to index", o->name);
+    if (!o->shape)
+        FAIL(CUBC_INVALID_ARGUMENT, "the operand '%s' is indexed and needs a shape", o->name);
+    return CUBC_OK;
+}
+
+static cubc_status add_operand(problem *p, const char *expression, const cubc_operand *o,
+                               uint64_t n)
 {
     char what[64];
+    bool mixed = false;
+    bool table = strchr(expression, '[') && names_indexed(expression, o->name, &mixed);
+    if (table) TRY(check_table(o, mixed));
     operand *to = &p->operands[p->operand_count++];
     snprintf(what, sizeof what, "operand '%s'", o->name);
     if (o->scalar) {
@@ -106,6 +125,8 @@ static cubc_status add_operand(problem *p, const cubc_operand *o, uint64_t n)
         if (o->shape) TRY(count_items((extents){o->ndim, o->shape}, what, &n));
         TRY(problem_array(p, to, what, o->data, n, o->type));
     }
+    if (table && to->n == 0) FAIL(CUBC_INVALID_ARGUMENT, "%s is indexed and has no items", what);
+    to->table = table;
     to->name = o->name;
     return CUBC_OK;
 }
@@ -115,12 +136,13 @@ static cubc_status add_operands(problem *p, const cubc_lazy *lazy, uint64_t n, l
     unsigned along[MAX_AXES];
     for (int k = 0; k < lazy->operand_count; k++) {
         TRY(check_name(lazy, k));
-        TRY(add_operand(p, &lazy->operands[k], n));
+        TRY(add_operand(p, lazy->expression, &lazy->operands[k], n));
     }
-    TRY(merge_axes(lazy, n, l, along));
+    TRY(merge_axes(lazy, &p->operands[l->first], n, l, along));
     for (int k = 0; k < lazy->operand_count; k++)
         for (int d = 0; d < l->rank; d++)
-            if (!p->operands[l->first + k].scalar && along[d] >> k & 1)
+            if (!p->operands[l->first + k].scalar && !p->operands[l->first + k].table &&
+                along[d] >> k & 1)
                 p->operands[l->first + k].axes |= (uint8_t)(1u << d);
     return names_used(lazy->expression, &p->operands[l->first], lazy->operand_count);
 }
@@ -182,18 +204,19 @@ static size_t count_words(const problem *p, const lazy_input *l)
     size_t words = 2 * (size_t)(l->rank - 1);
     for (int k = 0; k < l->count; k++) {
         const operand *o = &p->operands[l->first + k];
-        words += o->scalar ? scalar_words(o) : 1;
+        words += o->scalar ? scalar_words(o) : o->table ? 2 : 1;
     }
     return words ? words : 1; // a struct has no size 0
 }
 
-static void define_operands(const problem *p, const lazy_input *l, bool scalar, text *out)
+static void define_operands(const problem *p, const lazy_input *l, bool scalar, bool table,
+                            text *out)
 {
     // TUNE_X: any other parameter might be an operand's name.
     text_puts(out, "(TUNE_X)");
     for (int k = 0; k < l->count; k++) {
         const operand *o = &p->operands[l->first + k];
-        if (o->scalar == scalar)
+        if (o->scalar == scalar && o->table == table)
             text_printf(out, " TUNE_X(%s, %s, %d)", type_table[o->type].dialect, o->name, o->axes);
     }
     text_puts(out, "\n");
@@ -210,15 +233,17 @@ void problem_define_input(const problem *p, int k, const char *prefix, text *out
     text_printf(out, "#define %s_TYPE %s\n#define %s_RANK %d\n#define %s_ROWS %d\n", prefix,
                 type_table[in->type].dialect, prefix, l->rank, prefix, l->rows);
     text_printf(out, "#define %s_ARRAYS", prefix);
-    define_operands(p, l, false, out);
+    define_operands(p, l, false, false, out);
+    text_printf(out, "#define %s_TABLES", prefix);
+    define_operands(p, l, false, true, out);
     text_printf(out, "#define %s_SCALARS", prefix);
-    define_operands(p, l, true, out);
+    define_operands(p, l, true, false, out);
     snprintf(name, sizeof name, "%s_EXPRESSION", prefix);
     problem_define_expression(out, name, l->expression);
 }
 
 // ---- arguments ----------------------------------------------------------------------------------
-// In the order of DEFINE_INPUT's struct: axes, arrays, scalars.
+// In the order of DEFINE_INPUT's struct: axes, arrays, tables, scalars.
 static void write_words(const problem *p, const lazy_input *l, uint64_t *words)
 {
     const operand *operands = &p->operands[l->first];
@@ -228,7 +253,12 @@ static void write_words(const problem *p, const lazy_input *l, uint64_t *words)
         *words++ = UINT64_MAX / l->extents[d] + 1; // extents are above 1
     }
     for (int k = 0; k < l->count; k++)
-        if (!operands[k].scalar) *words++ = (uintptr_t)operands[k].data;
+        if (!operands[k].scalar && !operands[k].table) *words++ = (uintptr_t)operands[k].data;
+    for (int k = 0; k < l->count; k++)
+        if (operands[k].table) {
+            *words++ = (uintptr_t)operands[k].data;
+            *words++ = operands[k].n;
+        }
     for (int k = 0; k < l->count; k++)
         if (operands[k].scalar) {
             size_t own = scalar_words(&operands[k]);

@@ -77,3 +77,14 @@ cubc_status names_used(const char *expression, const operand *operands, int coun
         if (!occurs(expression, operands[k].name)) unused[left_out++] = operands[k].name;
     return left_out ? fail_unused(&n, unused, left_out) : CUBC_OK;
 }
+
+bool names_indexed(const char *expression, const char *name, bool *mixed)
+{
+    char found[NAME_SIZE];
+    bool indexed = false, alone = false;
+    while (next_name(&expression, found))
+        if (strcmp(found, name) == 0)
+            *(expression[strspn(expression, " ")] == '[' ? &indexed : &alone) = true;
+    *mixed = indexed && alone;
+    return indexed;
+}

@@ -9,4 +9,7 @@
 // does. Part of every call, so it must be quick.
 cubc_status names_used(const char *expression, const operand *operands, int count);
 
+// Tells if an expression indexes an operand, as in table[k]. *mixed: elsewhere it does not.
+bool names_indexed(const char *expression, const char *name, bool *mixed);
+
 #endif

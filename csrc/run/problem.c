@@ -249,6 +249,11 @@ static cubc_status check_overlap(problem *p, const operand *in, int k, int o, in
 {
     const operand *out = &p->outputs[o];
     if (in->scalar || in->lazy || !overlap(in, out)) return CUBC_OK;
+    if (in->table)
+        FAIL(
+            CUBC_INVALID_ARGUMENT,
+            "the output overlaps the operand '%s', which the expression indexes: it must lie apart",
+            in->name);
     if (!same_place(in, out) || (allowed == INPUT_OF_SAME_NUMBER && k != o))
         FAIL(
             CUBC_INVALID_ARGUMENT,

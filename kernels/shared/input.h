@@ -13,6 +13,7 @@
 //     TUNE_IN_EXPRESSION    expression of the operands' names and of the index i
 //     TUNE_IN_ARRAYS(X)     X(type, name, axes) for each operand that is an array
 //     TUNE_IN_SCALARS(X)    the same for each operand that is one value, which has no axes
+//     TUNE_IN_TABLES(X)     the same for each operand that the expression indexes, as in table[k]
 //     TUNE_IN_RANK          number of axes of the index; the last one varies fastest
 //     TUNE_IN_ROWS          1: the last axis is a multiple of every vector of at most 16 items
 // An operand has the axes whose bits are set (bit 0 is the last axis) and is repeated along the
@@ -174,6 +175,19 @@ FUNCTION void load_operand(const T* array, u64 at, const input_axes<RANK>& axes,
     }
 }
 
+// An operand that the expression indexes. An index beyond its ends names the nearest item, so that
+// no expression reads other memory.
+template <class T>
+struct input_table {
+    const T* items;
+    u64 n;
+    FUNCTION_MEMBER in_expression<T> operator[](i64 k) const
+    {
+        const i64 last = static_cast<i64>(n) - 1;
+        return items[k < 0 ? 0 : k < last ? k : last];
+    }
+};
+
 template <class T>
 struct scalar_bits {
     u64 word[(sizeof(T) + 7) / 8];
@@ -192,61 +206,66 @@ FUNCTION T scalar_operand(const scalar_bits<T>& bits)
 
 // ---- an expression ------------------------------------------------------------------------------
 #define INPUT_PARAMETER(type, name, axes) , const in_expression<type> name
+#define INPUT_INDEXED(type, name, axes) , const input_table<type> name
 #define INPUT_ARRAY(type, name, axes) const type* name##_array;
+#define INPUT_TABLE(type, name, axes) input_table<type> name##_table;
 #define INPUT_BITS(type, name, axes) scalar_bits<type> name##_bits;
 #define INPUT_FIELD(type, name, axes) type name##_items[N];
 #define INPUT_FETCH(type, name, axes) \
     load_operand<CACHING, axes, ROWS>(in.name##_array, at, in, place, raw.name##_items);
 #define INPUT_FETCHED(type, name, axes) , raw.name##_items[j]
 #define INPUT_ARRAY_ITEM(type, name, axes) , operand_item<axes>(in.name##_array, i, in, place)
+#define INPUT_TABLE_ITSELF(type, name, axes) , in.name##_table
 #define INPUT_SCALAR(type, name, axes) , scalar_operand<type>(in.name##_bits)
 
 // fetch_input and evaluate_input are the two halves of load_input, for kernels that fetch several
 // vectors first.
-#define INPUT_LAZY_1(prefix, in_t, item_t)                                                       \
-    struct alignas(8) in_t : input_axes<prefix##_RANK> {                                         \
-        prefix##_ARRAYS(INPUT_ARRAY) prefix##_SCALARS(INPUT_BITS)                                \
-    };                                                                                           \
-    template <int N>                                                                             \
-    struct in_t##_vector {                                                                       \
-        prefix##_ARRAYS(INPUT_FIELD)                                                             \
-    };                                                                                           \
-    FUNCTION prefix##_TYPE in_t##_value(const u64 i prefix##_ARRAYS(INPUT_PARAMETER)             \
-                                            prefix##_SCALARS(INPUT_PARAMETER))                   \
-    {                                                                                            \
-        typedef prefix##_TYPE out_t; /* as an expression calls what it makes */                  \
-        (void)i;                                                                                 \
-        return convert<out_t>(prefix##_EXPRESSION);                                              \
-    }                                                                                            \
-    template <int CACHING, int N>                                                                \
-    FUNCTION void fetch_input(const in_t& in, u64 at, in_t##_vector<N>& raw)                     \
-    {                                                                                            \
-        constexpr bool ROWS = prefix##_ROWS;                                                     \
-        const input_place<prefix##_RANK> place = find_place<prefix##_RANK>(in, at);              \
-        prefix##_ARRAYS(INPUT_FETCH)(void) in, (void)raw, (void)place, (void)ROWS;               \
-    }                                                                                            \
-    template <int N>                                                                             \
-    FUNCTION void evaluate_input(const in_t& in, u64 at, const in_t##_vector<N>& raw,            \
-                                 prefix##_TYPE(&out)[N])                                         \
-    {                                                                                            \
-        (void)in, (void)raw;                                                                     \
-        UNROLL                                                                                   \
-        for (int j = 0; j < N; j++)                                                              \
-            out[j] = in_t##_value(at + static_cast<u64>(j) prefix##_ARRAYS(INPUT_FETCHED)        \
-                                           prefix##_SCALARS(INPUT_SCALAR));                      \
-    }                                                                                            \
-    template <int CACHING, int N>                                                                \
-    FUNCTION void load_input(const in_t& in, u64 at, prefix##_TYPE(&out)[N])                     \
-    {                                                                                            \
-        in_t##_vector<N> raw;                                                                    \
-        fetch_input<CACHING>(in, at, raw);                                                       \
-        evaluate_input(in, at, raw, out);                                                        \
-    }                                                                                            \
-    FUNCTION prefix##_TYPE input_item(const in_t& in, u64 i)                                     \
-    {                                                                                            \
-        const input_place<prefix##_RANK> place = find_place<prefix##_RANK>(in, i);               \
-        (void)place;                                                                             \
-        return in_t##_value(i prefix##_ARRAYS(INPUT_ARRAY_ITEM) prefix##_SCALARS(INPUT_SCALAR)); \
+#define INPUT_LAZY_1(prefix, in_t, item_t)                                                     \
+    struct alignas(8) in_t : input_axes<prefix##_RANK> {                                       \
+        prefix##_ARRAYS(INPUT_ARRAY) prefix##_TABLES(INPUT_TABLE) prefix##_SCALARS(INPUT_BITS) \
+    };                                                                                         \
+    template <int N>                                                                           \
+    struct in_t##_vector {                                                                     \
+        prefix##_ARRAYS(INPUT_FIELD)                                                           \
+    };                                                                                         \
+    FUNCTION prefix##_TYPE in_t##_value(const u64 i prefix##_ARRAYS(                           \
+        INPUT_PARAMETER) prefix##_TABLES(INPUT_INDEXED) prefix##_SCALARS(INPUT_PARAMETER))     \
+    {                                                                                          \
+        typedef prefix##_TYPE out_t; /* as an expression calls what it makes */                \
+        (void)i;                                                                               \
+        return convert<out_t>(prefix##_EXPRESSION);                                            \
+    }                                                                                          \
+    template <int CACHING, int N>                                                              \
+    FUNCTION void fetch_input(const in_t& in, u64 at, in_t##_vector<N>& raw)                   \
+    {                                                                                          \
+        constexpr bool ROWS = prefix##_ROWS;                                                   \
+        const input_place<prefix##_RANK> place = find_place<prefix##_RANK>(in, at);            \
+        prefix##_ARRAYS(INPUT_FETCH)(void) in, (void)raw, (void)place, (void)ROWS;             \
+    }                                                                                          \
+    template <int N>                                                                           \
+    FUNCTION void evaluate_input(const in_t& in, u64 at, const in_t##_vector<N>& raw,          \
+                                 prefix##_TYPE(&out)[N])                                       \
+    {                                                                                          \
+        (void)in, (void)raw;                                                                   \
+        UNROLL                                                                                 \
+        for (int j = 0; j < N; j++)                                                            \
+            out[j] = in_t##_value(at + static_cast<u64>(j) prefix##_ARRAYS(INPUT_FETCHED)      \
+                                           prefix##_TABLES(INPUT_TABLE_ITSELF)                 \
+                                               prefix##_SCALARS(INPUT_SCALAR));                \
+    }                                                                                          \
+    template <int CACHING, int N>                                                              \
+    FUNCTION void load_input(const in_t& in, u64 at, prefix##_TYPE(&out)[N])                   \
+    {                                                                                          \
+        in_t##_vector<N> raw;                                                                  \
+        fetch_input<CACHING>(in, at, raw);                                                     \
+        evaluate_input(in, at, raw, out);                                                      \
+    }                                                                                          \
+    FUNCTION prefix##_TYPE input_item(const in_t& in, u64 i)                                   \
+    {                                                                                          \
+        const input_place<prefix##_RANK> place = find_place<prefix##_RANK>(in, i);             \
+        (void)place;                                                                           \
+        return in_t##_value(i prefix##_ARRAYS(INPUT_ARRAY_ITEM) prefix##_TABLES(               \
+            INPUT_TABLE_ITSELF) prefix##_SCALARS(INPUT_SCALAR));                               \
     }
 #define INPUT_LAZY_0(prefix, in_t, item_t) typedef const item_t* in_t;
 #define INPUT_PASTE(a, b) a##b

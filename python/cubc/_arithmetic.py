@@ -13,7 +13,7 @@ import numpy as np
 from . import _reductions
 from ._calls import described
 from ._core import Array, Lazy, asarray, transform
-from ._lazy import is_same, lazy
+from ._lazy import indexed, is_same, lazy
 
 _NUMBERS = (bool, int, float, complex)
 _LETTERS = "xyzuvwpqrst"
@@ -190,9 +190,10 @@ def _comparison(sign: str, types: tuple[Any, ...]) -> str:
 def _name(x: Any, operands: list[Any], taken: dict[str, Any]) -> str:
     """Return the name of an operand: what it is called already, or a letter that is free."""
     inner = [y.operands for y in operands if isinstance(y, Lazy)]
+    tables = {name for y in operands if isinstance(y, Lazy) for name in indexed(y.expression)}
     for of in (taken, *inner):
         for name, other in of.items():
-            if is_same(other, x):
+            if is_same(other, x) and name not in tables:
                 return str(name)
     used = {name for of in (taken, *inner) for name in of}
     number = isinstance(x, np.ndarray) and x.ndim == 0

@@ -14,7 +14,7 @@ import numpy as np
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>0[xX][0-9a-fA-F]+[uUlL]*|(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?[uUlLfF]*)"
     r"|(?P<name>[A-Za-z_]\w*)"
-    r"|(?P<sign><<|>>|<=|>=|==|!=|&&|\|\||[-+*/%<>!~&|^?:(),.]))"
+    r"|(?P<sign><<|>>|<=|>=|==|!=|&&|\|\||[-+*/%<>!~&|^?:(),.\[\]]))"
 )
 # From the loosest on; the ternary operator is below them.
 _LEVELS = (
@@ -145,8 +145,11 @@ class _Parser:
 
     def member(self) -> Any:
         of = self.primary()
-        while self.sign == ".":
-            self.take()
+        while self.sign in (".", "["):
+            if self.take() == "[":  # an item of a table, of its type
+                self.choice()
+                self.take("]")
+                continue
             kind, name = self.tokens[self.at] if self.at < len(self.tokens) else ("", "")
             self.at += 1
             fields = of.fields if isinstance(of, np.dtype) else None

@@ -16,6 +16,7 @@ from ._core import Lazy
 
 # Not the suffix of a number, nor a member. The core's scanner (csrc/run/names.c) sees the same.
 _NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
+_INDEXED = re.compile(r"(?<![\w.])([A-Za-z_]\w*)\s*\[")
 _MOST_LETTERS = 1 << 16
 _OPTIONS = "dtype", "casting", "size", "out", "stream", "device"
 
@@ -42,7 +43,9 @@ def lazy(expression, /, *, dtype=None, size=None, **operands) -> Lazy:
     dtype, size : optional
         As for `transform`.
     **operands : array_like, number or Lazy
-        Operands as for `transform`, with broadcasting. Arrays are kept by reference and read when a
+        Operands as for `transform`, with broadcasting, but for arrays that the expression indexes,
+        as in ``table[k]``: they have shapes of their own, and are taken flat. An index beyond the
+        ends names the nearest item. Arrays are kept by reference and read when a
         call reads them, so that later changes of an array count. An operand that is lazy is
         replaced by its expression; together they have at most 8 operands and 65536 letters.
 
@@ -102,10 +105,14 @@ def merged(expression: str, operands: Mapping[str, Any]) -> tuple[str, dict[str,
     inner = {name: value for name, value in operands.items() if isinstance(value, Lazy)}
     if not inner:
         return expression, dict(operands), None
-    whole = np.broadcast_shapes(*map(np.shape, operands.values()))
+    tables = indexed(expression)
+    if wrong := sorted(tables & inner.keys()):
+        raise ValueError(f"'{wrong[0]}' is indexed and lazy: evaluate it before, with its array()")
+    along = [value for name, value in operands.items() if name not in tables]
+    whole = np.broadcast_shapes(*map(np.shape, along))
     flat = {name: value for name, value in operands.items() if name not in inner}
-    texts = {name: _text(name, value, flat, whole) for name, value in inner.items()}
-    shaped = any(np.ndim(value) for value in flat.values())
+    texts = {name: _text(name, value, flat, tables, whole) for name, value in inner.items()}
+    shaped = any(np.ndim(value) for name, value in flat.items() if name not in tables)
     used = _NAME.findall(expression)
     length = len(expression) + sum(len(texts[name]) for name in used if name in texts)
     if length > _MOST_LETTERS:
@@ -119,14 +126,25 @@ def merged(expression: str, operands: Mapping[str, Any]) -> tuple[str, dict[str,
     return text, flat, None if shaped else math.prod(whole)
 
 
-def _text(name: str, value: Lazy, flat: dict[str, Any], whole: tuple[int, ...]) -> str:
-    """Return the expression of a lazy operand; its operands are added to `flat`."""
+def indexed(expression: str) -> set[str]:
+    """Return the names that an expression indexes, as in ``table[k]``."""
+    return set(_INDEXED.findall(expression)) if "[" in expression else set()
+
+
+def _text(
+    name: str, value: Lazy, flat: dict[str, Any], tables: set[str], whole: tuple[int, ...]
+) -> str:
+    """Return the expression of a lazy operand; its operands are added to `flat` and `tables`."""
     if value.shape != whole and "i" in _NAME.findall(value.expression):
         raise ValueError(
             f"operand '{name}' has an index of its own, of the shape {value.shape}, not "
             f"{whole}: evaluate it before, with its array()"
         )
-    names = {own: _place(own, operand, flat) for own, operand in value.operands.items()}
+    inside = indexed(value.expression)
+    names = {
+        own: _place(own, operand, flat, tables, own in inside)
+        for own, operand in value.operands.items()
+    }
     text = _NAME.sub(lambda found: names.get(found[0], found[0]), value.expression)
     return f"convert<{_dialect(name, value.dtype)}>(({text}))"
 
@@ -142,16 +160,17 @@ def _dialect(name: str, dtype: np.dtype[Any]) -> str:
     return special.get(dtype.name, f"{dtype.kind}{8 * dtype.itemsize}")
 
 
-def _place(name: str, operand: Any, flat: dict[str, Any]) -> str:
+def _place(name: str, operand: Any, flat: dict[str, Any], tables: set[str], is_table: bool) -> str:
     """Return a name for an operand that no other operand has; the same one has its name already."""
     for known, other in flat.items():
-        if is_same(other, operand):
+        if is_same(other, operand) and (known in tables) == is_table:
             return known
     candidate, count = name, 0
-    while candidate in flat and flat[candidate] is not operand:
+    while candidate in flat:
         count += 1
         candidate = f"{name[:26]}_{count}"
     flat[candidate] = operand
+    tables |= {candidate} if is_table else set()
     return candidate
 
 

@@ -14,7 +14,8 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 // cffi: begin
-// An operand of an expression, by name.
+// An operand of an expression, by name. Where the expression indexes it, as in table[k], it needs a
+// shape; an index beyond its ends names the nearest item.
 typedef struct cubc_operand {
     const char *name;
     cubc_type type;

@@ -1,0 +1,88 @@
+"""Expressions that index another array, in primitives that read them in different ways."""
+
+import inputs
+import numpy as np
+import pytest
+from inputs import on, same
+
+import cubc
+
+N = 5001
+TABLE = inputs.random("F32", 300)
+PLACES = inputs.random("I32", N) % 300
+
+
+def chosen(device, **more):
+    return cubc.lazy("table[k]", table=on(device, TABLE), k=on(device, PLACES), **more)
+
+
+def test_what_it_says(device):
+    z = chosen(device)
+    assert (z.dtype, z.shape) == (np.float32, (N,))
+    assert cubc.lazy("table[k] > 0", table=TABLE, k=PLACES).dtype == bool
+    assert cubc.lazy("p[k].m", p=np.zeros(2, [("m", "f4")]), k=PLACES).dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    ("call", "numpy"),
+    [
+        (lambda z: z.array(), lambda x: x),
+        (lambda z: cubc.reduce(z, "max"), np.max),
+        (lambda z: cubc.scan(z, "max"), np.maximum.accumulate),
+        (lambda z: cubc.sort(z), np.sort),
+        (lambda z: cubc.select(z, "x > 0"), lambda x: x[x > 0]),
+        (lambda z: cubc.find_if(z, "x > 1"), lambda x: np.argmax(x > 1)),
+    ],
+)
+def test_primitives(device, call, numpy):
+    made = np.asarray(call(chosen(device)))
+    expected = np.asarray(numpy(TABLE[np.maximum(PLACES, 0)]))
+    np.testing.assert_array_equal(made, expected)
+
+
+def test_rows_of_a_matrix(device):
+    """The table is taken flat; another operand is broadcast."""
+    matrix = inputs.random("F32", 60).reshape(20, 3)
+    rows = np.abs(PLACES)[:40, None] % 20
+    z = cubc.lazy(
+        "t[3 * r + c]", t=on(device, matrix), r=on(device, rows), c=on(device, np.arange(3))
+    )
+    same(z.array(), matrix[rows[:, 0]])
+    same(cubc.sum(z, axis=1), matrix[rows[:, 0]].sum(1))
+
+
+def test_steps_and_the_other_way(device):
+    table = on(device, TABLE)
+    every = cubc.lazy("x[7 * i + 2]", x=table, size=40)
+    same(cubc.asarray(every, device=device), TABLE[2:282:7])
+    back = cubc.lazy("x[n - 1 - i]", x=table, n=300, size=300)
+    same(cubc.scan(back, "max", device=device), np.maximum.accumulate(TABLE[::-1]))
+
+
+def test_an_index_beyond_the_ends(device):
+    places = on(device, np.array([-(2**40), -1, 0, 299, 300, 2**40]))
+    made = cubc.lazy("table[k]", table=on(device, TABLE), k=places).array()
+    same(made, TABLE[[0, 0, 0, 299, 299, 299]])
+
+
+def test_with_other_expressions(device):
+    z, x = chosen(device), TABLE[np.maximum(PLACES, 0)]
+    total = cubc.lazy("z * s + table", z=z, s=2, table=on(device, x))
+    assert sorted(total.operands) == ["k", "s", "table", "table_1"]
+    same(total.array(), x * 3)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda t, k: cubc.lazy("t[k] + t", t=t, k=k).array(), "give the array a second name"),
+        (lambda t, k: cubc.lazy("t[k]", t=3, k=k).array(), "'t' is no array to index"),
+        (lambda t, k: cubc.lazy("t[k]", t=t[:0], k=k).array(), "indexed and has no items"),
+        (lambda t, k: cubc.lazy("t[i]", t=t), "needs out= or size="),
+        (lambda t, k: cubc.lazy("t[k]", t=cubc.lazy("x", x=t), k=k), "indexed and lazy"),
+        (lambda t, k: cubc.transform("t[k]", t=t, k=k[:300], out=t), "the output overlaps .* 't'"),
+    ],
+)
+def test_what_is_refused(call, words):
+    with pytest.raises(ValueError, match=words):
+        call(TABLE.copy(), PLACES)
