@@ -97,11 +97,12 @@ PyObject *py_operator_types(PyObject *self, PyObject *const *args, Py_ssize_t n,
 }
 
 // ---- reduce -------------------------------------------------------------------------------------
-// Axes with others between them take a reduction each, from the last on: operands keep their order.
-static PyObject *reduce_in_turns(PyObject *const *v, int count, const py_signature *signature)
+// A call that is others, which a function of Python makes.
+static PyObject *reduce_by(const char *file, const char *name, PyObject *const *v, int count,
+                           const py_signature *signature)
 {
-    PyObject *module = PyImport_ImportModule("cubc._axes"), *value = NULL;
-    PyObject *function = module ? PyObject_GetAttrString(module, "reduce_in_turns") : NULL;
+    PyObject *module = PyImport_ImportModule(file), *value = NULL;
+    PyObject *function = module ? PyObject_GetAttrString(module, name) : NULL;
     PyObject *one = function ? PyTuple_Pack(1, v[0]) : NULL, *options = one ? PyDict_New() : NULL;
     bool failed = !options;
     for (int k = 1; !failed && k < count; k++)
@@ -143,6 +144,10 @@ PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObjec
     py_call_begin(&c);
     if (py_arguments(&signature, args, n, names, v) < 0)
         return py_call_named(NULL, "reduce", "reduce");
+    if (v[OP] && (PyList_Check(v[OP]) || PyTuple_Check(v[OP]))) {
+        value = reduce_by("cubc._several", "reduce_several", v, COUNT, &signature);
+        goto done;
+    }
     int taken = take_function(&v[OP], v[X], v[DTYPE], &made);
     const char *op = taken < 0 ? NULL : operator_text(v[OP]);
     int commutative = is_true(v[COMMUTATIVE]), deterministic = is_true(v[DETERMINISTIC]);
@@ -156,7 +161,8 @@ PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObjec
         goto done;
     }
     if (shape.apart) {
-        value = reduce_in_turns(v, COUNT, &signature);
+        // A reduction each, from the last axis on: operands keep their order.
+        value = reduce_by("cubc._axes", "reduce_in_turns", v, COUNT, &signature);
         goto done;
     }
     if (py_call_view_out(&c, 0, v[OUT]) < 0 || py_call_device(&c, v[DEVICE], v[STREAM]) < 0 ||

@@ -132,7 +132,7 @@ def compute(ufunc: np.ufunc, *given: Any) -> Any:
         letter: _converted(names[letter], values, of)
         for letter, of in zip(names, types, strict=False)
     }
-    return lazy(_filled(text, places), dtype=types[-1], **values)
+    return lazy(filled(text, places), dtype=types[-1], **values)
 
 
 def _types(ufunc: np.ufunc, operands: list[Any]) -> tuple[Any, ...]:
@@ -217,7 +217,7 @@ def dialect(dtype: Any) -> str:
     return special.get(dtype.name, f"{dtype.kind}{8 * dtype.itemsize}")
 
 
-def _filled(text: str, places: dict[str, str]) -> str:
+def filled(text: str, places: dict[str, str]) -> str:
     """Return a text with its letters a and b, which are words alone, replaced."""
     return re.sub(r"\b[ab]\b", lambda found: places[found[0]], text)
 

@@ -229,7 +229,7 @@ def compute(ufunc: np.ufunc, *given: Any) -> Any:
     places = {}
     for letter, x, dtype in zip("ab", given, of, strict=False):
         places[letter] = converted(trace, x, dtype)
-    filled = f"({_arithmetic._filled(text, places)})"
+    filled = f"({_arithmetic.filled(text, places)})"
     exact = of[-1] in _EXACT and (of[-1].kind == "b" or of[0] == of[-1])
     return Symbol(trace, filled if exact else f"convert<{dialect(of[-1])}>{filled}", of[-1])
 
