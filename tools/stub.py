@@ -19,8 +19,8 @@ TYPES = {
     "algorithm": "str",
     "axis": "int | tuple[int, ...] | None",
     "device": "str | None",
-    "expression": "str | Lazy",
-    "op": "str",
+    "expression": "str | Lazy | Callable[..., Any]",
+    "op": "str | Callable[..., Any] | Sequence[Any]",
     "parameters": "dict[str, Any]",
     "size": "int | None",
 }

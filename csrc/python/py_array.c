@@ -4,6 +4,8 @@
 
 #include "base/size.h"
 
+#include <string.h>
+
 PyObject *py_array_type;
 
 bool py_array_check(PyObject *object)
@@ -76,4 +78,19 @@ cubc_status py_array_use(py_array *a, void *stream, PyObject *stream_object)
     a->stream_object = stream_object ? Py_NewRef(stream_object) : NULL;
     Py_XDECREF(old);
     return CUBC_OK;
+}
+
+void py_array_view(py_array *array, py_view *out)
+{
+    out->data = array->data;
+    out->n = array->n;
+    out->type = array->type;
+    out->ndim = array->ndim;
+    memcpy(out->shape, array->shape, (size_t)array->ndim * sizeof *out->shape);
+    out->device = array->device;
+    device_retain(out->device);
+    out->stream = array->stream;
+    out->has_stream = true;
+    out->read_only = array->read_only;
+    out->owner = Py_NewRef((PyObject *)array);
 }

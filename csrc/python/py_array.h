@@ -25,6 +25,7 @@ PyObject *py_array_wrap(const py_view *view, PyObject *base);
 // An array of the array's type over a part of its memory, which it keeps.
 PyObject *py_array_share(py_array *array, void *data, int ndim, const Py_ssize_t *shape);
 bool py_array_check(PyObject *object);
+void py_array_view(py_array *array, py_view *out); // into an empty view, which keeps the array
 // Orders the work that is about to be queued on a stream after all earlier work on the array.
 // stream_object: whatever the caller gave for the stream, or NULL.
 cubc_status py_array_use(py_array *array, void *stream, PyObject *stream_object);

@@ -110,19 +110,8 @@ static int read_steps(const py_view *view, const char *what, PyObject *strides, 
 // ---- sources ------------------------------------------------------------------------------------
 static int from_array(PyObject *object, const char *what, bool writable, py_view *out)
 {
-    py_array *array = (py_array *)object;
-    if (writable && array->read_only) return read_only(what);
-    out->data = array->data;
-    out->n = array->n;
-    out->type = array->type;
-    out->ndim = array->ndim;
-    memcpy(out->shape, array->shape, (size_t)array->ndim * sizeof *out->shape);
-    out->device = array->device;
-    device_retain(out->device);
-    out->stream = array->stream;
-    out->has_stream = true;
-    out->read_only = array->read_only;
-    out->owner = Py_NewRef(object);
+    if (writable && ((py_array *)object)->read_only) return read_only(what);
+    py_array_view((py_array *)object, out);
     return 0;
 }
 

@@ -20,6 +20,7 @@ from ._autotune import autotune
 from ._autotune import from_variable as _tune_by_variable
 from ._bind import bind
 from ._bundle import use_bundle
+from ._comparing import array_equal, count_if, is_sorted, mismatch
 from ._copies import copy_batch
 from ._core import (
     Array,
@@ -41,6 +42,7 @@ from ._core import (
     transform,
 )
 from ._device import device
+from ._histogramdd import histogram2d, histogramdd
 from ._histograms import bincount, histogram, histogram_channels
 from ._indexing import lexsort, nonzero, take, take_along_axis, where
 from ._interface import ffi, get_include, get_library
@@ -83,6 +85,15 @@ from ._segments import (
     segmented_topk,
 )
 from ._selections import flatnonzero, partition_if, select, unique_consecutive
+from ._sets import (
+    concatenate,
+    intersect1d,
+    isin,
+    permutation,
+    setdiff1d,
+    setxor1d,
+    union1d,
+)
 from ._sorting import argsort, sort, sort_pairs
 from ._statistics import count_nonzero, mean, std, var
 from ._trace import trace
@@ -106,12 +117,15 @@ __all__ = [
     "argmin",
     "argpartition",
     "argsort",
+    "array_equal",
     "asarray",
     "autotune",
     "bincount",
     "bind",
     "clear_policies",
+    "concatenate",
     "copy_batch",
+    "count_if",
     "count_nonzero",
     "cumprod",
     "cumsum",
@@ -126,7 +140,12 @@ __all__ = [
     "get_include",
     "get_library",
     "histogram",
+    "histogram2d",
     "histogram_channels",
+    "histogramdd",
+    "intersect1d",
+    "is_sorted",
+    "isin",
     "lazy",
     "lexsort",
     "max",
@@ -134,6 +153,7 @@ __all__ = [
     "merge",
     "merge_sort",
     "min",
+    "mismatch",
     "nanargmax",
     "nanargmin",
     "nancumprod",
@@ -149,6 +169,7 @@ __all__ = [
     "nonzero",
     "partition",
     "partition_if",
+    "permutation",
     "prod",
     "reduce",
     "reduce_by_key",
@@ -164,6 +185,8 @@ __all__ = [
     "segmented_sort_pairs",
     "segmented_topk",
     "select",
+    "setdiff1d",
+    "setxor1d",
     "sort",
     "sort_pairs",
     "std",
@@ -174,6 +197,7 @@ __all__ = [
     "topk",
     "trace",
     "transform",
+    "union1d",
     "unique",
     "unique_by_key",
     "unique_consecutive",

@@ -135,6 +135,15 @@ def _translated(texts: dict[str, int], items: int, args: Any, options: dict[str,
     return args
 
 
+def translated(name: str, value: Any, x: Any) -> Any:
+    """Return a condition or an order of items of `x`: of a Python function its text or mask."""
+    if value is None or isinstance(value, str | Lazy) or not callable(value):
+        return value
+    from ._callables import argument_of
+
+    return argument_of(name, value, x, None, False)
+
+
 def _unknown_option(function: str, options: Iterable[str], names: Sequence[str]) -> TypeError:
     name = next(name for name in options if name not in names)
     near = difflib.get_close_matches(name, names, 1)

@@ -266,12 +266,18 @@ def empty(
     shape: Any, dtype: Any = None, *, device: str | None = None, stream: Any = None
 ) -> Array: ...
 def operator_types(
-    op: str, items: Any, /, *, dtype: Any = None, out: Any = None, widen: bool = False
+    op: str | Callable[..., Any] | Sequence[Any],
+    items: Any,
+    /,
+    *,
+    dtype: Any = None,
+    out: Any = None,
+    widen: bool = False,
 ) -> tuple[str, str]: ...
 def reduce(
     x: Any,
     /,
-    op: str = "sum",
+    op: str | Callable[..., Any] | Sequence[Any] = "sum",
     *,
     axis: int | tuple[int, ...] | None = None,
     keepdims: bool = False,
@@ -287,7 +293,7 @@ def reduce(
 def scan(
     x: Any,
     /,
-    op: str = "sum",
+    op: str | Callable[..., Any] | Sequence[Any] = "sum",
     *,
     inclusive: bool = True,
     init: Any = None,
@@ -299,7 +305,7 @@ def scan(
     device: str | None = None,
 ) -> Any: ...
 def transform(
-    expression: str | Lazy,
+    expression: str | Lazy | Callable[..., Any],
     /,
     *,
     out: Any = None,

@@ -7,7 +7,7 @@ import numpy as np
 from ._arithmetic import dialect, filled
 from ._axes import axis_number, items_of
 from ._calls import as_array
-from ._core import Lazy, operator_types, reduce, transform
+from ._core import Array, Lazy, operator_types, reduce, transform
 from ._lazy import lazy
 
 _SIGNS = {"min": "<", "argmin": "<", "max": ">", "argmax": ">"}
@@ -38,11 +38,11 @@ def reduce_several(
     items = lazy(f"out_t{{{', '.join(makes)}}}", x=x, dtype=struct, **numbers)
     options.pop("commutative", None)
     combine = f"value_t{{{', '.join(combines)}}}"
-    found: Any = reduce(items, combine, commutative=True, **along, **options)
-    if isinstance(found, np.generic | np.ndarray):
-        return tuple(found[name].astype(of)[()] for name, of in results)
+    made: Any = reduce(items, combine, commutative=True, **along, **options)
+    if not isinstance(made, Array):
+        return tuple(made[name].astype(of)[()] for name, of in results)
     stream = options.get("stream")
-    return tuple(transform(f"p.{name}", p=found, dtype=of, stream=stream) for name, of in results)
+    return tuple(transform(f"p.{name}", p=made, dtype=of, stream=stream) for name, of in results)
 
 
 def _text(op: Any, x: Any) -> str:
@@ -86,7 +86,7 @@ def _members(texts: list[str], items: Any, index: str) -> tuple[Any, list[str], 
             combines.append(f"{first} ? a.{name} : b.{name}")
             results.append((name, of))
             continue
-        # Of equal values the lower index wins.
+        # The lower index wins among equal values.
         equal = f"({_equal(name)} && a.i{k} < b.i{k})"
         members.append((f"i{k}", np.dtype("int64")))
         makes.append(index)

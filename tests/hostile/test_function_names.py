@@ -17,6 +17,8 @@ CPU = {"device": "cpu"}
 STATISTICS = ["mean", "var", "std", "count_nonzero"]
 STATISTICS += [name for name in cubc.__all__ if name.startswith("nan")]
 
+SETS = ["isin", "intersect1d", "union1d", "setdiff1d", "setxor1d", "array_equal", "mismatch"]
+
 # Each function with `x` as its array, and its options.
 CALLS = {
     **{name: getattr(cubc, name) for name in ("sum", "prod", "min", "max", "argmin", "argmax")},
@@ -57,6 +59,12 @@ CALLS = {
     "partition": lambda x, **o: cubc.partition(x, 3, **o),
     "argpartition": lambda x, **o: cubc.argpartition(x, 3, **o),
     "lazy": lambda x, **o: cubc.lazy("2 * x", x=x),
+    **{name: lambda x, n=name, **o: getattr(cubc, n)(x, x, **o) for name in SETS},
+    "permutation": cubc.permutation,
+    "is_sorted": cubc.is_sorted,
+    "count_if": lambda x, **o: cubc.count_if(x, "x > 3", **o),
+    "histogram2d": lambda x, **o: cubc.histogram2d(x, x, **o),
+    "histogramdd": lambda x, **o: cubc.histogramdd([x, x], **o),
 }
 PAIRS = {"topk", "sort_pairs", "reduce_by_key", "unique_by_key", "run_length_encode"} | {
     "nontrivial_runs",
@@ -72,6 +80,12 @@ NO_OUT = {
     "nonzero",
     "lexsort",
     "count_nonzero",
+    *SETS,
+    "permutation",
+    "is_sorted",
+    "count_if",
+    "histogram2d",
+    "histogramdd",
 }
 # No array goes in, or they have tests of their own.
 OTHERS = {
@@ -79,6 +93,7 @@ OTHERS = {
     "autotune",
     "bind",
     "clear_policies",
+    "concatenate",
     "copy_batch",
     "device",
     "device_info",

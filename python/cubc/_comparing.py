@@ -1,0 +1,163 @@
+"""Questions to one or two arrays whose answer is a number: equality, order, how many, where."""
+
+from typing import Any
+
+import numpy as np
+
+from ._arithmetic import filled
+from ._axes import items_of
+from ._calls import as_array, beside, named, translated
+from ._core import Lazy
+from ._lazy import lazy
+from ._searching import find_if
+from ._statistics import count_nonzero
+
+_DESCENDS = "b < a || (a != a && b == b)"  # NaN is last
+
+
+def _number(x: Any) -> int:
+    return int(np.asarray(x)[()])
+
+
+def _pair(x: Any, y: Any, stream: Any) -> tuple[Any, Any]:
+    x = x if isinstance(x, Lazy) else as_array(x)
+    y = y if isinstance(y, Lazy) else as_array(beside(x, y, stream))
+    return x, y
+
+
+@named
+def count_if(x, condition, /, *, stream=None, device=None) -> Any:
+    """Count the items that fulfil a condition.
+
+    Parameters
+    ----------
+    x : array_like
+        Array of any number of dimensions, taken flat.
+    condition : str or function
+        As for `select`.
+    stream, device
+        As for `sum`.
+
+    Returns
+    -------
+    int64
+        As of `sum`.
+
+    Raises
+    ------
+    CompileError, TypeError
+        As `select`.
+
+    Examples
+    --------
+    >>> print(cubc.count_if(np.arange(10.0), "x > 6"))
+    3
+    """
+    x = x if isinstance(x, Lazy) else as_array(x)
+    mask = translated("condition", condition, x)
+    if isinstance(mask, str):
+        mask = lazy(mask, x=x, dtype=bool)
+    return count_nonzero(mask, stream=stream, device=device)
+
+
+@named
+def mismatch(x, y, /, *, stream=None, device=None) -> int:
+    """Find the flat index of the first item in which two arrays differ; -1 if there is none.
+
+    Parameters
+    ----------
+    x, y : array_like
+        Arrays of one shape. A NaN differs from all numbers.
+    stream, device
+        As for `find_if`. The call waits for the result.
+
+    Returns
+    -------
+    int
+        Index; few items behind it are read.
+
+    Raises
+    ------
+    ValueError
+        For arrays of different shapes.
+
+    Examples
+    --------
+    >>> cubc.mismatch(np.array([1, 2, 3, 4]), np.array([1, 2, 0, 0]))
+    2
+    """
+    x, y = _pair(x, y, stream)
+    if tuple(x.shape) != tuple(y.shape):
+        raise ValueError(f"the arrays have the shapes {tuple(x.shape)} and {tuple(y.shape)}")
+    differs = lazy("x != y", x=x, y=y, dtype=bool)
+    return _number(find_if(differs, "x", stream=stream, device=device))
+
+
+@named
+def array_equal(x, y, /, *, stream=None, device=None) -> bool:
+    """Tell if two arrays have the same shape and items, as numpy.array_equal.
+
+    Parameters
+    ----------
+    x, y, stream, device
+        As for `mismatch`, but for the shapes.
+
+    Returns
+    -------
+    bool
+        False for different shapes.
+
+    Raises
+    ------
+    TypeError, DeviceMemoryError
+        As `find_if`.
+
+    Examples
+    --------
+    >>> cubc.array_equal(np.arange(3), np.array([0.0, 1.0, 2.0]))
+    True
+    """
+    x, y = _pair(x, y, stream)
+    return tuple(x.shape) == tuple(y.shape) and mismatch(x, y, stream=stream, device=device) < 0
+
+
+@named
+def is_sorted(x, less=None, /, *, stream=None, device=None) -> bool:
+    """Tell if an array is sorted.
+
+    Parameters
+    ----------
+    x : array_like
+        Array of one dimension.
+    less : str or function, optional
+        Order, as for `merge_sort`. By default smaller items come first, and NaN last.
+    stream, device
+        As for `find_if`. The call waits for the result, and reads little behind the first two items
+        that are not in order.
+
+    Returns
+    -------
+    bool
+        True for less than two items.
+
+    Raises
+    ------
+    ValueError
+        If `x` has not one dimension.
+    CompileError, TypeError
+        As `merge_sort`.
+
+    Examples
+    --------
+    >>> cubc.is_sorted(np.array([1, 2, 2, 5])), cubc.is_sorted(np.array([3, 2]), "a > b")
+    (True, True)
+    """
+    x = as_array(x)
+    if len(x.shape) != 1:
+        raise ValueError(f"is_sorted() takes one dimension, not the shape {tuple(x.shape)}")
+    if items_of(tuple(x.shape)) < 2:
+        return True
+    order = translated("less", less, x)
+    text = _DESCENDS if order is None else filled(order, {"a": "b", "b": "a"})
+    falls = lazy(text, a=x[:-1], b=x[1:], dtype=bool)
+    return _number(find_if(falls, "x", stream=stream, device=device)) < 0

@@ -1,0 +1,299 @@
+"""Arrays as sets, by NumPy's names: sorts and searches, without a loop over items."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ._axes import axis_number, items_of
+from ._calls import as_array, beside, named
+from ._core import asarray, empty, transform
+from ._indexing import take
+from ._lazy import lazy
+from ._ordered import searchsorted
+from ._selections import select
+from ._sorting import argsort, sort
+from ._unique import unique
+
+
+@named
+def concatenate(arrays: Sequence[Any], /, axis=0, *, stream=None, device=None) -> Any:
+    """Join arrays along an axis, as numpy.concatenate.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like
+        Arrays of one device, whose shapes differ along the axis alone.
+    axis : int or None
+        Axis along which to join; None joins them flat. Another than the first one takes a launch
+        for each array, as the first one does, whose rows are then written apart.
+    stream, device
+        As for `transform`.
+
+    Returns
+    -------
+    array
+        Array of the type that they have together.
+
+    Raises
+    ------
+    ValueError
+        Without arrays; for shapes that do not go together.
+
+    Examples
+    --------
+    >>> print(cubc.concatenate([np.array([1, 2]), np.array([3])]))
+    [1 2 3]
+    """
+    given = [as_array(one) for one in arrays]
+    if not given:
+        raise ValueError("need at least one array to concatenate")
+    given = [given[0], *(as_array(beside(given[0], one, stream)) for one in given[1:])]
+    if all(isinstance(one, np.ndarray) for one in given):
+        return np.concatenate(given, axis)
+    parts = [asarray(one, stream=stream) for one in given]
+    if len({one.device for one in parts}) > 1:
+        raise ValueError("the arrays are on different devices; move them with cubc.asarray")
+    if axis is None:
+        parts, axis = [one.reshape(-1) for one in parts], 0
+    axis = axis_number(axis, parts[0].ndim)
+    others = {(one.shape[:axis], one.shape[axis + 1 :]) for one in parts}
+    if len(others) > 1:
+        raise ValueError(
+            f"arrays of the shapes {', '.join(str(one.shape) for one in parts)} differ along other "
+            f"axes than {axis}"
+        )
+    if axis:
+        order = [axis, *range(axis), *range(axis + 1, parts[0].ndim)]
+        back = [*range(1, axis + 1), 0, *range(axis + 1, parts[0].ndim)]
+        joined = concatenate([one.transpose(order) for one in parts], stream=stream)
+        return joined.transpose(back)
+    dtype = np.result_type(*(one.dtype for one in parts))
+    length, at = sum(one.shape[0] for one in parts), 0
+    whole = empty((length, *parts[0].shape[1:]), dtype, device=parts[0].device, stream=stream)
+    for one in parts:
+        if one.size:
+            transform("x", x=one, out=whole[at : at + one.shape[0]], stream=stream)
+        at += one.shape[0]
+    return whole
+
+
+@named
+def isin(x, items, /, *, invert=False, stream=None, device=None) -> Any:
+    """Tell of each item of an array if it is among others, as numpy.isin.
+
+    Parameters
+    ----------
+    x, items : array_like
+        Arrays of any shape; `items` are sorted, and each item of `x` is searched there.
+    invert : bool
+        True tells if it is not among them.
+    stream, device
+        As for `sort`.
+
+    Returns
+    -------
+    array of bool
+        Of the shape of `x`. A NaN is among no items.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `searchsorted`.
+
+    Examples
+    --------
+    >>> print(cubc.isin(np.array([1, 5, 2]), [2, 1]))
+    [ True False  True]
+    """
+    x = as_array(x)
+    items = as_array(beside(x, items, stream))
+    shape, options = tuple(x.shape), {"stream": stream, "device": device}
+    if not items_of(tuple(items.shape)) or not items_of(shape):
+        made = lazy("false" if not invert else "true", size=items_of(shape), dtype=bool)
+        if isinstance(x, np.ndarray):
+            return np.full(shape, bool(invert))
+        return asarray(made, device=asarray(x).device, stream=stream).reshape(shape)
+    both = np.result_type(x.dtype, items.dtype)
+    x, items = _of_type(x.reshape(-1), both, options), _of_type(items.reshape(-1), both, options)
+    known = sort(items, **options)
+    places = searchsorted(known, x, **options)
+    text = "known[k] != x" if invert else "known[k] == x"
+    return transform(text, known=known, k=places, x=x, dtype=bool, **options).reshape(shape)
+
+
+def _of_type(x: Any, dtype: Any, options: Any) -> Any:
+    return x if x.dtype == dtype else transform("x", x=x, dtype=dtype, **options)
+
+
+def _flat(x: Any) -> Any:
+    return as_array(x).reshape(-1)
+
+
+@named
+def intersect1d(x, y, /, assume_unique=False, *, stream=None, device=None) -> Any:
+    """Find the distinct items that two arrays share, sorted; as numpy.intersect1d.
+
+    Parameters
+    ----------
+    x, y : array_like
+        Arrays of one device, taken flat.
+    assume_unique : bool
+        True spares looking for equal items within each.
+    stream, device
+        As for `sort`.
+
+    Returns
+    -------
+    array
+        Of the type that both have together.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `unique`.
+
+    Examples
+    --------
+    >>> print(cubc.intersect1d(np.array([3, 1, 2, 3]), np.array([5, 3, 2])))
+    [2 3]
+    """
+    options = {"stream": stream, "device": device}
+    x = _flat(x)
+    y = _flat(beside(x, y, stream))
+    x = sort(x, **options) if assume_unique else unique(x, **options)
+    found = select(x, isin(x, y, **options), **options)
+    return _of_type(found, np.result_type(x.dtype, y.dtype), options)
+
+
+@named
+def union1d(x, y, /, *, stream=None, device=None) -> Any:
+    """Find the distinct items of two arrays, sorted; as numpy.union1d.
+
+    Parameters
+    ----------
+    x, y, stream, device
+        As for `intersect1d`.
+
+    Returns
+    -------
+    array
+        As of `intersect1d`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `unique`.
+
+    Examples
+    --------
+    >>> print(cubc.union1d(np.array([3, 1]), np.array([5, 3])))
+    [1 3 5]
+    """
+    x = _flat(x)
+    y = _flat(beside(x, y, stream))
+    return unique(concatenate([x, y], stream=stream), stream=stream, device=device)
+
+
+@named
+def setdiff1d(x, y, /, assume_unique=False, *, stream=None, device=None) -> Any:
+    """Find the distinct items of an array that another has not, sorted; as numpy.setdiff1d.
+
+    Parameters
+    ----------
+    x, y, assume_unique, stream, device
+        As for `intersect1d`. With `assume_unique` the items keep their order.
+
+    Returns
+    -------
+    array
+        Of the type of `x`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `unique`.
+
+    Examples
+    --------
+    >>> print(cubc.setdiff1d(np.array([3, 1, 2]), np.array([2])))
+    [1 3]
+    """
+    options = {"stream": stream, "device": device}
+    x = _flat(x)
+    y = _flat(beside(x, y, stream))
+    x = x if assume_unique else unique(x, **options)
+    return select(x, isin(x, y, invert=True, **options), **options)
+
+
+@named
+def setxor1d(x, y, /, assume_unique=False, *, stream=None, device=None) -> Any:
+    """Find the distinct items that one of two arrays has, sorted; as numpy.setxor1d.
+
+    Parameters
+    ----------
+    x, y, assume_unique, stream, device
+        As for `intersect1d`.
+
+    Returns
+    -------
+    array
+        As of `intersect1d`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `unique`.
+
+    Examples
+    --------
+    >>> print(cubc.setxor1d(np.array([3, 1, 2]), np.array([2, 4])))
+    [1 3 4]
+    """
+    options = {"stream": stream, "device": device}
+    x = _flat(x)
+    y = _flat(beside(x, y, stream))
+    apart = [setdiff1d(one, other, assume_unique, **options) for one, other in ((x, y), (y, x))]
+    return sort(concatenate(apart, stream=stream), **options)
+
+
+@named
+def permutation(x, /, seed=None, *, stream=None, device=None) -> Any:
+    """Shuffle a copy of an array along its first axis, or the numbers below an int.
+
+    Parameters
+    ----------
+    x : int or array_like
+        An int n stands for 0, 1, ..., n - 1, int64.
+    seed : int, optional
+        Equal seeds give equal orders, on every device. By default one is drawn.
+    stream, device
+        As for `sort`.
+
+    Returns
+    -------
+    array
+        Array of the shape of `x`. The order is that of random 64-bit keys, which are sorted.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `take`; for an array without dimensions.
+
+    Examples
+    --------
+    >>> print(cubc.sort(cubc.permutation(np.array([3, 1, 2]), seed=1)))
+    [1 2 3]
+    """
+    number = isinstance(x, int | np.integer)
+    x = x if number else as_array(x)
+    if not number and not len(x.shape):
+        raise ValueError("permutation() takes an int or an array with a first axis")
+    n = int(x) if number else x.shape[0]
+    on_host = number or isinstance(x, np.ndarray)
+    place = device if on_host else asarray(x).device
+    seed = int(np.random.default_rng().integers(2**63)) if seed is None else int(seed)
+    keys = lazy("random_u64(seed, i)", seed=seed, size=n, dtype="uint64")
+    keys = transform(keys, stream=stream, device=place) if not on_host else transform(keys)
+    order = argsort(keys, stream=stream, device=device)
+    return order if number else take(x, order, 0, mode="clip", stream=stream, device=device)

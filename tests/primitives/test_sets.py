@@ -1,0 +1,82 @@
+"""Arrays as sets, comparisons, joins and permutations against NumPy's."""
+
+import inputs
+import numpy as np
+import pytest
+from inputs import on, same
+
+import cubc
+
+X = inputs.random("I32", 700) % 50
+Y = inputs.random("I32", 300, seed=1) % 90
+
+
+@pytest.mark.parametrize("name", ["intersect1d", "union1d", "setdiff1d", "setxor1d"])
+def test_sets(device, name):
+    made, expected = getattr(cubc, name), getattr(np, name)
+    x, y = on(device, X), on(device, Y)
+    same(made(x, y), expected(X, Y))
+    same(made(x, on(device, Y[:0])), expected(X, Y[:0]))
+    if name != "union1d":
+        own = np.unique(X), np.unique(Y)
+        same(made(*(on(device, one) for one in own), assume_unique=True), expected(*own))
+
+
+def test_isin(device):
+    x = X.reshape(7, 100)
+    for invert in (False, True):
+        same(cubc.isin(on(device, x), on(device, Y), invert=invert), np.isin(x, Y, invert=invert))
+        same(cubc.isin(on(device, x), [], invert=invert), np.isin(x, [], invert=invert))
+    same(cubc.isin(on(device, x), [3, 7]), np.isin(x, [3, 7]))
+
+
+def test_concatenate(device):
+    x, y = X.reshape(7, 100), Y.reshape(3, 100).astype("i8")
+    a, b = on(device, x), on(device, y)
+    same(cubc.concatenate([a, b]), np.concatenate([x, y]))
+    same(cubc.concatenate([a, a], -1), np.concatenate([x, x], -1))
+    same(cubc.concatenate([a, b], None), np.concatenate([x, y], None))
+    with pytest.raises(ValueError, match="at least one array"):
+        cubc.concatenate([])
+    with pytest.raises(ValueError, match="shapes"):
+        cubc.concatenate([cubc.asarray(X, device=device), cubc.asarray(x, device=device)])
+
+
+def test_comparisons(device):
+    x = on(device, X)
+    other = X.copy()
+    other[123] += 1
+    assert cubc.array_equal(x, x)
+    assert not cubc.array_equal(x, on(device, other))
+    assert not cubc.array_equal(x, x[:-1])
+    assert cubc.mismatch(x, on(device, other)) == 123
+    assert cubc.mismatch(x, x) == -1
+    with pytest.raises(ValueError, match="the shapes"):
+        cubc.mismatch(x, x[1:])
+
+
+def test_counts_and_orders(device):
+    x, least = on(device, X), 7
+    assert inputs.value(cubc.count_if(x, "x > 7")) == (X > 7).sum()
+    assert inputs.value(cubc.count_if(x, lambda v: v > least)) == (X > 7).sum()
+    assert cubc.is_sorted(cubc.sort(x))
+    assert not cubc.is_sorted(x)
+    assert cubc.is_sorted(cubc.merge_sort(x, "a > b"), lambda a, b: a > b)
+    assert cubc.is_sorted(on(device, np.array([1, 2, np.nan, np.nan], "f4")))
+    assert not cubc.is_sorted(on(device, np.array([1, np.nan, 2], "f4")))
+    assert cubc.is_sorted(x[:1])
+    with pytest.raises(ValueError, match="one dimension"):
+        cubc.is_sorted(x.reshape(7, 100))
+
+
+def test_permutations(device):
+    x = np.arange(600, dtype=np.int32).reshape(300, 2)
+    made = np.asarray(cubc.permutation(on(device, x), seed=3))
+    assert (np.sort(made[:, 0]) == x[:, 0]).all()
+    assert (made[:, 1] == made[:, 0] + 1).all()
+    assert (made != x).any()
+    same(cubc.permutation(on(device, x), seed=3), made)
+    assert (np.asarray(cubc.permutation(on(device, x))) != made).any()
+    same(cubc.sort(cubc.permutation(300, device=device)), np.arange(300))
+    with pytest.raises(ValueError, match="a first axis"):
+        cubc.permutation(np.float32(1))
