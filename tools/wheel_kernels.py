@@ -77,8 +77,9 @@ def add(wheel, folder):
 
         wheel = Path(wheel).resolve()
         run(python, "-m", "pip", "install", "-q", "--disable-pip-version-check", str(wheel))
-        # Symbols that nobody reads are half of a small kernel.
-        environment = {"CUBC_CACHE": f"{scratch}/cache", "CUBC_CXXFLAGS": "-s"}
+        # Symbols that nobody reads, and pages that are padded, are three quarters of a small kernel.
+        options = "-s -Wl,-z,noseparate-code"
+        environment = {"CUBC_CACHE": f"{scratch}/cache", "CUBC_CXXFLAGS": options}
         bundle = [python, "-m", "cubc", "bundle", "--portable", "-o", "cpu.cubc", "--device", "cpu"]
         run(*bundle, "--", python, str(Path(__file__).resolve()), **environment)
         run(sys.executable, "-m", "wheel", "unpack", "-d", "unpacked", str(wheel))
