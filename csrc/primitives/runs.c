@@ -173,9 +173,8 @@ static void runs_define(const problem *p, text *out)
     bool wide = p->wide || (m == SUMS && cubc_type_size((cubc_type)p->acc_type) == 8);
     text_printf(out, "#define TUNE_RUNS %d\n#define TUNE_K %s\n#define TUNE_COUNT %s\n", m,
                 type_table[p->inputs[KEYS].type].dialect, wide ? "u64" : "u32");
-    // Memory that the kernel itself writes must not be read through the read-only path.
     text_printf(out, "#define TUNE_IN_PLACE %d\n", p->in_place);
-    if (p->in_place) text_puts(out, "#undef TUNE_LOAD\n#define TUNE_LOAD 0\n");
+    problem_define_plain_loads(p, out);
 }
 
 static const char *runs_invalid(const problem *p, const char *kind, const space *s,

@@ -148,8 +148,7 @@ void scan_define(const problem *p, text *out)
                     scan_kind_of(p) == SCAN_OF_EQUAL_SIZE
                         ? "i64"
                         : type_table[p->inputs[OFFSETS].type].dialect);
-    // Memory that the kernel itself writes must not be read through the read-only path.
-    if (p->in_place) text_puts(out, "#undef TUNE_LOAD\n#define TUNE_LOAD 0\n");
+    problem_define_plain_loads(p, out);
 }
 
 uint64_t scan_sum_bytes(const problem *p)

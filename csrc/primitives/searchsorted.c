@@ -61,8 +61,7 @@ static void searchsorted_define(const problem *p, text *out)
                 type_table[p->inputs[SORTED].type].dialect,
                 type_table[p->inputs[VALUES].type].dialect, p->wide ? "u64" : "u32");
     text_printf(out, "#define TUNE_RIGHT %d\n#define TUNE_ALIGNED %d\n", p->inclusive, p->aligned);
-    // Memory that the kernel itself writes must not be read through the read-only path.
-    if (p->in_place) text_puts(out, "#undef TUNE_LOAD\n#define TUNE_LOAD 0\n");
+    problem_define_plain_loads(p, out);
 }
 
 static const char *searchsorted_invalid(const problem *p, const char *kind, const space *s,

@@ -133,8 +133,7 @@ static void select_define(const problem *p, text *out)
     problem_define_input(p, mask, "TUNE_MASK", out);
     if (p->expression) problem_define_expression(out, "TUNE_PREDICATE", p->expression);
     text_printf(out, "#define TUNE_IN_PLACE %d\n", p->in_place);
-    // Memory that the kernel itself writes must not be read through the read-only path.
-    if (p->in_place) text_puts(out, "#undef TUNE_LOAD\n#define TUNE_LOAD 0\n");
+    problem_define_plain_loads(p, out);
 }
 
 static const char *select_invalid(const problem *p, const char *kind, const space *s,

@@ -72,7 +72,7 @@ static void transform_define(const problem *p, text *out)
     text_printf(out, "#define TUNE_O %s\n#define TUNE_ALIGNED %d\n",
                 type_table[p->outputs[0].type].dialect, p->aligned);
     problem_define_input(p, 0, "TUNE_IN", out);
-    if (p->in_place) text_puts(out, "#undef TUNE_LOAD\n#define TUNE_LOAD 0\n");
+    problem_define_plain_loads(p, out);
 }
 
 static const char *transform_invalid(const problem *p, const char *kind, const space *s,

@@ -78,7 +78,6 @@ static bool elsewhere(const py_call *c, const py_view *view)
     return !same_device(view, c->device) || (!c->host && view->on_host);
 }
 
-// The device of the arrays, or the one asked for, or the default; and the stream.
 int py_call_device(py_call *c, PyObject *device, PyObject *stream)
 {
     cubc_status st;
@@ -182,7 +181,6 @@ static PyObject *contiguous_copy(PyObject *out)
     return copy;
 }
 
-// Looks at a given output before the device is chosen, since its type may decide the result's.
 // NumPy's arrays with strides are written by way of a copy, but not by calls that are bound.
 int py_call_view_out(py_call *c, int k, PyObject *out)
 {
@@ -207,7 +205,6 @@ int py_call_view_out(py_call *c, int k, PyObject *out)
     return py_view_get(copy, "out", true, NULL, &c->out[k].view);
 }
 
-// The given output, or a new one of the type and shape; then its device memory.
 int py_call_prepare_out(py_call *c, int k, const char *function, cubc_type type, int ndim,
                         const Py_ssize_t *shape)
 {
@@ -319,7 +316,6 @@ PyObject *py_call_named(PyObject *value, const char *algorithm, const char *func
     return NULL;
 }
 
-// The result for the caller: the output as it is, or a NumPy scalar for one number without out=.
 PyObject *py_call_result(py_call *c, int k, bool scalar)
 {
     const py_output *out = &c->out[k];

@@ -381,6 +381,11 @@ void problem_define(const problem *p, text *out)
         text_printf(out, "#define TUNE_IDENTITY %s\n", p->op->mask);
 }
 
+void problem_define_plain_loads(const problem *p, text *out)
+{
+    if (p->in_place) text_puts(out, "#undef TUNE_LOAD\n#define TUNE_LOAD 0\n");
+}
+
 const char *problem_invalid(const problem *p, const char *kind, const space *s, const variant *v,
                             int item_bytes)
 {

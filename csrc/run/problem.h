@@ -86,6 +86,9 @@ void problem_define_keys(const problem *p, text *out);
 // TUNE_VALUE, TUNE_VALUE_WIDTH.
 void problem_define_values(const problem *p, text *out);
 void problem_define_expression(text *out, const char *name, const char *expression);
+// TUNE_LOAD 0 where an output is an input: memory that the kernel itself writes must not be read
+// through the read-only path.
+void problem_define_plain_loads(const problem *p, text *out);
 // The limits that hold for any kernel with ipt, tpb and ipv; item_bytes is what a thread keeps of
 // an item in registers.
 const char *problem_invalid(const problem *p, const char *kind, const space *s, const variant *v,
