@@ -77,7 +77,7 @@ def add(wheel, folder):
 
         wheel = Path(wheel).resolve()
         run(python, "-m", "pip", "install", "-q", "--disable-pip-version-check", str(wheel))
-        # Symbols that nobody reads, and pages that are padded, are three quarters of a small kernel.
+        # Symbols that nobody reads and padded pages are most of a small kernel.
         options = "-s -Wl,-z,noseparate-code"
         environment = {"CUBC_CACHE": f"{scratch}/cache", "CUBC_CXXFLAGS": options}
         bundle = [python, "-m", "cubc", "bundle", "--portable", "-o", "cpu.cubc", "--device", "cpu"]
