@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from cubc import _core
-from cubc._bundle import make_bundle
 
 from . import _axes as ax
 from ._analyze import Analysis, analyze, no_winner, winners
@@ -21,6 +20,7 @@ from ._compare import compare
 from ._goal import parse as parse_target
 from ._live import compare_live
 from ._machine_code import Manifest, changed, manifest, read_manifest, write_manifest
+from ._pack import make_bundle
 from ._profile import profile
 from ._recorded import recorded
 from ._remote_bench import BaseFailed
