@@ -165,9 +165,11 @@ LABELS = {
         "ipt_8.tpb_1024.mb_1.ipv_2.ld_0.la_0.ord_0.ns_0.l2w_0",
     ],
     "sort": [
-        "ipt_4.tpb_128.mb_1.lb_1.hc_0.la_0.ord_0.shr_4.bin_0",
-        "ipt_5.tpb_224.mb_2.lb_3.hc_2.la_0.ord_0.shr_4.bin_20",
-        "ipt_9.tpb_256.mb_1.lb_2.hc_3.la_0.ord_0.shr_1.bin_5",
+        # By bins, which are 256 blocks for however few items: with few threads.
+        "ipt_4.tpb_128.mb_1.lb_1.hc_0.la_0.ord_0.shr_1.bin_5",
+        "ipt_5.tpb_160.mb_2.lb_3.hc_2.la_0.ord_0.shr_4.bin_20",
+        # By passes.
+        "ipt_9.tpb_256.mb_1.lb_2.hc_3.la_0.ord_0.shr_4.bin_0",
         "ipt_4.tpb_1024.mb_1.lb_8.hc_1.la_0.ord_0.shr_4.bin_0",
     ],
     "spinor_twist": SITES,
