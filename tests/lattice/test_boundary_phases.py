@@ -34,9 +34,9 @@ def gauge(device):
     return lattice.Gauge(LINKS, device=device)
 
 
-@pytest.mark.parametrize("precision", ERROR)
-@pytest.mark.parametrize("reconstruct", [18, 12, 8])
+@pytest.mark.parametrize(("precision", "reconstruct"), zip(ERROR, [18, 12, 8], strict=True))
 def test_hops_across_boundaries(gauge, precision, reconstruct):
+    """A phase is that of a half spinor, whatever its link was stored in."""
     options = {"reconstruct": reconstruct, "precision": precision, "theta": THETA}
     operator = lattice.Wilson(gauge, 0.12, **options)
     links = turned(LINKS, THETA)
