@@ -34,7 +34,7 @@ def gauge(device):
     return lattice.Gauge(LINKS, device=device)
 
 
-@pytest.mark.parametrize(("precision", "reconstruct"), zip(ERROR, [18, 12, 8], strict=True))
+@pytest.mark.parametrize(("precision", "reconstruct"), list(zip(ERROR, [18, 12, 8], strict=True)))
 def test_hops_across_boundaries(gauge, precision, reconstruct):
     """A phase is that of a half spinor, whatever its link was stored in."""
     options = {"reconstruct": reconstruct, "precision": precision, "theta": THETA}
