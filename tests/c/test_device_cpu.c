@@ -34,7 +34,9 @@ static void test_info(void)
     CHECK_STATUS(device_cpu_api.open(0, &d), CUBC_INVALID_ARGUMENT);
     CHECK_CONTAINS(cubc_error_message(), "CUBC_CPU_THREADS is \"1025\"");
     unsetenv("CUBC_CPU_THREADS");
-    CHECK_STATUS(device_cpu_api.open(1, &d), CUBC_NO_DEVICE);
+    CHECK_STATUS(device_cpu_api.open(1, &d), CUBC_OK); // with threads and memory of its own
+    CHECK(strcmp(d->info.name, "cpu:1") == 0);
+    device_cpu_api.close(d);
 }
 
 static void test_memory(void)
