@@ -159,6 +159,8 @@ FUNCTION void write_column_site(const wall_args& a, u32 source, u32 at, u32 colu
     store_site(a.out + start * SPINOR, a.out_norms + start, w.at.index, out);
 }
 
+DSLASH_FACES(dslash_domain_wall, wall_term)
+
 KERNEL(dslash_domain_wall, wall_args, wall_shared)
 {
     const u32 first = block_id() / COLUMN_BLOCKS * LS; // source with s = 0
@@ -166,6 +168,9 @@ KERNEL(dslash_domain_wall, wall_args, wall_shared)
     dslash_work w;
 #if TUNE_GUARDED
     if (!is_active(a.tail.guard, state_of(first))) return; // same for all threads of the block
+#endif
+#if TUNE_CUT
+    if ((block_id() % COLUMN_BLOCKS + 1) * COLUMNS > INNER_PLACES) wait_for_faces(*a.d.ranks);
 #endif
     for (u32 k = thread_id(); k < COLUMNS * GROUPS; k += SIMT_THREADS)
         if (column_site(k % COLUMNS, w)) put_hops(a, first, k / COLUMNS * SPT, k % COLUMNS, w, s);

@@ -11,8 +11,8 @@ FUNCTION void send_site(const dslash_fields& a, const site& s, u32 place, u32 pa
                         const matrix& u)
 {
     const rank_table& t = *a.ranks;
-    const face_memory<real_t> face = face_in<real_t, MU>(
-        t, t.neighbour[2 * MU + UPPER], 2 * MU + !UPPER, t.sent + 1, face_fields(a));
+    const face_memory<real_t> face =
+        face_in<real_t, MU>(t, t.neighbour[2 * MU + UPPER], 2 * MU + !UPPER, t.sent + 1);
     const u64 start = source_sites(source, parity), field = face_field(source, parity);
     half_spinor h =
         load_projected<MU, UPPER ? -ETA : ETA, TUNE_LOAD>(a.in + start * SPINOR, s.index);

@@ -111,17 +111,16 @@ FUNCTION void turn_across(const dslash_fields& a, const site& s, half_spinor& h)
 
 #if TUNE_CUT
 // ---- faces --------------------------------------------------------------------------------------
-// Returns the number of a source's field of a parity among those of a face, and how many there are.
+// Returns the number of a source's field of a parity among those of a face.
 FUNCTION u64 face_field(u32 source, u32 parity) { return BOTH ? 2 * source + parity : source; }
-FUNCTION u64 face_fields(const dslash_fields& a) { return BOTH ? 2 * a.sources : a.sources; }
 
 // Loads the projected spinor of a hop from another rank, which is multiplied by its link if that is
 // there.
 template <int MU, bool FORWARD>
 FUNCTION half_spinor load_sent(const dslash_fields& a, const dslash_work& w, u32 k)
 {
-    const face_memory<real_t> face = face_in<real_t, MU>(*a.ranks, a.ranks->mine, 2 * MU + FORWARD,
-                                                         a.ranks->sent, face_fields(a));
+    const face_memory<real_t> face =
+        face_in<real_t, MU>(*a.ranks, a.ranks->mine, 2 * MU + FORWARD, a.ranks->sent);
     const u64 field = face_field(w.source + k, other_parity(w.parity));
     real_t raw[SPINOR / 2];
     UNROLL
@@ -137,8 +136,8 @@ FUNCTION half_spinor load_sent(const dslash_fields& a, const dslash_work& w, u32
 template <int MU, bool FORWARD>
 FUNCTION real_t load_sent_norm(const dslash_fields& a, const dslash_work& w, u32 k)
 {
-    const face_memory<real_t> face = face_in<real_t, MU>(*a.ranks, a.ranks->mine, 2 * MU + FORWARD,
-                                                         a.ranks->sent, face_fields(a));
+    const face_memory<real_t> face =
+        face_in<real_t, MU>(*a.ranks, a.ranks->mine, 2 * MU + FORWARD, a.ranks->sent);
     return *face.norm(face_field(w.source + k, other_parity(w.parity)), face_place<MU>(w.at));
 }
 #endif

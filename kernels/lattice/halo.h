@@ -92,11 +92,12 @@ FUNCTION site outer_site(u32 place, u32 parity)
 }
 
 // ---- faces in memory ----------------------------------------------------------------------------
-// A face in a window that holds so many fields of half spinors of 12 reals.
+// A face in a window that holds fields of half spinors of 12 reals. Norms are where they are behind
+// the most fields that there is room for.
 template <class Real>
 struct face_memory {
     u8* begin;
-    u64 fields, sites;
+    u64 sites, norms_at;
 
     FUNCTION_MEMBER u8* chunk(u64 field, u32 place, u32 k) const
     {
@@ -104,18 +105,18 @@ struct face_memory {
     }
     FUNCTION_MEMBER f32* norm(u64 field, u32 place) const
     {
-        return reinterpret_cast<f32*>(begin + fields * sites * 12 * sizeof(Real)) + field * sites +
-               place;
+        return reinterpret_cast<f32*>(begin + norms_at) + field * sites + place;
     }
 };
 
 // Returns a face of an exchange in a window, that of this rank or of the neighbour who gets it.
 template <class Real, int MU>
-FUNCTION face_memory<Real> face_in(const rank_table& t, u8* window, u32 face, u64 exchange,
-                                   u64 fields)
+FUNCTION face_memory<Real> face_in(const rank_table& t, u8* window, u32 face, u64 exchange)
 {
+    enum : u64 { HALF_SPINOR = 12 * sizeof(Real), WITH_NORM = HALF_SPINOR + sizeof(f32) };
     const u64 slot = exchange % 2 * RANK_SLOTS + face - 2; // x has none
-    return face_memory<Real>{window + t.slots_at + slot * t.slot_bytes, fields, face_sites<MU>()};
+    return face_memory<Real>{window + t.slots_at + slot * t.slot_bytes, face_sites<MU>(),
+                             t.slot_bytes / WITH_NORM * HALF_SPINOR};
 }
 
 // Waits for all faces of the exchange of this launch. All threads of a block call this.

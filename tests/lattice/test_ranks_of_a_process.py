@@ -41,13 +41,14 @@ def test_bits_are_the_same():
     [
         ("WilsonClover", (1, 1, 1, 2), {"csw": (1.2, 0.9), "precision": "half"}),
         ("TwistedClover", (1, 1, 1, 2), {"csw": 1.2, "mu": 0.1}),
+        ("Mobius", (1, 1, 1, 2), {"M5": 1.4, "Ls": 2, "precision": "half"}),
         ("TwistedDoublet", (1, 1, 2, 1), {"mu": 0.1, "epsilon": 0.2}),
     ],
 )
 def test_bits_are_the_same_of(kind, shape, options):
     whole, cut, psi = gauges(shape)
     whole, cut = (getattr(lattice, kind)(gauge, KAPPA, **options) for gauge in (whole, cut))
-    x = np.stack([psi, 2 * psi]) if kind == "TwistedDoublet" else psi
+    x = np.stack([psi, 2 * psi]) if kind in ("TwistedDoublet", "Mobius") else psi
     for _ in range(2):
         np.testing.assert_array_equal(cut(x), whole(x))
 

@@ -43,7 +43,11 @@ cubc_status dslash_domain_wall_problem(const cubc_dslash_domain_wall_params *par
     TRY(closing_of(params, ls, &numbers.closing));
     dslash_domain_wall_numbers_set(out, numbers);
     dslash_domain_wall_traits_set(out, (dslash_domain_wall_traits){params->hops != 0});
-    if (!params->hops) snprintf(out->benchmark, sizeof out->benchmark, "domain_wall.inverse");
+    if (params->hops) return CUBC_OK;
+    dslash_site_traits sites = dslash_site_traits_of(out);
+    sites.cut = 0; // nothing comes from other sites
+    dslash_site_traits_set(out, sites);
+    snprintf(out->benchmark, sizeof out->benchmark, "domain_wall.inverse");
     return CUBC_OK;
 }
 
@@ -141,7 +145,8 @@ static const benchmark dslash_domain_wall_benchmarks[] = {
 const algorithm dslash_domain_wall_algorithm = {
     .name = "dslash_domain_wall",
     .source = "dslash_domain_wall.cu",
-    .kernels = {"dslash_domain_wall"},
+    .kernels = {"dslash_domain_wall", "dslash_domain_wall_faces"},
+    .has_kernel = dslash_has_kernel,
     .benchmarks = dslash_domain_wall_benchmarks,
     .benchmark_count = COUNT_OF(dslash_domain_wall_benchmarks),
     FIELDS(dslash_domain_wall_fields),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._calls import named, whole
-from .._core import asarray, call
+from .._core import asarray
 from ._fields import Spinors, extent_fields, is_half, outputs, precision_type
 from ._gauge import Gauge
 from ._operator import Operator, theta_fields
@@ -112,7 +112,7 @@ class Mobius(Propagates, Operator):
 
     def _links(self, precision: str, stream: Any) -> dict[str, Any]:
         return {
-            "links": self.gauge.native(self.reconstruct, precision, stream),
+            "links": self.gauge._stored(self.reconstruct, precision, stream),
             "reconstruct": self.reconstruct,
             "antiperiodic": self.antiperiodic_t,
             "anisotropy": 1.0,
@@ -128,7 +128,7 @@ class Mobius(Propagates, Operator):
             **extent_fields(self.gauge.extent),
             **outputs(precision_type(self.precision), x.sites),
         }
-        data, norms = call(kernel, fields, stream=stream)
+        data, norms = self._call(kernel, fields, stream)
         return Spinors(data, norms, x.extent, x.fields)
 
     def _along(
@@ -269,6 +269,8 @@ class Mobius(Propagates, Operator):
             (abs(q) ** 2).sum((0, 1, 3, 4, 5, 6, 7))
             for q in (self.midpoint(psi), self.physical(psi))
         )
+        if (grid := self.gauge.grid) is not None:
+            middle, pion = grid.sum_of_slices(np.stack([middle, pion]))
         return np.roll(middle / pion, -place[3])
 
 

@@ -36,7 +36,7 @@ class Gauge:
     grid : Grid or tuple of int, optional
         Ranks over which the lattice is cut: `links` are this rank's part, and so are the fields of
         operators. Wilson-like operators are applied and solved over ranks, but for block_cg;
-        staggered and domain-wall ones, and updates, raise NotImplementedError. Or a tuple, (1, 1,
+        staggered ones, and updates, raise NotImplementedError. Or a tuple, (1, 1,
         1, 2): ranks of this process, a thread and a device for each. Links and fields are then
         those of the whole lattice, and go by the host.
     devices : sequence of str, optional

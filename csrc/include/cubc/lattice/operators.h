@@ -52,7 +52,7 @@ typedef struct cubc_dslash_sites {
     int parity; // of the output: 0, 1; 2: both
     int inner;  // sources that follow each other and have one state of `guard`; 0: 1
     // The lattice of the fields is this rank's part of a larger one. All ranks make the same call.
-    // NULL: it is periodic. Not for staggered and domain-wall fermions.
+    // NULL: it is periodic. Not for staggered fermions.
     cubc_ranks *ranks;
     // For solvers; NULL otherwise. The tail computes with the result m, with x and with z at each
     // site (kernels/lattice/solver/tail.h); NULL: out = m. z may be the output.
