@@ -11,6 +11,7 @@
 // Workload: that of lattice.h, and
 //     TUNE_T         type of stored reals: f64, f32
 //     TUNE_MATRICES  matrices a site: 4 for a gauge field, 1 for a rotation
+//     TUNE_PART      1: the lattice is a part of a larger one, whose site numbers it has
 // Traffic: all matrices are written.
 #include "lattice.h"
 typedef TUNE_T stored_t;
@@ -21,6 +22,11 @@ struct gauge_random_args {
     stored_t* out;
     u64 seed;
     f64 identity, noise;
+#if TUNE_PART
+    u64 y, z, t;      // of the part's first site
+    u64 all_y, all_z; // extents of the whole lattice
+    u64 all_sites;    // of one parity
+#endif
 };
 struct gauge_random_shared {
     u64 none;
@@ -44,6 +50,16 @@ FUNCTION matrix random_matrix(u64 seed, u32 number, u32 direction, f64 identity,
     return u;
 }
 
+#if TUNE_PART
+// Returns the number of a site of this part in the whole lattice.
+FUNCTION u64 number_in_all(const gauge_random_args& a, u32 parity, u32 index)
+{
+    const site s = site_of(index, parity);
+    return parity * a.all_sites + s.x / 2 +
+           HALF_X * (a.y + s.y + a.all_y * (a.z + s.z + a.all_z * (a.t + s.t)));
+}
+#endif
+
 KERNEL(gauge_random, gauge_random_args, gauge_random_shared)
 {
     (void)s;
@@ -55,9 +71,16 @@ KERNEL(gauge_random, gauge_random_args, gauge_random_shared)
         for (u32 d = 0; d < TUNE_MATRICES; d++) {
             stored_t* const field =
                 a.out + static_cast<u64>(parity * TUNE_MATRICES + d) * SITES * LINK;
+#if TUNE_PART
+            const u64 drawn = number_in_all(a, parity, index);
+            store_link<LINK>(
+                field, index,
+                random_matrix(a.seed, static_cast<u32>(drawn), d, a.identity, a.noise));
+#else
             store_link<LINK>(
                 field, index,
                 random_matrix(a.seed, static_cast<u32>(number), d, a.identity, a.noise));
+#endif
         }
     }
 }

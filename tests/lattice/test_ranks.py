@@ -182,6 +182,7 @@ def hop_everywhere(comm):
     grid = lattice.Grid((1, 1, 1, comm.size), comm)
     extent = whole_extent(grid.grid)
     gauge = lattice.Gauge(grid.part(near_one(extent[::-1])), grid=grid)
+    found["random"] = grid.gather(lattice.Gauge.random(extent, 3, grid=grid).links().numpy())
     gauge.write(comm.folder / "links.lime")
     gauge = lattice.read_gauge(comm.folder / "links.lime", grid=grid)
     _, b = fields(extent, 2)
@@ -204,6 +205,8 @@ def test_ranks_have_the_numbers_of_one(tmp_path, device, size):
         links, psi = fields(whole_extent(grid))
         whole = lattice.Wilson(lattice.Gauge(links, device=device), KAPPA, **BOUNDARY)
         check_same(device, found[f"hop{k}"], whole(psi))
+    drawn = lattice.Gauge.random(whole_extent((1, 1, 1, size)), 3, device=device)
+    check_same(device, found["random"], drawn.links().numpy())
     links = lattice.read_links(tmp_path / "links.lime")[0]
     np.testing.assert_array_equal(links, near_one(whole_extent((1, 1, 1, size))[::-1]))
     reports = found["reports"]
@@ -422,3 +425,5 @@ def test_parts_are_gathered():
     np.testing.assert_array_equal(of_t, np.concatenate([sums, sums], 1))
     with pytest.raises(ValueError, match="no equal parts of even extents"):
         grid.part(whole[:, :, :, :, :], 0)
+    with pytest.raises(ValueError, match="no equal parts of even extents"):
+        lattice.Gauge.random((4, 4, 6, 4), grid=grid)

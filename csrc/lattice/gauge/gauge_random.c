@@ -1,19 +1,41 @@
 // Descriptor of gauge_random: kernels/lattice/gauge_random.cu.
 #include "lattice/gauge/gauge.h"
 
+#include "lattice/grid/ranks.h"
+
 #include <math.h>
+#include <stddef.h>
 
 typedef struct gauge_random_traits {
     int matrices; // of a site
+    int part;     // of a larger lattice
 } gauge_random_traits;
 
 typedef struct gauge_random_numbers {
     uint64_t seed;
     double identity, noise;
+    uint64_t first[3], all[2], all_sites; // of a part: arguments of the kernel
 } gauge_random_numbers;
 
 LATTICE_TRAITS(gauge_random_traits);
 PROBLEM_NUMBERS(gauge_random_numbers);
+
+static gauge_random_numbers numbers_of(const cubc_gauge_random_params *params)
+{
+    gauge_random_numbers n = {params->seed, params->identity, params->noise, {0}, {0}, 0};
+    if (!params->ranks) return n;
+    const int *extents = LATTICE_EXTENTS(params);
+    int place[4], grid[4];
+    cubc_ranks_place(params->ranks, place);
+    ranks_grid(params->ranks, grid);
+    n.all_sites = (uint64_t)extents[0] / 2;
+    for (int d = 1; d < 4; d++) {
+        n.first[d - 1] = (uint64_t)extents[d] * (uint64_t)place[d];
+        if (d < 3) n.all[d - 1] = (uint64_t)extents[d] * (uint64_t)grid[d];
+        n.all_sites *= (uint64_t)extents[d] * (uint64_t)grid[d];
+    }
+    return n;
+}
 
 cubc_status gauge_random_problem(const cubc_gauge_random_params *params, problem *out)
 {
@@ -30,9 +52,11 @@ cubc_status gauge_random_problem(const cubc_gauge_random_params *params, problem
                       "gauge_random.links", out));
     TRY(gauge_output(out, "the output of gauge_random", params->out, params->n,
                      MATRIX_REALS * params->matrices));
-    gauge_random_traits_set(out, (gauge_random_traits){params->matrices});
-    gauge_random_numbers_set(out,
-                             (gauge_random_numbers){params->seed, params->identity, params->noise});
+    const gauge_random_numbers numbers = numbers_of(params);
+    if (numbers.all_sites > UINT32_MAX / 2)
+        FAIL(CUBC_INVALID_ARGUMENT, "gauge_random: a lattice of more than 2^32 sites");
+    gauge_random_traits_set(out, (gauge_random_traits){params->matrices, params->ranks != NULL});
+    gauge_random_numbers_set(out, numbers);
     return gauge_arrays(out);
 }
 
@@ -44,6 +68,7 @@ static const field gauge_random_fields[] = {
     FIELD(cubc_gauge_random_params, seed, FIELD_COUNT),
     FIELD(cubc_gauge_random_params, identity, FIELD_REAL),
     FIELD(cubc_gauge_random_params, noise, FIELD_REAL),
+    FIELD(cubc_gauge_random_params, ranks, FIELD_RANKS),
     LATTICE_EXTENT_FIELDS(cubc_gauge_random_params),
 };
 
@@ -52,9 +77,16 @@ static const cubc_gauge_random_params links = {
 static const benchmark gauge_random_benchmarks[] = {
     LATTICE_BENCHMARK(lattice_plain_types, "gauge_random.links", .call = &links)};
 
-static const site_map gauge_random_map = {.macros = {"MATRICES"},
-                                          .number_bytes = sizeof(gauge_random_numbers)};
+static const site_map gauge_random_map = {.macros = {"MATRICES", "PART"},
+                                          .number_bytes = offsetof(gauge_random_numbers, first)};
+
+static cubc_status gauge_random_plan(const problem *p, const instance *i, plan *out)
+{
+    const size_t all = sizeof(gauge_random_numbers);
+    return site_map_plan_of(
+        p, i, gauge_random_traits_of(p).part ? all : gauge_random_map.number_bytes, out);
+}
 
 const algorithm gauge_random_algorithm = SITE_MAP(
     gauge_random, .kernels = {"gauge_random"}, .invalid = site_map_fitting_variant,
-    .plan = site_map_plan, .traffic = problem_array_bytes, .random = gauge_random_integers);
+    .plan = gauge_random_plan, .traffic = problem_array_bytes, .random = gauge_random_integers);

@@ -72,6 +72,11 @@ static int neighbour_of(const cubc_ranks *r, int rank, int face)
     return rank_at(r, place);
 }
 
+void ranks_grid(const cubc_ranks *r, int grid[4])
+{
+    memcpy(grid, r->grid, sizeof r->grid);
+}
+
 int ranks_cut(const cubc_ranks *r)
 {
     return r->cut;

@@ -6,6 +6,7 @@
 #include "cubc/lattice.h"
 #include "device/device.h"
 
+void ranks_grid(const cubc_ranks *r, int grid[4]);
 int ranks_cut(const cubc_ranks *r);        // bit d: faces of direction d are exchanged
 uint64_t ranks_edges(const cubc_ranks *r); // bit 2 d + (1: upper): the face is on the boundary
 // Sees to it that there is room for faces of so many bytes and sums of so many states. All ranks

@@ -83,12 +83,18 @@ cubc_status site_map_launch(const problem *p, const instance *i, uint64_t sites,
 cubc_status site_map_plan(const problem *p, const instance *i, plan *out)
 {
     const site_map *map = p->algorithm->details;
+    return site_map_plan_of(p, i, map->number_bytes, out);
+}
+
+cubc_status site_map_plan_of(const problem *p, const instance *i, size_t number_bytes, plan *out)
+{
+    const site_map *map = p->algorithm->details;
     uint64_t args[MAX_ARGS];
     size_t count = 0;
     for (int k = 0; k < p->input_count; k++) args[count++] = (uintptr_t)p->inputs[k].data;
     for (int k = 0; k < p->output_count; k++) args[count++] = (uintptr_t)p->outputs[k].data;
-    memcpy(args + count, p->numbers, map->number_bytes);
-    count += map->number_bytes / sizeof *args;
+    memcpy(args + count, p->numbers, number_bytes);
+    count += number_bytes / sizeof *args;
     return site_map_launch(p, i, map->sites ? map->sites(p) : p->n, args, count * sizeof *args,
                            out);
 }

@@ -39,6 +39,8 @@ void site_map_define(const problem *p, text *out);
 void site_map_place_of_sources(const problem *p, uint64_t *place);
 // Arguments: all inputs, all outputs, numbers.
 cubc_status site_map_plan(const problem *p, const instance *i, plan *out);
+// The same with other numbers than those of the table.
+cubc_status site_map_plan_of(const problem *p, const instance *i, size_t number_bytes, plan *out);
 // One launch with a thread for every `spt` of the sites, and arguments of 8 bytes each.
 cubc_status site_map_launch(const problem *p, const instance *i, uint64_t sites, const void *args,
                             size_t bytes, plan *out);

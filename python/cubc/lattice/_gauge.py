@@ -205,6 +205,7 @@ class Gauge:
         *,
         noise: float | None = None,
         device: Any = None,
+        grid: Grid | None = None,
     ) -> Gauge:
         """Return a field of random links.
 
@@ -219,7 +220,9 @@ class Gauge:
             1 + noise * G, made orthonormal, where the real and imaginary parts of G are normal. By
             default links have the distribution of Haar's measure.
         device : str, optional
-            Device that holds the field; by default the default device.
+            Device that holds the field; by default the default device, or that of `grid`.
+        grid : Grid, optional
+            Ranks over which the lattice of `extent` is cut. They have the links that one has.
 
         Raises
         ------
@@ -231,15 +234,27 @@ class Gauge:
         >>> abs(lattice.Gauge.random((8, 4, 6, 2), seed=1).plaquette()[0]) < 0.1
         True
         """
-        return cls._filled(extent, seed, noise is not None, 1 if noise is None else noise, device)
+        rows = float(noise is not None), 1.0 if noise is None else noise
+        return cls._filled(extent, seed, *rows, device, grid)
 
     @classmethod
-    def _filled(cls, extent: Any, seed: int, identity: float, noise: float, device: Any) -> Gauge:
+    def _filled(
+        cls,
+        extent: Any,
+        seed: int,
+        identity: float,
+        noise: float,
+        device: Any,
+        grid: Grid | None = None,
+    ) -> Gauge:
         if len(extent) != 4:
             raise ValueError(f"extent {extent}: expected the sites along x, y, z and t")
+        if grid is not None:
+            extent = grid._extent_of_part(extent)
+            device = grid.device if device is None else device
         links = _core.empty((72 * int(np.prod(extent)),), "float64", device=device)
-        _rotations.fill(links, 4, extent, seed, identity, noise)
-        return cls.from_native(links, tuple(extent))
+        _rotations.fill(links, 4, extent, seed, identity, noise, grid)
+        return cls.from_native(links, tuple(extent), grid=grid)
 
     @property
     def device(self) -> str:

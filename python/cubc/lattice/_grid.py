@@ -168,6 +168,16 @@ class Grid:
             whole[(slice(None),) * axis + tuple(at[::-1])] = part
         return whole
 
+    def _extent_of_part(self, extent: Sequence[int]) -> tuple[int, ...]:
+        """Return the extents X, Y, Z, T of each rank's part of a whole lattice."""
+        for e, ranks in zip(extent, self.grid, strict=True):
+            if e % (2 * ranks) and ranks > 1:
+                raise ValueError(
+                    f"a lattice of {'x'.join(map(str, extent))} has no equal parts of even extents "
+                    f"on a grid of {'x'.join(map(str, self.grid))}"
+                )
+        return tuple(e // ranks for e, ranks in zip(extent, self.grid, strict=True))
+
     def _padded(self, field: Any, depth: int = 2, axis: int = 0) -> np.ndarray:
         """Return this rank's part with sites of its neighbours around it; all ranks call it.
 

@@ -223,7 +223,13 @@ def rotated(g: Rotation, field: Any, reals: int, stream: Any, **options: bool) -
 
 
 def fill(
-    out: Any, matrices: int, extent: tuple[int, ...], seed: int, identity: float, noise: float
+    out: Any,
+    matrices: int,
+    extent: tuple[int, ...],
+    seed: int,
+    identity: float,
+    noise: float,
+    grid: Any = None,
 ) -> None:
     """Write random matrices, made of the rows of identity * 1 + noise * G."""
     given = {
@@ -233,6 +239,7 @@ def fill(
         "identity": identity,
         "noise": noise,
         **extent_fields(extent),
+        **({} if grid is None else {"ranks": grid._ranks}),
     }
     call("gauge_random", given)
 

@@ -6,7 +6,7 @@
 #ifndef CUBC_PUBLIC_LATTICE_GAUGE_H
 #define CUBC_PUBLIC_LATTICE_GAUGE_H
 
-#include "cubc/core.h"
+#include "cubc/lattice/ranks.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -41,6 +41,7 @@ typedef struct cubc_gauge_random_params {
     // The first two rows of identity * 1 + noise * G made orthonormal, G of normal complex numbers:
     // 1, 0 is unity; 0, 1 Haar's measure.
     double identity, noise;
+    cubc_ranks *ranks; // the lattice is this rank's part, with its random numbers; or NULL
 } cubc_gauge_random_params;
 
 typedef enum cubc_gauge_projection {
