@@ -41,7 +41,9 @@ const char *order_invalid_merge(const problem *p, const char *kind, const space 
     int value = pairs ? (int)operand_item_bytes(&p->outputs[1]) : 0;
     if (strcmp(kind, "cpu") == 0)
         return items * (key + value) > 200 * 1024 ? "the tile does not fit" : NULL;
-    if (items * (key + (pairs ? 2 : 0)) > 200 * 1024)
+    int places = pairs ? 2 : 0,
+        beside = value <= 4 && value > key ? value : 0; // as in merge_sort.cu
+    if (items * (key + places + beside) > 200 * 1024)
         return "the tile does not fit the shared memory of a multiprocessor";
     return problem_invalid(p, kind, s, v, (key < 4 ? 4 : key) + 4);
 }

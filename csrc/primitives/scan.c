@@ -139,7 +139,8 @@ void scan_define(const problem *p, text *out)
 {
     problem_define(p, out);
     problem_define_input(p, 0, "TUNE_IN", out);
-    text_printf(out, "#define TUNE_INCLUSIVE %d\n", p->inclusive);
+    text_printf(out, "#define TUNE_INCLUSIVE %d\n#define TUNE_IN_PLACE %d\n", p->inclusive,
+                p->in_place);
     if (scan_kind_of(p) == SCAN_BY_KEY)
         text_printf(out, "#define TUNE_K %s\n", type_table[p->inputs[KEYS].type].dialect);
     if (in_segments(p))

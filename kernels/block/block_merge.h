@@ -81,6 +81,7 @@ FUNCTION void thread_merge(const T* items, u32 first, u32 middle, u32 end, u32 d
 {
     const u32 crossing = merge_path(items, first, middle, end, diagonal, before);
     u32 i = first + crossing, j = middle + diagonal - crossing;
+    const u32 both = i + j; // and one more with every item: j follows from i
     T a{}, b{};
     if (i < middle) a = items[i];
     if (j < end) b = items[j];
@@ -89,10 +90,14 @@ FUNCTION void thread_merge(const T* items, u32 first, u32 middle, u32 end, u32 d
         if (PART && static_cast<u32>(k) - skipped >= end - first - diagonal) continue;
         const bool second = i >= middle || (j < end && before(b, a));
         out[k] = second ? b : a;
-        from[k] = second ? j++ : i++;
+        from[k] = second ? j : i;
+        i += !second;
+        j = PART ? j + second : both + static_cast<u32>(k) + 1 - i;
         const u32 at = second ? j : i;
         T next = b;
-        if (k + 1 < N && at < end) next = items[at]; // past the end other threads may be writing
+        // Past the end other threads may be writing. A part may be empty.
+        if (PART && k + 1 < N && at < end) next = items[at];
+        if (!PART && k + 1 < N) next = items[at < end - 1 ? at : end - 1];
         a = second ? a : next;
         b = second ? next : b;
     }

@@ -125,18 +125,21 @@ FUNCTION ticket open_tile(u64* messages, ticket& of_block, cluster_inbox<V>& inb
     return ticket{0, block_id()};
 }
 
-// Publishes the tile's total, held by lane 0. One warp calls it, as soon as the total is known.
+// Publishes the tile's total, held by lane 0. One warp calls it, as soon as the total is known. A
+// total is complete if no tile before it makes a difference to those after it.
 template <class V>
-FUNCTION void send_total(u64* messages, ticket mine, V total)
+FUNCTION void send_total(u64* messages, ticket mine, V total, bool complete = false)
 {
     if (mine.rank > 0 && lane_id() == 0)
-        message_send(messages, mine.rank, total, message_tag(mine, MESSAGE_PARTIAL));
+        message_send(messages, mine.rank, total,
+                     message_tag(mine, complete ? MESSAGE_COMPLETE : MESSAGE_PARTIAL));
 }
 template <class V>
-FUNCTION void send_total(u64* messages, ticket mine, V total, cluster_inbox<V>& inbox)
+FUNCTION void send_total(u64* messages, ticket mine, V total, cluster_inbox<V>& inbox,
+                         bool complete = false)
 {
     if (!in_one_cluster()) {
-        send_total(messages, mine, total);
+        send_total(messages, mine, total, complete);
         return;
     }
     total = warp_shuffle(total, 0);
@@ -153,13 +156,25 @@ FUNCTION V totals_before(const cluster_inbox<V>& inbox, u32 tiles, Op op)
     return warp_shuffle(reduce_backwards(total, tiles - 1, op), 0);
 }
 
+// Ends the launch's epoch, if this tile is the last to know its prefix; called by one lane. With
+// RUNS a tile may know it before it hears of all others.
+template <bool RUNS>
+FUNCTION void close_tile(u64* messages, ticket mine)
+{
+    if constexpr (RUNS && RANK_IS_INDEX)
+        close_after_all(messages, mine, block_count());
+    else if (mine.rank + 1ull == block_count())
+        close_tickets(messages, mine);
+}
+
 // Computes the exclusive prefix of a tile and publishes its inclusive prefix to tiles that look
 // back. Called by the warp that has sent the total. `prefix` holds the value before the first tile
 // if has_prefix is true, and becomes the value before this tile. Returns true if there is such a
-// value.
-template <class V, class Op>
+// value. With RUNS totals may have been complete when they were sent: the last tile then hears of
+// some tiles only, and the last to arrive ends the epoch.
+template <bool RUNS = false, class V, class Op>
 FUNCTION bool tile_prefix(u64* messages, ticket mine, V total, Op op, V& prefix, bool has_prefix,
-                          const cluster_inbox<V>& inbox)
+                          const cluster_inbox<V>& inbox, bool complete = false)
 {
     const u64 tile = mine.rank;
     if (in_one_cluster()) {
@@ -173,9 +188,10 @@ FUNCTION bool tile_prefix(u64* messages, ticket mine, V total, Op op, V& prefix,
         has_prefix = true;
     }
     if (lane_id() == 0) {
-        if (tile + 1 == block_count()) close_tickets(messages, mine);
-        message_send(messages, tile, has_prefix ? op(prefix, total) : total,
-                     message_tag(mine, MESSAGE_COMPLETE));
+        close_tile<RUNS>(messages, mine);
+        if (!complete || tile == 0)
+            message_send(messages, tile, has_prefix ? op(prefix, total) : total,
+                         message_tag(mine, MESSAGE_COMPLETE));
     }
     return has_prefix;
 }

@@ -60,6 +60,13 @@ FUNCTION void close_tickets(u64* memory, ticket t)
     store_relaxed(memory, static_cast<u64>(t.epoch + 1u) << 32);
 }
 
+// Ends the launch's epoch where ranks are indices and no block hears of all others: each block
+// calls it once, by a thread that has taken the ticket, and the last to call it ends the epoch.
+FUNCTION void close_after_all(u64* memory, ticket t, u32 blocks)
+{
+    if (static_cast<u32>(atomic_add(memory, 1)) + 1 == blocks) close_tickets(memory, t);
+}
+
 FUNCTION u32 message_tag(ticket t, message_status status) { return t.epoch << 2 | status; }
 
 template <class V>

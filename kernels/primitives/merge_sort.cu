@@ -25,14 +25,27 @@ struct merge_sort_args { // arguments of both kernels
     u64 run; // tiles of a sorted run, a power of two
 };
 
+// Values go through shared memory, because a gather of them from global memory costs an access a
+// value: through that of the keys where they fit, and beside it if they are small.
+enum {
+    IN_KEYS = PAIRS && sizeof(value_t) <= sizeof(item_t) && alignof(value_t) <= alignof(item_t),
+    BESIDE = PAIRS && !IN_KEYS && sizeof(value_t) <= 4
+};
+struct sort_shared {
+    tile_shared tile;
+    value_t beside[BESIDE ? TILE : 1];
+};
+
 // ---- tiles --------------------------------------------------------------------------------------
 template <bool WHOLE>
-FUNCTION void block_sort(range in, target out, tile_shared& s)
+FUNCTION void block_sort(range in, target out, sort_shared& all)
 {
+    tile_shared& s = all.tile;
     const u32 count = WHOLE ? TILE : static_cast<u32>(in.count);
     const u32 mine = WHOLE || my_item(0) < count ? my_item(0) : count; // the thread's first item
     item_t key[ITEMS];
     u32 index[ITEMS], from[ITEMS];
+    prefetch_values(in);
     UNROLL
     for (int i = 0; i < ITEMS; i++)
         if (WHOLE || striped_index(i) < count) key[i] = in.key[striped_index(i)];
@@ -69,17 +82,33 @@ FUNCTION void block_sort(range in, target out, tile_shared& s)
         if (WHOLE || striped_index(i) < count) out.key[striped_index(i)] = s.key[striped_index(i)];
     if constexpr (PAIRS) {
         value_t value[ITEMS];
-        UNROLL
-        for (int i = 0; i < ITEMS; i++)
-            if (WHOLE || striped_index(i) < count) value[i] = in.value[s.index[striped_index(i)]];
-        if constexpr (TUNE_IN_PLACE) block_sync(); // all are read before any is written
+        if constexpr (IN_KEYS || BESIDE) {
+            value_t* const staged = BESIDE ? all.beside : reinterpret_cast<value_t*>(s.key);
+            UNROLL
+            for (int i = 0; i < ITEMS; i++)
+                if (WHOLE || striped_index(i) < count) value[i] = in.value[striped_index(i)];
+            if constexpr (IN_KEYS) block_sync();
+            UNROLL
+            for (int i = 0; i < ITEMS; i++)
+                if (WHOLE || striped_index(i) < count) staged[striped_index(i)] = value[i];
+            block_sync();
+            UNROLL
+            for (int i = 0; i < ITEMS; i++)
+                if (WHOLE || striped_index(i) < count) value[i] = staged[s.index[striped_index(i)]];
+        } else {
+            UNROLL
+            for (int i = 0; i < ITEMS; i++)
+                if (WHOLE || striped_index(i) < count)
+                    value[i] = in.value[s.index[striped_index(i)]];
+            if constexpr (TUNE_IN_PLACE) block_sync(); // all are read before any is written
+        }
         UNROLL
         for (int i = 0; i < ITEMS; i++)
             if (WHOLE || striped_index(i) < count) out.value[striped_index(i)] = value[i];
     }
 }
 
-KERNEL(merge_sort_tiles, merge_sort_args, tile_shared)
+KERNEL(merge_sort_tiles, merge_sort_args, sort_shared)
 {
     const u64 first = static_cast<u64>(block_id()) * TILE, left = a.in.count - first;
     const range tile = part_of(a.in, first, left < TILE ? left : TILE);

@@ -35,6 +35,7 @@
 //
 // Workload, beside that of operator.h:
 //     TUNE_INCLUSIVE   1: a result includes its own item
+//     TUNE_IN_PLACE    1: the output is also an input
 //     TUNE_K           type of the keys, if there are any: the scan restarts, with the initial
 //                      value if there is one, at each item whose key differs from the one before
 //     TUNE_EQUAL_SIZE, TUNE_OFFSETS
@@ -43,7 +44,8 @@
 //                      and after the last
 //
 // A scan by key or of segments combines pairs: a value, and a flag that is set if a run begins in
-// the combined items.
+// the combined items. A tile in which one begins tells its total at once as the prefix of the tiles
+// behind it.
 //
 // Traffic: n items (and keys or offsets) are read, n are written. Floating-point sums may differ in
 // the last digits from run to run, because the number of totals that a look-back adds up depends on
@@ -79,6 +81,15 @@ struct scan_args {
     u64 has_init;
 };
 
+// Few tiles of segments read the items before them, up to WINDOW, at once with their own: where the
+// segment across a tile's beginning begins among these, the tile waits for no other. In place other
+// tiles write them.
+#if defined(TUNE_EQUAL_SIZE) && !TUNE_IN_PLACE
+enum { WINDOW = SIMT_THREADS * VECTOR };
+#else
+enum { WINDOW = 0 };
+#endif
+
 struct scan_shared {
     alignas(16) sum_t parked[PARKED ? PARKED : 1][PARKED ? SIMT_THREADS : 1][VECTOR];
     ticket tile_ticket;
@@ -88,6 +99,7 @@ struct scan_shared {
     sum_t prefix;                    // everything before the tile
     u32 has_prefix;                  // 0 for the first tile if there is no initial value
     runs_shared runs;
+    sum_t window[WINDOW ? SIMT_WARPS : 1]; // totals of the warps' parts of the window
 };
 
 // State of a thread's rows until the prefix of the tile arrives.
@@ -98,14 +110,11 @@ struct thread_rows {
     bool head[ROWS][VECTOR];  // a run begins here
 };
 
-// Loads rows BEGIN to BEGIN + COUNT and scans them.
-template <bool WHOLE, int BEGIN, int COUNT>
-FUNCTION void scan_rows(const scan_args& a, u64 first, thread_rows& rows,
-                        sum_t (&item)[COUNT][VECTOR])
+// Scans rows BEGIN to BEGIN + COUNT, whose items are loaded.
+template <int BEGIN, int COUNT>
+FUNCTION void scan_loaded(const scan_args& a, const item_t (&raw)[COUNT][VECTOR], thread_rows& rows,
+                          sum_t (&item)[COUNT][VECTOR])
 {
-    item_t raw[COUNT][VECTOR];
-    load_rows<WHOLE, TUNE_LOAD>(a.in, first + static_cast<u64>(BEGIN) * ROW_ITEMS, a.n,
-                                raw); // past the end: any items
     UNROLL
     for (int r = 0; r < COUNT; r++) {
         UNROLL
@@ -133,6 +142,16 @@ FUNCTION void scan_rows(const scan_args& a, u64 first, thread_rows& rows,
     }
 }
 
+template <bool WHOLE, int BEGIN, int COUNT>
+FUNCTION void scan_rows(const scan_args& a, u64 first, thread_rows& rows,
+                        sum_t (&item)[COUNT][VECTOR])
+{
+    item_t raw[COUNT][VECTOR];
+    load_rows<WHOLE, TUNE_LOAD>(a.in, first + static_cast<u64>(BEGIN) * ROW_ITEMS, a.n,
+                                raw); // past the end: any items
+    scan_loaded<BEGIN>(a, raw, rows, item);
+}
+
 // Parks the rows from BEGIN on, as many at a time as fit in the free registers.
 template <bool WHOLE, int BEGIN>
 FUNCTION void park_rows(const scan_args& a, scan_shared& s, u64 first, thread_rows& rows)
@@ -157,6 +176,22 @@ FUNCTION void take_row(const scan_shared& s, const thread_rows& rows, int r, sum
     }
 }
 
+// Sums the window before the tile at `first` up to the tile. Its last `back` items count.
+FUNCTION void sum_window(const scan_args& a, scan_shared& s, const item_t (&raw)[VECTOR], u32 back)
+{
+    const u32 before = WINDOW - thread_id() * VECTOR; // items up to the tile
+    sum_t sum;
+    UNROLL
+    for (int j = 0; j < VECTOR; j++) {
+        const bool head = before - static_cast<u32>(j) == back;
+        value_t value = convert<value_t>(raw[j]);
+        if (head && a.has_init) value = apply_operator(a.init, value);
+        sum = j ? apply()(sum, sum_of(value, head)) : sum_of(value, head);
+    }
+    sum = warp_scan(sum, apply());
+    if (lane_id() == SIMT_WARP - 1) s.window[warp_id()] = sum;
+}
+
 template <bool WHOLE>
 FUNCTION void scan_tile(const scan_args& a, scan_shared& s, ticket mine)
 {
@@ -164,13 +199,23 @@ FUNCTION void scan_tile(const scan_args& a, scan_shared& s, ticket mine)
     const u64 first =
         tile * TILE + warp_id() * (static_cast<u64>(ROWS) * ROW_ITEMS) + lane_id() * VECTOR;
     thread_rows rows;
+    item_t window[VECTOR];
+    const bool has_window = WINDOW && tile > 0 && block_count() < MANY_TILES && !in_one_cluster();
+    if (has_window)
+        load_input<TUNE_LOAD>(a.in, tile * TILE - WINDOW + thread_id() * VECTOR, window);
     prefetch_tile<TUNE_AHEAD_MIB, TILE>(a.in, tile * TILE, a.n);
     if constexpr (IN_RUNS) {
+        item_t raw[KEPT][VECTOR]; // come while the runs are searched
+        if constexpr (!PARKED) load_rows<WHOLE, TUNE_LOAD>(a.in, first, a.n, raw);
         prefetch_tile<TUNE_AHEAD_MIB, TILE>(a.runs, tile * TILE, a.n);
         find_runs<WHOLE>(a.runs, s.runs, tile * TILE, first, a.n, rows.head);
+        if (has_window) sum_window(a, s, window, items_back(a.runs, s.runs, tile * TILE));
+        if constexpr (!PARKED) scan_loaded<0>(a, raw, rows, rows.kept);
     }
-    park_rows<WHOLE, 0>(a, s, first, rows);
-    scan_rows<WHOLE, PARKED>(a, first, rows, rows.kept);
+    if constexpr (!IN_RUNS || PARKED) {
+        park_rows<WHOLE, 0>(a, s, first, rows);
+        scan_rows<WHOLE, PARKED>(a, first, rows, rows.kept);
+    }
     if (lane_id() == 0) s.warp_total[warp_id()] = rows.all;
     cluster_ready();
     block_sync();
@@ -180,11 +225,20 @@ FUNCTION void scan_tile(const scan_args& a, scan_shared& s, ticket mine)
         total = warp_scan(total, apply());
         if (lane_id() < SIMT_WARPS) s.warps_through[lane_id()] = total;
         total = warp_shuffle(total, SIMT_WARPS - 1);
-        send_total(a.messages, mine, total, s.inbox);
         sum_t prefix = sum_of(a.init, false);
-        const bool has_init = !IN_RUNS && a.has_init != 0;
-        const bool has_prefix =
-            tile_prefix(a.messages, mine, total, apply(), prefix, has_init, s.inbox);
+        bool has_prefix = !IN_RUNS && a.has_init != 0;
+        if (has_window && items_back(a.runs, s.runs, tile * TILE) <= WINDOW) {
+            prefix = warp_scan(s.window[lane_id() < SIMT_WARPS ? lane_id() : 0], apply());
+            prefix = warp_shuffle(prefix, SIMT_WARPS - 1);
+            has_prefix = true;
+            send_total(a.messages, mine, apply()(prefix, total), s.inbox, true);
+            if (lane_id() == 0) close_tile<IN_RUNS>(a.messages, mine);
+        } else {
+            const bool complete = restarts(total);
+            send_total(a.messages, mine, total, s.inbox, complete);
+            has_prefix = tile_prefix<IN_RUNS>(a.messages, mine, total, apply(), prefix, has_prefix,
+                                              s.inbox, complete);
+        }
         if (lane_id() == 0) {
             s.prefix = prefix;
             s.has_prefix = has_prefix;

@@ -34,8 +34,8 @@ FUNCTION void sync_threads(u32 threads)
 template <class T>
 FUNCTION const T& at_either(const T* a, const T* b, u32 middle, u32 i)
 {
-    const T* const array = i < middle ? a : b;
-    return array[i < middle ? i : i - middle];
+    const u64 behind = reinterpret_cast<u64>(b) - middle * sizeof(T); // as if it began where a does
+    return reinterpret_cast<const T*>(i < middle ? reinterpret_cast<u64>(a) : behind)[i];
 }
 
 // Merges the parts in shared memory: the keys, and the places of their values. The parts have TILE
@@ -62,6 +62,17 @@ FUNCTION void block_merge_keys(parts p, tile_shared& s)
     block_sync();
 }
 
+// Prefetches the values of the range to the L2 cache, while the keys are merged or sorted.
+FUNCTION void prefetch_values(range r)
+{
+    if constexpr (PAIRS) {
+        const u64 begin = reinterpret_cast<u64>(r.value), end = begin + r.count * sizeof(value_t);
+        NO_UNROLL
+        for (u64 at = begin / 128 * 128 + thread_id() * 128; at < end; at += SIMT_THREADS * 128)
+            prefetch_l2(reinterpret_cast<const void*>(at < begin ? begin / 4 * 4 : at));
+    }
+}
+
 template <bool WHOLE>
 FUNCTION void write_merged_values(parts p, target out, const tile_shared& s)
 {
@@ -80,6 +91,8 @@ template <bool WHOLE>
 FUNCTION void block_merge(parts p, target out, tile_shared& s)
 {
     const u32 count = WHOLE ? TILE : static_cast<u32>(p.a.count + p.b.count);
+    prefetch_values(p.a);
+    prefetch_values(p.b);
     block_merge_keys<WHOLE>(p, s);
     UNROLL
     for (int i = 0; i < ITEMS; i++)

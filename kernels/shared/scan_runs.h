@@ -22,6 +22,8 @@ struct sum_t {
 };
 FUNCTION sum_t sum_of(value_t value, bool head) { return sum_t{value, head}; }
 FUNCTION value_t value_of(sum_t sum) { return sum.value; }
+// Returns true if what comes before these items makes no difference to those after them.
+FUNCTION bool restarts(sum_t sum) { return sum.begins != 0; }
 struct apply {
     FUNCTION_MEMBER sum_t operator()(sum_t a, sum_t b) const
     {
@@ -33,12 +35,14 @@ enum { IN_RUNS = 0 };
 typedef value_t sum_t;
 FUNCTION sum_t sum_of(value_t value, bool) { return value; }
 FUNCTION value_t value_of(sum_t sum) { return sum; }
+FUNCTION bool restarts(sum_t) { return false; }
 struct apply {
     FUNCTION_MEMBER value_t operator()(value_t a, value_t b) const { return apply_operator(a, b); }
 };
 #endif
 
-// runs_t: source of the beginnings of runs.
+// runs_t: source of the beginnings of runs. items_back: items of the run across the beginning of a
+// tile that are before it, or NOT_FOUND; find_runs has been called.
 #if defined(TUNE_EQUAL_SIZE)
 typedef segments runs_t;
 typedef segment_heads<TILE> runs_shared;
@@ -49,6 +53,12 @@ FUNCTION void find_runs(const segments& runs, runs_shared& s, u64 tile, u64 firs
     mark_segment_heads(runs, tile, s);
     find_segment_heads(runs, s, tile, first, head);
 }
+FUNCTION u32 items_back(const segments& runs, const runs_shared& s, u64 tile)
+{
+    if constexpr (!TUNE_EQUAL_SIZE) return s.back;
+    const u64 back = tile % runs.size;
+    return back < NOT_FOUND ? static_cast<u32>(back) : NOT_FOUND;
+}
 #else
 #if defined(TUNE_K)
 typedef TUNE_K run_key;
@@ -58,6 +68,12 @@ typedef u8 run_key;
 typedef const run_key* runs_t;
 struct runs_shared {
 };
+enum : u32 { NOT_FOUND = 0xffffffffu };
+template <class R>
+FUNCTION u32 items_back(const R&, const runs_shared&, u64)
+{
+    return NOT_FOUND;
+}
 template <bool WHOLE>
 FUNCTION void find_runs(const run_key* keys, runs_shared&, u64, u64 first, u64 n,
                         bool (&head)[ROWS][VECTOR])

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from inputs import TYPES, on, same
 
 import cubc
+from cubc import _core
 
 
 def order_of(x):
@@ -98,6 +99,20 @@ def test_values_of_every_size(device, row, n):
     keys, moved = cubc.merge_sort(on(device, x), values=on(device, values))
     same(keys, np.sort(x))
     same(moved, values[order_of(x)])
+
+
+@pytest.mark.parametrize("n", [600, 5000, 70_001])
+def test_blocks_of_many_tiles(device, policies, n):
+    """In order, so that a run's tiles come from one side only, and drawn; with a GPU's threads."""
+    arch = cubc.device_info(device)["arch"]
+    for name in ("keys", "pairs"):
+        _core.use_policy(f"merge_sort.{name}", {"T{ct}": "I32"}, arch, "ipt_5.tpb_64.mb_1")
+    for x in (inputs.random("I32", n), np.arange(n, dtype=np.int32)[::-1] // 3):
+        places = np.arange(n, dtype=np.int32)
+        keys, values = cubc.merge_sort(on(device, x), values=on(device, places))
+        same(keys, np.sort(x))
+        same(values, order_of(x).astype(np.int32))
+        same(cubc.merge_sort(on(device, x)), np.sort(x))
 
 
 @pytest.mark.parametrize("n", [1000, 20_000, 40_000, 70_001])

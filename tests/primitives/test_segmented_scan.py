@@ -116,6 +116,39 @@ def test_segments_of_one_size(device, policies, size, label):
     same(result, x.reshape(-1, size).cumsum(axis=1).ravel())
 
 
+def spread(kind, n):
+    """Offsets whose places the mean length tells well, or not at all."""
+    draw = np.random.default_rng(n)
+    count = n // 60
+    even = np.linspace(0, n, count + 1)
+    return {
+        "near the mean": even + draw.integers(0, 20, count + 1),
+        "of two densities": np.concatenate([even[: count // 2] / 8, even[count // 2 :]]),
+        "none at the ends": np.linspace(n // 3, n // 2, count + 1),
+        "one place": np.full(count + 1, n // 2),
+        "longer than a tile": np.linspace(0, n, n // 700 + 2),
+    }[kind]
+
+
+@pytest.mark.parametrize("n", [1000, 20_001])
+@pytest.mark.parametrize("order", [0, 1])
+def test_where_offsets_are(device, policies, order, n):
+    """With a GPU's threads: tiles read what is before them, but not in place."""
+    arch = cubc.device_info(device)["arch"]
+    label = LABELS[1].replace("ord_0", f"ord_{order}")
+    _core.use_policy("scan.segmented", {"T{ct}": "I64"}, arch, label)
+    x = inputs.random("I64", n)
+    kinds = ("near the mean", "of two densities", "none at the ends", "one place",
+             "longer than a tile")  # fmt: skip
+    for kind in kinds:
+        offsets = np.sort(spread(kind, n).astype(np.int64).clip(0, n))
+        given, where = on(device, x.copy()), on(device, offsets)
+        same(cubc.segmented_scan(given, where, init=7), sums(x, offsets) + 7)
+        if order:
+            cubc.segmented_scan(given, where, init=7, out=given)
+            same(given, sums(x, offsets) + 7)
+
+
 def test_initial_values(device):
     x, offsets = inputs.random("I64", 20_001), offsets_of(20_001, 99)
     given, where = on(device, x), on(device, offsets)
