@@ -47,6 +47,28 @@ PyObject *py_array_export_cuda_interface(PyObject *self, void *unused)
     return interface;
 }
 
+// A consumer asks for DLPack 1 by max_version=(1, 0) or above; others get 0.8. -1: an exception.
+static int wants_versioned(PyObject *keywords)
+{
+    PyObject *most = keywords ? PyDict_GetItemString(keywords, "max_version") : NULL;
+    if (!most || most == Py_None) return 0;
+    PyObject *major = PySequence_GetItem(most, 0);
+    long number = major ? PyLong_AsLong(major) : -1;
+    Py_XDECREF(major);
+    return PyErr_Occurred() ? -1 : number >= 1;
+}
+
+// The device that a consumer asks for is the array's own, or none is named.
+static bool same_device(PyObject *self, PyObject *keywords)
+{
+    PyObject *asked = keywords ? PyDict_GetItemString(keywords, "dl_device") : NULL;
+    if (!asked || asked == Py_None) return true;
+    PyObject *own = py_array_export_dlpack_device(self, NULL);
+    bool same = own && PyObject_RichCompareBool(own, asked, Py_EQ) == 1;
+    Py_XDECREF(own);
+    return same;
+}
+
 PyObject *py_array_export_dlpack(PyObject *self, PyObject *args, PyObject *keywords)
 {
     py_array *a = (py_array *)self;
@@ -59,8 +81,18 @@ PyObject *py_array_export_dlpack(PyObject *self, PyObject *args, PyObject *keywo
         PyErr_SetString(PyExc_BufferError, "cubc.Array exports its own memory; copy the result");
         return NULL;
     }
-    if (a->read_only) {
-        PyErr_SetString(PyExc_BufferError, "the array is read-only, which DLPack cannot say");
+    int versioned = wants_versioned(keywords);
+    if (versioned < 0) return NULL;
+    if (!same_device(self, keywords)) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_BufferError,
+                            "cubc.Array is exported on its own device: cubc.asarray(x, device=...) "
+                            "moves it");
+        return NULL;
+    }
+    if (a->read_only && !versioned) {
+        PyErr_SetString(PyExc_BufferError, "the array is read-only, which DLPack says from 1.0 on: "
+                                           "ask with max_version=(1, 0)");
         return NULL;
     }
     if (type_table[a->type].kind == KIND_STRUCT) {
@@ -73,7 +105,7 @@ PyObject *py_array_export_dlpack(PyObject *self, PyObject *args, PyObject *keywo
     if (!quiet && py_stream(stream_object, &stream) < 0) return NULL;
     if (stream == (void *)1) stream = NULL;
     if (!quiet) st = a->device->api->order(a->device, stream, a->stream);
-    return st ? py_raise(st) : py_dlpack_export(a);
+    return st ? py_raise(st) : py_dlpack_export(a, versioned);
 }
 
 PyObject *py_array_export_dlpack_device(PyObject *self, PyObject *unused)

@@ -1,5 +1,5 @@
-// DLPack both ways (the ABI of DLPack 0.8, https://dmlc.github.io/dlpack): zero-copy exchange with
-// PyTorch, JAX, CuPy and NumPy.
+// DLPack both ways (the ABIs of DLPack 1 and, for those who do not ask for it, 0.8,
+// https://dmlc.github.io/dlpack): zero-copy exchange with PyTorch, JAX, CuPy and NumPy.
 #include "python/py_dlpack.h"
 #include "python/py_types.h"
 
@@ -27,6 +27,17 @@ typedef struct DLManagedTensor {
     void (*deleter)(struct DLManagedTensor *self);
 } DLManagedTensor;
 
+typedef struct DLManagedTensorVersioned {
+    struct {
+        uint32_t major, minor;
+    } version;
+    void *manager_ctx;
+    void (*deleter)(struct DLManagedTensorVersioned *self);
+    uint64_t flags;
+    DLTensor dl_tensor;
+} DLManagedTensorVersioned;
+
+enum { DL_MAJOR = 1, DL_READ_ONLY = 1 }; // the flag is bit 0
 enum { DL_CPU = 1, DL_CUDA = 2, DL_CUDA_HOST = 3, DL_CUDA_MANAGED = 13 };
 enum { DL_INT = 0, DL_UINT = 1, DL_FLOAT = 2, DL_BFLOAT = 4, DL_COMPLEX = 5, DL_BOOL = 6 };
 
@@ -55,28 +66,40 @@ static int type_from_dl(DLDataType dl, cubc_type *out)
 
 // ---- export -------------------------------------------------------------------------------------
 typedef struct exported {
-    DLManagedTensor managed;
+    DLManagedTensor managed; // one of the two is given away
+    DLManagedTensorVersioned versioned;
     PyObject *array;
     int64_t shape[VIEW_DIMENSIONS];
 } exported;
 
-static void delete_exported(DLManagedTensor *managed)
+static void release_exported(exported *e)
 {
-    exported *e = managed->manager_ctx;
     PyGILState_STATE state = PyGILState_Ensure(); // a consumer may let go on any thread
     Py_DECREF(e->array);
     PyGILState_Release(state);
     mem_free(e);
 }
 
-static void delete_capsule(PyObject *capsule)
+static void delete_exported(DLManagedTensor *managed)
 {
-    if (!PyCapsule_IsValid(capsule, "dltensor")) return; // consumed: the consumer owns it now
-    DLManagedTensor *managed = PyCapsule_GetPointer(capsule, "dltensor");
-    managed->deleter(managed);
+    release_exported(managed->manager_ctx);
 }
 
-PyObject *py_dlpack_export(py_array *array)
+static void delete_versioned(DLManagedTensorVersioned *managed)
+{
+    release_exported(managed->manager_ctx);
+}
+
+// A capsule that nobody took: a consumer renames it, and owns the tensor then.
+static void delete_capsule(PyObject *capsule)
+{
+    if (PyCapsule_IsValid(capsule, "dltensor"))
+        delete_exported(PyCapsule_GetPointer(capsule, "dltensor"));
+    else if (PyCapsule_IsValid(capsule, "dltensor_versioned"))
+        delete_versioned(PyCapsule_GetPointer(capsule, "dltensor_versioned"));
+}
+
+PyObject *py_dlpack_export(py_array *array, bool versioned)
 {
     exported *e = mem_zalloc(1, sizeof *e);
     if (!e) return py_raise(CUBC_NO_MEMORY);
@@ -91,8 +114,15 @@ PyObject *py_dlpack_export(py_array *array)
                       .shape = e->shape},
         .manager_ctx = e,
         .deleter = delete_exported};
-    PyObject *capsule = PyCapsule_New(&e->managed, "dltensor", delete_capsule);
-    if (!capsule) delete_exported(&e->managed);
+    e->versioned = (DLManagedTensorVersioned){.version = {DL_MAJOR, 0},
+                                              .manager_ctx = e,
+                                              .deleter = delete_versioned,
+                                              .flags = array->read_only ? DL_READ_ONLY : 0,
+                                              .dl_tensor = e->managed.dl_tensor};
+    PyObject *capsule = versioned
+                            ? PyCapsule_New(&e->versioned, "dltensor_versioned", delete_capsule)
+                            : PyCapsule_New(&e->managed, "dltensor", delete_capsule);
+    if (!capsule) release_exported(e);
     return capsule;
 }
 
@@ -102,6 +132,33 @@ static void delete_imported(PyObject *capsule)
 {
     DLManagedTensor *managed = PyCapsule_GetPointer(capsule, "used_dltensor");
     if (managed && managed->deleter) managed->deleter(managed);
+}
+
+static void delete_imported_versioned(PyObject *capsule)
+{
+    DLManagedTensorVersioned *managed = PyCapsule_GetPointer(capsule, "used_dltensor_versioned");
+    if (managed && managed->deleter) managed->deleter(managed);
+}
+
+// The tensor of a capsule, which is ours from now on; NULL with an exception.
+static const DLTensor *take_tensor(PyObject *capsule, const char *what, bool *read_only)
+{
+    *read_only = false;
+    if (!PyCapsule_IsValid(capsule, "dltensor_versioned")) {
+        DLManagedTensor *managed = PyCapsule_GetPointer(capsule, "dltensor");
+        if (!managed) return NULL;
+        PyCapsule_SetName(capsule, "used_dltensor");
+        PyCapsule_SetDestructor(capsule, delete_imported);
+        return &managed->dl_tensor;
+    }
+    DLManagedTensorVersioned *managed = PyCapsule_GetPointer(capsule, "dltensor_versioned");
+    PyCapsule_SetName(capsule, "used_dltensor_versioned");
+    PyCapsule_SetDestructor(capsule, delete_imported_versioned);
+    *read_only = managed->flags & DL_READ_ONLY;
+    if (managed->version.major == DL_MAJOR) return &managed->dl_tensor;
+    PyErr_Format(PyExc_BufferError, "%s comes by DLPack %u, and cubc knows %d", what,
+                 (unsigned)managed->version.major, DL_MAJOR);
+    return NULL;
 }
 
 static int open_device(DLDevice device, const char *what, py_view *out)
@@ -159,10 +216,18 @@ static PyObject *request_capsule(PyObject *object, PyObject *method, void *strea
     PyObject *empty = kind ? PyTuple_New(0) : NULL;
     if (empty) {
         long type = PyLong_AsLong(kind);
-        PyObject *keywords = type == DL_CUDA || type == DL_CUDA_MANAGED
-                                 ? Py_BuildValue("{s:n}", "stream", stream ? (Py_ssize_t)stream : 1)
-                                 : NULL;
+        PyObject *keywords = Py_BuildValue("{s:(ii)}", "max_version", DL_MAJOR, 0);
+        PyObject *on = type == DL_CUDA || type == DL_CUDA_MANAGED
+                           ? PyLong_FromSsize_t(stream ? (Py_ssize_t)stream : 1)
+                           : NULL;
+        if (keywords && on) (void)PyDict_SetItemString(keywords, "stream", on);
         capsule = PyErr_Occurred() ? NULL : PyObject_Call(method, empty, keywords);
+        if (!capsule && keywords && PyErr_ExceptionMatches(PyExc_TypeError)) { // of DLPack 0.8
+            PyErr_Clear();
+            (void)PyDict_DelItemString(keywords, "max_version");
+            capsule = PyObject_Call(method, empty, keywords);
+        }
+        Py_XDECREF(on);
         Py_XDECREF(keywords);
     }
     Py_XDECREF(empty);
@@ -178,16 +243,19 @@ int py_dlpack_import(PyObject *object, const char *what, bool writable, void *st
     PyObject *capsule = request_capsule(object, method, stream);
     Py_DECREF(method);
     if (!capsule) return -1;
-    DLManagedTensor *managed = PyCapsule_GetPointer(capsule, "dltensor");
-    if (!managed) {
+    const DLTensor *tensor = take_tensor(capsule, what, &out->read_only);
+    if (!tensor) {
         Py_DECREF(capsule);
         return -1;
     }
-    PyCapsule_SetName(capsule, "used_dltensor");
-    PyCapsule_SetDestructor(capsule, delete_imported);
+    if (writable && out->read_only) {
+        Py_DECREF(capsule);
+        PyErr_Format(PyExc_ValueError, "%s is read-only; pass an array that can be written", what);
+        return -1;
+    }
     out->capsule = capsule;
     out->owner = Py_NewRef(object);
     out->stream = stream;
     out->has_stream = true;
-    return fill_view(&managed->dl_tensor, what, writable, out) < 0 ? -1 : 1;
+    return fill_view(tensor, what, writable, out) < 0 ? -1 : 1;
 }

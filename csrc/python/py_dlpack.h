@@ -4,7 +4,7 @@
 
 #include "python/py_array.h"
 
-PyObject *py_dlpack_export(py_array *array);
+PyObject *py_dlpack_export(py_array *array, bool versioned);
 // Fills a view from an object with __dlpack__; 1 done, 0 no such protocol, -1 exception.
 int py_dlpack_import(PyObject *object, const char *what, bool writable, void *stream, py_view *out);
 

@@ -179,11 +179,38 @@ def test_dlpack_from_numpy(type):
     assert cubc.sum(DLPackOnly(np.full(3, 1j)), device="cpu") == 3j
 
 
-def test_a_capsule_nobody_takes(device):
+@pytest.mark.parametrize("version", [None, (1, 0), (1, 1), (2, 3)])
+def test_versions_of_dlpack(version):
+    """From 1.0 on it says that memory is read-only; who does not ask gets 0.8."""
+    a = cubc.asarray(np.arange(6), device="cpu")
+    assert ("versioned" in repr(a.__dlpack__(max_version=version))) == (version is not None)
+    if version == (1, 0):
+        x = np.arange(5.0)
+        x.flags.writeable = False
+        with pytest.raises(ValueError, match="read-only"):
+            cubc.transform("2 * x", x=x, out=DLPackOnly(x), device="cpu")
+        with pytest.raises(BufferError, match="on its own device"):
+            a.__dlpack__(dl_device=(2, 0), max_version=version)
+
+
+class OldDLPack(DLPackOnly):
+    """The same, from before versions."""
+
+    def __dlpack__(self, *, stream=None):
+        return self.x.__dlpack__()
+
+
+def test_dlpack_without_versions():
+    x = np.arange(7.0)
+    same(cubc.asarray(OldDLPack(x), device="cpu").numpy(), x)
+
+
+@pytest.mark.parametrize("version", [None, (1, 0)])
+def test_a_capsule_nobody_takes(device, version):
     gc.collect()
     before = _core._outstanding()
     a = cubc.empty(10, device=device)
-    capsule = a.__dlpack__()
+    capsule = a.__dlpack__(max_version=version)
     del a, capsule
     gc.collect()
     assert _core._outstanding() == before

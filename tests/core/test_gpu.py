@@ -328,6 +328,16 @@ def test_steps_that_are_no_items_or_leave_the_memory():
         cubc.sum(given)
 
 
+def test_read_only_memory_by_dlpack():
+    x = np.arange(6, dtype=np.int32)
+    given = Strided(array(x), x, x)
+    given.__cuda_array_interface__["data"] = (given.kept.ptr, True)
+    frozen = cubc.asarray(given)
+    with pytest.raises(BufferError, match=r"max_version=\(1, 0\)"):
+        frozen.__dlpack__()
+    assert "versioned" in repr(frozen.__dlpack__(max_version=(1, 0)))
+
+
 def test_tensors_with_steps(torch, cupy):
     t, c = torch.arange(24.0, device="cuda").reshape(4, 6), cupy.arange(24.0).reshape(4, 6)
     for given, expected in [(t.T, t.T.cpu().numpy()), (c[:, ::2], cupy.asnumpy(c[:, ::2]))]:
