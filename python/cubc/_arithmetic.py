@@ -4,6 +4,7 @@ Types are NumPy's: its ufuncs are asked what they would compute in and return. A
 array without dimensions of that type, so that another number needs no other kernel.
 """
 
+import functools
 import re
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +14,7 @@ import numpy as np
 from . import _reductions
 from ._calls import described
 from ._core import Array, Lazy, asarray, transform
-from ._lazy import indexed, is_same, lazy
+from ._lazy import dialect, indexed, is_same, lazy
 
 _NUMBERS = (bool, int, float, complex)
 _LETTERS = "xyzuvwpqrst"
@@ -157,6 +158,7 @@ def _holds(dtype: Any, number: int) -> bool:
     return bool(limits.min <= number <= limits.max)
 
 
+@functools.lru_cache(maxsize=1024)
 def _text(name: str, types: tuple[Any, ...]) -> str:
     if name in _COMPARISONS:
         return _comparison(_COMPARISONS[name], types)
@@ -169,6 +171,7 @@ def _text(name: str, types: tuple[Any, ...]) -> str:
     return text.replace("BITS", str(8 * types[0].itemsize))
 
 
+@functools.lru_cache(maxsize=256)
 def _kind(dtype: Any) -> str:
     return "f" if dtype.name == "bfloat16" else str(dtype.kind)
 
@@ -209,12 +212,6 @@ def _name(x: Any, operands: list[Any], taken: dict[str, Any]) -> str:
 def _converted(name: str, values: dict[str, Any], of: Any) -> str:
     """Return the text of an operand in the type that is computed in."""
     return name if values[name].dtype == of else f"convert<{dialect(of)}>({name})"
-
-
-def dialect(dtype: Any) -> str:
-    """Return the name of a number type in the kernels."""
-    special = {"bool": "bool", "bfloat16": "bf16"}
-    return special.get(dtype.name, f"{dtype.kind}{8 * dtype.itemsize}")
 
 
 def filled(text: str, places: dict[str, str]) -> str:

@@ -4,6 +4,7 @@ They do the work of CUB's transform, counting and zip iterators: `cubc.sum` of a
 factors once and writes the sum alone.
 """
 
+import functools
 import math
 import re
 from collections.abc import Mapping
@@ -109,7 +110,8 @@ def merged(expression: str, operands: Mapping[str, Any]) -> tuple[str, dict[str,
     if wrong := sorted(tables & inner.keys()):
         raise ValueError(f"'{wrong[0]}' is indexed and lazy: evaluate it before, with its array()")
     along = [value for name, value in operands.items() if name not in tables]
-    whole = np.broadcast_shapes(*map(np.shape, along))
+    shapes = {np.shape(value) for value in along} - {()}
+    whole = np.broadcast_shapes(*shapes) if len(shapes) > 1 else next(iter(shapes), ())
     flat = {name: value for name, value in operands.items() if name not in inner}
     texts = {name: _text(name, value, flat, tables, whole) for name, value in inner.items()}
     shaped = any(np.ndim(value) for name, value in flat.items() if name not in tables)
@@ -146,16 +148,17 @@ def _text(
         for own, operand in value.operands.items()
     }
     text = _NAME.sub(lambda found: names.get(found[0], found[0]), value.expression)
-    return f"convert<{_dialect(name, value.dtype)}>(({text}))"
-
-
-def _dialect(name: str, dtype: np.dtype[Any]) -> str:
-    """Return the name of a type in the kernels."""
-    if dtype.fields:
+    if value.dtype.fields:
         raise ValueError(
             f"operand '{name}' is lazy and its items are structs: evaluate it before, with its "
             "array()"
         )
+    return f"convert<{dialect(value.dtype)}>(({text}))"
+
+
+@functools.lru_cache(maxsize=256)
+def dialect(dtype: np.dtype[Any]) -> str:
+    """Return the name of a number type in the kernels."""
     special = {"bool": "bool", "bfloat16": "bf16"}
     return special.get(dtype.name, f"{dtype.kind}{8 * dtype.itemsize}")
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from ._arithmetic import dialect, filled
+from ._arithmetic import filled
 from ._axes import axis_number, items_of
 from ._calls import as_array
 from ._core import Array, Lazy, operator_types, reduce, transform
-from ._lazy import lazy
+from ._lazy import dialect, lazy
 
 _SIGNS = {"min": "<", "argmin": "<", "max": ">", "argmax": ">"}
 _TEXTS = {"sum": "a + b", "prod": "a * b", "any": "a || b", "all": "a && b"}

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from . import _arithmetic
-from ._arithmetic import dialect
+from ._lazy import dialect
 
 _MOST_ENDS = 64  # of a function: returns under different conditions
 _OWN = ("cubc._symbols", "cubc._callables")

@@ -13,6 +13,7 @@ from inputs import same
 
 import cubc
 from cubc import _arithmetic
+from cubc._lazy import dialect
 
 
 # ---- texts, copies -------------------------------------------------------------------------------
@@ -124,7 +125,7 @@ def test_every_operator(device, dtype):
             of = [f"{getattr(np, name)(a).expression}" for name in FUNCTIONS]
             texts["functions"] = re.sub(r"\bx\b", "(fabs(x) / 9)", " + ".join(of))
     members = [(name, one.dtype) for name, one in wanted.items()]
-    made = [f"convert<{_arithmetic.dialect(of)}>({texts[name]})" for name, of in members]
+    made = [f"convert<{dialect(of)}>({texts[name]})" for name, of in members]
     found = cubc.lazy(f"out_t{{{', '.join(made)}}}", x=a, y=b, dtype=np.dtype(members)).array()
     for name, one in wanted.items():
         np.testing.assert_allclose(found.numpy()[name], one, rtol=5e-6, err_msg=name)
