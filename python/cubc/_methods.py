@@ -39,8 +39,13 @@ def _text(a: Array) -> str:
     return np.array2string(_edges(a), threshold=0, edgeitems=_EDGE)
 
 
+def _type(dtype: Any) -> str:
+    """Return a dtype's name; of a struct all of its fields."""
+    return str(dtype if dtype.fields else dtype.name)
+
+
 def _repr(self: Array) -> str:
-    return f"cubc.Array({_text(self)}, dtype={self.dtype.name}, device='{self.device}')"
+    return f"cubc.Array({_text(self)}, dtype={_type(self.dtype)}, device='{self.device}')"
 
 
 def _format(self: Any, spec: str, /) -> str:
@@ -55,13 +60,13 @@ def _format(self: Any, spec: str, /) -> str:
 
 
 def _html(self: Array) -> str:
-    about = f"cubc.Array {self.shape}, {self.dtype.name}, {self.device}"
+    about = f"cubc.Array {self.shape}, {_type(self.dtype)}, {self.device}"
     return f"<div>{escape(about)}<pre>{escape(_text(self))}</pre></div>"
 
 
 def _lazy_repr(self: Lazy) -> str:
     names = [_named(name, value) for name, value in self.operands.items()]
-    what = f"{self.expression!r} of ({', '.join(names)}), {self.dtype.name} {self.shape}"
+    what = f"{self.expression!r} of ({', '.join(names)}), {_type(self.dtype)} {self.shape}"
     return f"<cubc.Lazy {what}>"
 
 

@@ -210,7 +210,7 @@ def test_arrays(device):
     assert cubc.asarray(x[:1, 0], device=device).item() == x[0, 0].item()
     assert cubc.empty(3, PARTICLE, device=device).dtype == PARTICLE
     assert cubc.empty(3, [("x", "f4")], device=device).dtype == np.dtype([("x", "f4")])
-    assert "{f32 x; f32 m; i32 k; 12 bytes}" in repr(a)
+    assert "dtype=[('x', '<f4'), ('m', '<f4'), ('k', '<i4')]" in repr(a)
     with pytest.raises(BufferError, match="DLPack has no structs"):
         a.__dlpack__()
 
