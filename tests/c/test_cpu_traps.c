@@ -191,7 +191,7 @@ static const check_test tests[] = {
 
 int main(int argc, char **argv)
 {
-    long before = mem_outstanding();
+    long before = outstanding_at_start();
     int failed = check_run(tests, COUNT_OF(tests), argc > 1 ? argv[1] : NULL);
     CHECK(mem_outstanding() == before);
     return failed || mem_outstanding() != before;
