@@ -174,13 +174,14 @@ static void test_a_handler_that_is_replaced_while_it_is_called(void)
     opened own = open_divider("1");
     set_handler(hear, NULL);
     for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, raise_often, NULL);
-    for (int i = 0; i < 2000; i++) {
+    // On a busy machine the threads may begin late.
+    for (int i = 0; i < 2000 || atomic_load(&raised) < 100; i++) {
         set_handler(i % 2 ? hear : NULL, i % 2 ? NULL : hear_action);
         divides(&own);
     }
     atomic_store(&enough, true);
     for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
-    CHECK(atomic_load(&raised) > 0 && atomic_load(&heard) == atomic_load(&raised));
+    CHECK(atomic_load(&heard) == atomic_load(&raised));
     CHECK(atomic_load(&misheard) == 0);
     close_divider(&own);
     set_handler(SIG_DFL, NULL);
