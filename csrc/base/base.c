@@ -334,6 +334,7 @@ enum { MOST_LOCKS = 128 }; // a lock beyond them is not repaired after a fork
 static pthread_mutex_t *registered[MOST_LOCKS];
 static pthread_mutex_t registry = PTHREAD_MUTEX_INITIALIZER;
 static atomic_uint forks;
+static atomic_ullong token; // 0: not drawn yet
 
 static void after_fork(void)
 {
@@ -341,6 +342,18 @@ static void after_fork(void)
     for (int i = 0; i < MOST_LOCKS; i++)
         if (registered[i]) pthread_mutex_init(registered[i], NULL);
     atomic_fetch_add(&forks, 1);
+    atomic_store(&token, 0);
+}
+
+uint64_t process_token(void)
+{
+    unsigned long long drawn = 0, none = 0;
+    FILE *file = atomic_load(&token) ? NULL : fopen("/dev/urandom", "rbe");
+    if (file && fread(&drawn, sizeof drawn, 1, file) != 1) drawn = 0;
+    if (file) fclose(file);
+    if (!drawn) drawn = (unsigned long long)getpid(); // without the file, as well as can be
+    atomic_compare_exchange_strong(&token, &none, drawn);
+    return atomic_load(&token);
 }
 
 static void watch_forks(void) __attribute__((constructor));

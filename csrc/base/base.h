@@ -129,6 +129,9 @@ uint64_t serial_number(void);                      // one that no other call in 
 void fork_register(pthread_mutex_t *lock);
 void fork_unregister(pthread_mutex_t *lock);
 unsigned fork_count(void); // forks between the first process and this one
+// A random number of this process, which tells it from others also where each container counts its
+// own process numbers.
+uint64_t process_token(void);
 #define FORK_SAFE_MUTEX(name)                                         \
     static pthread_mutex_t name = PTHREAD_MUTEX_INITIALIZER;          \
     static void name##_registered(void) __attribute__((constructor)); \

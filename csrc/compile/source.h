@@ -9,8 +9,7 @@
 cubc_status source_folder(char *out, size_t size);
 
 // A kernel file with its includes flattened into it, each once, #line directives keeping places.
-// *out is a borrowed text that
-// lives as long as the process: files are read once.
+// *out is a borrowed text that lives as long as the process: files are read once.
 cubc_status source_load(const char *file, const char **out);
 
 #endif

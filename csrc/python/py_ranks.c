@@ -103,28 +103,14 @@ static PyObject *ranks_place(PyObject *self, PyObject *object)
     return Py_BuildValue("(iiii)", place[0], place[1], place[2], place[3]);
 }
 
-static PyObject *ranks_stream(PyObject *self, PyObject *object)
-{
-    cubc_ranks *ranks;
-    void *stream;
-    (void)self;
-    if (py_ranks(object, &ranks) < 0) return NULL;
-    cubc_status st = cubc_ranks_stream(ranks, &stream);
-    return st ? py_raise(st) : PyLong_FromVoidPtr(stream);
-}
-
-static PyObject *ranks_check(PyObject *self, PyObject *args)
+static PyObject *ranks_check(PyObject *self, PyObject *object)
 {
     cubc_ranks *ranks;
     cubc_status st;
-    PyObject *object, *stream_object;
-    void *stream;
     (void)self;
-    if (!PyArg_ParseTuple(args, "OO:ranks_check", &object, &stream_object) ||
-        py_stream(stream_object, &stream) < 0 || py_ranks(object, &ranks) < 0)
-        return NULL;
+    if (py_ranks(object, &ranks) < 0) return NULL;
     Py_BEGIN_ALLOW_THREADS
-    st = cubc_ranks_check(ranks, stream);
+    st = cubc_ranks_check(ranks, NULL);
     Py_END_ALLOW_THREADS
     if (st) return py_raise(st);
     Py_RETURN_NONE;
@@ -134,8 +120,7 @@ static PyMethodDef methods[] = {
     {"ranks_open", ranks_open, METH_VARARGS,
      "Open the ranks of a grid: device, rank, size, allgather, grid, cut, seconds."},
     {"ranks_place", ranks_place, METH_O, "The place of this rank in the grid: x, y, z, t."},
-    {"ranks_stream", ranks_stream, METH_O, "A stream of this rank's own, as a number."},
-    {"ranks_check", ranks_check, METH_VARARGS, "Raise TimeoutError if a rank has waited in vain."},
+    {"ranks_check", ranks_check, METH_O, "Raise TimeoutError if a rank has waited in vain."},
     {NULL, NULL, 0, NULL}};
 
 int py_ranks_setup(PyObject *module)

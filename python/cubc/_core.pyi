@@ -337,10 +337,7 @@ def ranks_open(
 def ranks_place(ranks: Any, /) -> tuple[int, int, int, int]:
     """Return the place of this rank in the grid: x, y, z, t."""
 
-def ranks_stream(ranks: Any, /) -> int:
-    """Return a stream of this rank's own."""
-
-def ranks_check(ranks: Any, stream: Any, /) -> None:
+def ranks_check(ranks: Any, /) -> None:
     """Raise TimeoutError if a rank has waited in vain."""
 
 def lattice_solve(

@@ -436,9 +436,12 @@ static void test_fork(void)
 {
     fill_input();
     works(device, out);
+    const uint64_t token = process_token();
+    CHECK(token != 0 && process_token() == token);
     pid_t child = fork();
     if (child == 0) {
         alarm(10);
+        CHECK(process_token() != token);
         bool fine = works(device, out) && reversed_wrongly(0, 20) == 0 && blocks_meet();
         device_cpu_api.close(device);
         _exit(fine && checks_failed_here == 0 ? 0 : 1);

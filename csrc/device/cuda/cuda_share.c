@@ -10,14 +10,13 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { BLOCK_BYTES = 2 << 20 };
 
 typedef struct shared_card {
     cudaIpcMemHandle_t handle;
     uint64_t bytes;   // 0: there is no memory
-    int64_t process;  // that made it
+    uint64_t process; // that made it: process_token
     uint64_t address; // there
     int64_t ordinal;  // of its GPU, there
     char host[40];    // in its present run
@@ -34,8 +33,10 @@ static void read_host(char *text, int size)
 
 static cubc_status make_card(const cuda_device *d, void *memory, size_t bytes, device_card *card)
 {
-    shared_card made = {
-        .bytes = bytes, .process = getpid(), .address = (uintptr_t)memory, .ordinal = d->ordinal};
+    shared_card made = {.bytes = bytes,
+                        .process = process_token(),
+                        .address = (uintptr_t)memory,
+                        .ordinal = d->ordinal};
     TRY(RUNTIME(cuda.cudaIpcGetMemHandle(&made.handle, memory), "cudaIpcGetMemHandle"));
     read_host(made.host, sizeof made.host);
     memcpy(card, &made, sizeof made);
@@ -105,7 +106,7 @@ static cubc_status reach(const cuda_device *d, const shared_card *made, void **o
 
 static bool is_own(const shared_card *made)
 {
-    return made->process == getpid();
+    return made->process == process_token();
 }
 
 static cubc_status open_made(const cuda_device *d, const shared_card *made, void **out)

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 // The layout of a window, and of the table, as in kernels/grid/ranks.h.
 enum { FACES = 8, SLOTS = 6, MAIL_AT = 256, MAIL_BYTES = 72, ALIGNMENT = 256 };
@@ -20,8 +19,8 @@ typedef struct rank_table {
 // A rank's window, as it tells the others.
 typedef struct rank_card {
     device_card window;
-    int64_t process;
-    uint64_t device; // there
+    uint64_t process; // process_token
+    uint64_t device;  // there
 } rank_card;
 
 // Windows and a table that are used together. Older ones stay for what was queued or bound.
@@ -41,7 +40,6 @@ struct cubc_ranks {
     double seconds;
     int32_t *went; // how a step went on each rank
     rank_area *newest;
-    void *stream; // or NULL
 };
 
 enum { MOST_RANKS = 1 << 16 };
@@ -179,7 +177,7 @@ static cubc_status check_together(const cubc_ranks *r, const rank_area *a)
 static cubc_status open_together(cubc_ranks *r, rank_area *a)
 {
     const device_api *api = r->device->api;
-    rank_card mine = {.process = getpid(), .device = (uintptr_t)r->device};
+    rank_card mine = {.process = process_token(), .device = (uintptr_t)r->device};
     a->cards = mem_alloc((size_t)r->comm.size, sizeof *a->cards);
     if (!a->cards) return agree(r, CUBC_NO_MEMORY);
     cubc_status st =
@@ -321,18 +319,9 @@ void cubc_ranks_close(cubc_ranks *r)
         close_area(r, r->newest);
         r->newest = older;
     }
-    if (r->stream) r->device->api->stream_destroy(r->device, r->stream);
     device_release(r->device);
     mem_free(r->went);
     mem_free(r);
-}
-
-cubc_status cubc_ranks_stream(cubc_ranks *r, cubc_stream *out)
-{
-    if (!r || !out) FAIL(CUBC_INVALID_ARGUMENT, "cubc_ranks_stream: NULL argument");
-    if (!r->stream) TRY(r->device->api->stream_create(r->device, &r->stream));
-    *out = r->stream;
-    return CUBC_OK;
 }
 
 // ---- failures -----------------------------------------------------------------------------------

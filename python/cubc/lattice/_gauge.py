@@ -136,9 +136,7 @@ class Gauge:
         team = Team(grid, devices)
         cuts = team.parts(links, 0)
         self.parts: list[Gauge] = team.run(
-            lambda rank: Gauge(
-                cuts[rank], grid=team.ranks[rank], project=project, stream=team.ranks[rank].stream
-            )
+            lambda rank: Gauge(cuts[rank], grid=team.ranks[rank], project=project)
         )
         t, z, y, x = links.shape[:4]
         self.extent, self.team = (x, y, z, t), team
@@ -400,8 +398,7 @@ class Gauge:
         'ildg'
         """
         if self.team is not None:
-            ranks, parts = self.team.ranks, self.parts
-            made = self.team.run(lambda rank: parts[rank].links(stream=ranks[rank].stream).numpy())
+            made = self.team.run(lambda rank: self.parts[rank].links().numpy())
             write_links(path, self.team.whole(made, 0), format=format, precision=precision)
             return
         links = self.links().numpy()

@@ -90,7 +90,6 @@ class Grid:
         self.rank: int = comm.Get_rank() if comm is not None else 0
         self.size: int = comm.Get_size() if comm is not None else 1
         self._comm = comm
-        self.stream: int | None = None  # that this rank's work is queued on, if it has its own
         bits = sum(1 << DIRECTIONS.index(direction) for direction in set(cut))
         gather = None if comm is None else comm.allgather
         self.device: str = _device_of(device, comm)
@@ -249,7 +248,7 @@ class Grid:
         --------
         >>> lattice.Grid().check()
         """
-        _core.ranks_check(self._ranks, self.stream)
+        _core.ranks_check(self._ranks)
 
 
 def _device_of(device: Any, comm: Any) -> str:

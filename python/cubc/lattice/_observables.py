@@ -110,8 +110,7 @@ def unitarity(gauge: Gauge, *, stream: Any = None) -> tuple[float, float]:
 
 def _measured(gauge: Gauge, quantity: int, stream: Any = None) -> Any:
     if gauge.team is not None:
-        parts, ranks = gauge.parts, gauge.team.ranks
-        made = gauge.team.run(lambda rank: _measured(parts[rank], quantity, ranks[rank].stream))
+        made = gauge.team.run(lambda rank: _measured(gauge.parts[rank], quantity))
         return np.max(made, 0) if quantity == UNITARITY else made[0]
     if gauge.grid is not None and quantity != UNITARITY:
         of_ranks = _plaquettes_of_ranks if quantity == PLAQUETTES else _polyakov_of_ranks

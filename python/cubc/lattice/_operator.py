@@ -137,7 +137,7 @@ class Operator:
     def _both(self, x: Any, dagger: bool, out: Any, stream: Any) -> Any:
         if self.gauge.team is not None:
             return self.gauge.team.apply(
-                self, [x], out, lambda one, own, part: one._both(part, dagger, None, own)
+                self, [x], out, lambda one, part: one._both(part, dagger, None, None)
             )
         given, field = self._packed(x, stream)
         if self._is_half(given):
@@ -173,10 +173,7 @@ class Operator:
             raise ValueError(f"parity {parity!r}: expected 'even' or 'odd', or None for both")
         if self.gauge.team is not None:
             return self.gauge.team.apply(
-                self,
-                [x],
-                out,
-                lambda one, own, part: one.dslash(part, parity, dagger=dagger, stream=own),
+                self, [x], out, lambda one, part: one.dslash(part, parity, dagger=dagger)
             )
         given, field = self._packed(x, stream)
         half = self._is_half(given)

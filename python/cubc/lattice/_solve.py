@@ -104,8 +104,8 @@ def _solve_by_team(
     """Solve by the ranks of this process, whose reports differ in their seconds alone."""
     infos = []
 
-    def work(mine: Any, stream: Any, part: Any, guess: Any) -> Any:
-        x, info = solve(mine, part, x0=guess, stream=stream, **options)
+    def work(mine: Any, part: Any, guess: Any) -> Any:
+        x, info = solve(mine, part, x0=guess, **options)
         infos.append(info)
         return x
 

@@ -79,9 +79,6 @@ class Team:
         self.ranks: list[Grid] = self.run(
             lambda rank: Grid(grid, self._comms[rank], device=self.devices[rank])
         )
-        if len(set(self.devices)) < self.size:  # where streams would wait for each other
-            for one in self.ranks:
-                one.stream = _core.ranks_stream(one._ranks)
 
     def run(self, work: Callable[[int], Any]) -> list[Any]:
         """Return what the ranks make of their numbers; all work at once, each in its thread."""
@@ -138,7 +135,7 @@ class Team:
         out : array, optional
             Array on the host for the result.
         work : callable
-            Makes a rank's field, of its operator, its stream and its parts of `fields`.
+            Makes a rank's field, of its operator and its parts of `fields`.
         """
         if out is not None and not is_on_host(out):
             raise ValueError("out is on a device: fields of ranks of one process go by the host")
@@ -151,7 +148,7 @@ class Team:
         def one(rank: int) -> Any:
             mine = copy.copy(operator)
             mine.gauge = operator.gauge.parts[rank]
-            return work(mine, self.ranks[rank].stream, *(cut[rank] for cut in cuts))
+            return work(mine, *(cut[rank] for cut in cuts))
 
         parts = self.run(one)
         whole = self.whole(parts, parts[0].ndim - axes)

@@ -40,9 +40,6 @@ cubc_status cubc_ranks_open(cubc_device *device, const cubc_ranks_params *params
 void cubc_ranks_close(cubc_ranks *ranks); // NULL: does nothing
 // The place of this rank in the grid.
 void cubc_ranks_place(const cubc_ranks *ranks, int place[4]);
-// A stream that waits for no other and no other for it, of the ranks: where several ranks of a
-// process have one GPU, their calls are on these.
-cubc_status cubc_ranks_stream(cubc_ranks *ranks, cubc_stream *out);
 // Fails with CUBC_TIMEOUT if a rank has waited in vain since the ranks were opened: results since
 // then are void. Waits for what is queued on the stream.
 cubc_status cubc_ranks_check(cubc_ranks *ranks, cubc_stream stream);
