@@ -30,7 +30,7 @@ def calls(name):
 
     import cubc
 
-    # Elements that are 1 mostly: products and sums of any type stay in range.
+    # Items are 0 or 1: products, and sums of bytes, stay in range.
     x = (np.arange(1000) % 7 == 0).astype(name)
     rows = x.reshape(20, 50)
     for function in (cubc.sum, cubc.prod, cubc.min, cubc.max, cubc.argmin, cubc.argmax, cubc.mean):
