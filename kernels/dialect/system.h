@@ -5,7 +5,8 @@
 #include "simt.h"
 
 #if defined(SIMT_CUDA)
-FUNCTION void system_fence() { __threadfence_system(); }
+// Orders what this thread has stored or seen before what it stores after, for all devices.
+FUNCTION void system_fence() { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
 FUNCTION u64 load_acquire_system(const u64* p)
 {
     u64 v;

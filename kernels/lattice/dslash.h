@@ -25,11 +25,17 @@ FUNCTION void send_faces_of(const dslash_args<Term>& a)
 #endif
     });
 }
-#define DSLASH_FACES(name, term) \
-    KERNEL(name##_faces, dslash_args<term>, dslash_shared) { (void)s, send_faces_of(a); }
+#define DSLASH_FACES(name, term)                                    \
+    KERNEL_BETWEEN(name##_faces, dslash_args<term>, dslash_shared)  \
+    {                                                               \
+        (void)s;                                                    \
+        wait_for_launch_before();                                   \
+        let_next_launch_begin(); /* which has the results before */ \
+        send_faces_of(a);                                           \
+    }
 #else
 #define DSLASH_FACES(name, term)
 #endif
 #define DSLASH_KERNELS(name, term) \
     DSLASH_FACES(name, term)       \
-    KERNEL(name, dslash_args<term>, dslash_shared) { dslash(a, s); }
+    DSLASH_KERNEL(name, dslash_args<term>, dslash_shared) { dslash(a, s); }

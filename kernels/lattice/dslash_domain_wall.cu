@@ -161,19 +161,32 @@ FUNCTION void write_column_site(const wall_args& a, u32 source, u32 at, u32 colu
 
 DSLASH_FACES(dslash_domain_wall, wall_term)
 
-KERNEL(dslash_domain_wall, wall_args, wall_shared)
+DSLASH_KERNEL(dslash_domain_wall, wall_args, wall_shared)
 {
     const u32 first = block_id() / COLUMN_BLOCKS * LS; // source with s = 0
     kernel_sums sums{};
     dslash_work w;
+#if TUNE_CUT
+    const bool outer = has_outer_site(COLUMNS, COLUMN_BLOCKS);
+    if (outer) wait_for_launch_before();
+#endif
 #if TUNE_GUARDED
     if (!is_active(a.tail.guard, state_of(first))) return; // same for all threads of the block
 #endif
 #if TUNE_CUT
-    if ((block_id() % COLUMN_BLOCKS + 1) * COLUMNS > INNER_PLACES) wait_for_faces(*a.d.ranks);
+    if (outer) wait_for_faces(*a.d.ranks);
 #endif
-    for (u32 k = thread_id(); k < COLUMNS * GROUPS; k += SIMT_THREADS)
-        if (column_site(k % COLUMNS, w)) put_hops(a, first, k / COLUMNS * SPT, k % COLUMNS, w, s);
+    for (u32 k = thread_id(); k < COLUMNS * GROUPS; k += SIMT_THREADS) {
+        if (!column_site(k % COLUMNS, w)) continue;
+        const auto compute = [&](dslash_work& at) {
+            put_hops(a, first, k / COLUMNS * SPT, k % COLUMNS, at, s);
+        };
+#if TUNE_CUT
+        compute_by_place(w, outer, compute);
+#else
+        compute(w);
+#endif
+    }
     block_sync();
     for (u32 k = thread_id(); k < COLUMNS * SPINOR / 2; k += SIMT_THREADS)
         mix_column(a.term, k / COLUMNS, k % COLUMNS, s);

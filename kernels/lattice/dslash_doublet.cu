@@ -47,7 +47,7 @@ FUNCTION void write_flavour(const doublet_args& a, u32 source, u64 start, u32 in
 
 DSLASH_FACES(dslash_doublet, doublet_site_term)
 
-KERNEL(dslash_doublet, doublet_args, dslash_shared)
+DSLASH_KERNEL(dslash_doublet, doublet_args, dslash_shared)
 {
     real_t hops[2][SPINOR];
     dslash_by(

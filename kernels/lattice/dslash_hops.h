@@ -55,6 +55,9 @@ FUNCTION u32 hop_from(const site& s)
 template <int MU, bool FORWARD>
 FUNCTION bool leaves(const site& s)
 {
+#if TUNE_CUT
+    if (is_cut<MU>() && s.off_faces) return false;
+#endif
     const u32 extents[] = {TUNE_LX, TUNE_LY, TUNE_LZ, TUNE_LT}, at[] = {s.x, s.y, s.z, s.t};
     return at[MU] == (FORWARD ? extents[MU] - 1 : 0);
 }

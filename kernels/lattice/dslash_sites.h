@@ -60,7 +60,9 @@
 #include "types.h" // here, as an include under a condition counts for all
 #if TUNE_CUT
 #include "halo.h"
-#else // there are no faces
+#define DSLASH_KERNEL KERNEL_AHEAD // of the launch that sends the faces: dslash_faces.h
+#else                              // there are no faces
+#define DSLASH_KERNEL KERNEL
 enum : u32 {
     INNER_Y = TUNE_LY,
     INNER_Z = TUNE_LZ,
@@ -162,10 +164,22 @@ FUNCTION bool dslash_work_of(dslash_work& w)
 }
 
 #if TUNE_CUT
-// True if a thread of the block may have a site on a face. All threads of a block agree.
-FUNCTION bool has_outer_site()
+// True if a thread of the block may have a site on a face, of so many sites a block. All threads of
+// a block agree.
+FUNCTION bool has_outer_site(u32 tile, u32 blocks)
 {
-    return (block_id() % DSLASH_BLOCKS + 1) * DSLASH_TILE > INNER_PLACES;
+    return (block_id() % blocks + 1) * tile > INNER_PLACES;
+}
+
+// Calls `compute` for the thread's site, in code of its own where the block has no site on a face:
+// loads that need not ask where a neighbour is are queued ahead of each other.
+template <class Compute>
+FUNCTION void compute_by_place(dslash_work& w, bool outer, Compute compute)
+{
+    if (outer) return compute(w);
+    dslash_work inner = w;
+    inner.at.off_faces = true;
+    compute(inner);
 }
 #endif
 
@@ -276,18 +290,22 @@ FUNCTION void dslash_by(const operator_args<Fields, Term>& a, dslash_shared& s, 
     dslash_work w;
     kernel_sums sums[SPT] = {};
     const bool has_site = dslash_work_of(w);
+#if TUNE_CUT
+    const bool outer = has_outer_site(DSLASH_TILE, DSLASH_BLOCKS);
+    if (outer) wait_for_launch_before();
+#endif
 #if TUNE_GUARDED
     const guard_args& guard = a.tail.guard;
     if (!any_active(guard, w.source, a.d.sources)) return;
 #endif
 #if TUNE_CUT
-    if (has_outer_site()) wait_for_faces(*a.d.ranks);
+    if (outer) wait_for_faces(*a.d.ranks);
 #endif
 #if !TUNE_GUARDED
     (void)s;
     if (!has_site) return;
 #endif
-    if (has_site)
+    const auto compute = [&](const dslash_work& w) {
         dslash_at(a.d, w, [&](u32 k, const typename Fields::sum& sum) {
             const u32 source = w.source + k;
 #if TUNE_GUARDED
@@ -295,6 +313,12 @@ FUNCTION void dslash_by(const operator_args<Fields, Term>& a, dslash_shared& s, 
 #endif
             write(w, k, source, sum, sums);
         });
+    };
+#if TUNE_CUT
+    if (has_site) compute_by_place(w, outer, compute);
+#else
+    if (has_site) compute(w);
+#endif
 #if TUNE_GUARDED
     end_of_sources(guard, a.d.sources, w.source, sums, s.sums);
 #endif

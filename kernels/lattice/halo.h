@@ -4,7 +4,8 @@
 // A hop of spinors is two launches. The first sends the faces, projected to half spinors; those of
 // hops forwards, from x to x + mu, are multiplied by their link, which the sender has. The second
 // computes the sites off the faces, and then, in blocks that wait for the neighbours, those on
-// them, each as a whole: sums are in the order of a lattice that is not cut.
+// them, each as a whole: sums are in the order of a lattice that is not cut. It begins while the
+// first one runs, of which blocks without sites on faces need nothing.
 //
 // A face in a window has the half spinors of all fields in turn, in f64 or f32 as they are
 // calculated: chunk k of 16 bytes of all sites before chunk k + 1 of any. Norms of fixed-point
@@ -119,7 +120,8 @@ FUNCTION face_memory<Real> face_in(const rank_table& t, u8* window, u32 face, u6
                              t.slot_bytes / WITH_NORM * HALF_SPINOR};
 }
 
-// Waits for all faces of the exchange of this launch. All threads of a block call this.
+// Waits for all faces of the exchange of this hop, which the launch that sent this rank's own ones
+// has counted. All threads of a block call this.
 FUNCTION void wait_for_faces(const rank_table& t)
 {
     if (thread_id() == 0) {
@@ -136,9 +138,10 @@ FUNCTION void wait_for_faces(const rank_table& t)
 // are any. All threads of all blocks call this.
 FUNCTION void faces_stored(rank_table& t, bool any)
 {
+    block_sync(); // thread 0 publishes what all threads of the block have stored
+    if (thread_id() != 0) return;
     system_fence();
-    block_sync();
-    if (thread_id() != 0 || atomic_add(&t.arrived, 1) + 1 != block_count()) return;
+    if (atomic_add(&t.arrived, 1) + 1 != block_count()) return;
     t.arrived = 0;
     if (!any) return;
     system_fence();

@@ -24,6 +24,7 @@ static_assert(TUNE_LX % 2 == 0 && TUNE_LY % 2 == 0 && TUNE_LZ % 2 == 0 && TUNE_L
 struct site {
     u32 index;      // among those of its parity
     u32 x, y, z, t; // coordinates on the lattice
+    bool off_faces; // a constant true: no neighbour is on another rank (halo.h)
 };
 
 FUNCTION u32 other_parity(u32 parity) { return parity ^ 1u; }
@@ -31,7 +32,11 @@ FUNCTION u32 other_parity(u32 parity) { return parity ^ 1u; }
 FUNCTION site site_at(u32 half_x, u32 y, u32 z, u32 t, u32 parity)
 {
     return site{half_x + HALF_X * (y + TUNE_LY * (z + TUNE_LZ * t)),
-                2 * half_x + ((y + z + t + parity) & 1u), y, z, t};
+                2 * half_x + ((y + z + t + parity) & 1u),
+                y,
+                z,
+                t,
+                false};
 }
 
 FUNCTION site site_of(u32 index, u32 parity)

@@ -1,0 +1,192 @@
+"""Hops and solves over several GPUs of a host, beside one GPU that has as large a part.
+
+    python benchmarks/lattice_ranks.py [--ranks 2] [--cut z] [--volumes 32 ...] [--json]
+
+A rank is a process with a GPU of its own; T is cut. Volumes are those of a rank's part.
+
+hop      the Wilson Dslash of one parity: microseconds of a call among many in one CUDA graph, which
+         all ranks launch at once; that of the slowest rank. `alone` is the same part on one GPU
+         that has no neighbours. QUDA's are those of its develop branch at 9521952c on two H200s.
+solve    an iteration of conjugate gradients, half inside double; `alone` is all of the lattice on
+         one GPU (lattice_cg.py has the links).
+
+With --ranks 1 a GPU is its own neighbour: what faces cost without a link to another.
+"""
+
+import argparse
+import multiprocessing
+import os
+import statistics
+import time
+
+import cells
+import numpy as np
+import torch
+from lattice_dslash import QUDA_ORIGIN, extent_of, fields_of, random_gauge
+
+import cubc
+from cubc import lattice
+from cubc._core import call
+
+QUDA = {  # of two GPUs: local volume: microseconds in double, single, half, of 12 numbers a link
+    "16x16x16x16": (33, 34, 35),
+    "32x32x32x16": (125, 73, 58),
+    "32x32x32x32": (221, 116, 85),
+    "48x48x48x32": (737, 355, 228),
+}
+PRECISIONS = ("double", "single", "half")
+SOLVES = ["16x16x16x16", "32x32x32x16", "32x32x32x32"]
+LAUNCHES = 15
+
+
+class Comm:
+    """The part of a communicator that a Grid asks for, between processes of multiprocessing."""
+
+    def __init__(self, rank, size, values, barrier):
+        self.rank, self.size, self.values, self.barrier, self.calls = rank, size, values, barrier, 0
+
+    def Get_rank(self):
+        return self.rank
+
+    def Get_size(self):
+        return self.size
+
+    def allgather(self, value):
+        self.calls += 1
+        self.values[self.calls, self.rank] = value
+        self.barrier.wait()
+        return [self.values[self.calls, rank] for rank in range(self.size)]
+
+
+def seconds_of(launch, comm):
+    """Seconds of a call, of the slowest rank; all have the same number of calls in a graph."""
+    stream = torch.cuda.Stream()
+    for _ in range(3):
+        launch(stream.cuda_stream)
+    torch.cuda.synchronize()
+    comm.allgather(None)
+    start = time.perf_counter()
+    for _ in range(20):
+        launch(stream.cuda_stream)
+    torch.cuda.synchronize()
+    each = max(comm.allgather((time.perf_counter() - start) / 20))
+    count = max(20, min(500, int(0.01 / each)))
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, stream=stream):
+        for _ in range(count):
+            launch(stream.cuda_stream)
+    times = []
+    for _ in range(LAUNCHES):
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        comm.allgather(None)
+        begin.record()
+        graph.replay()
+        end.record()
+        torch.cuda.synchronize()
+        times.append(begin.elapsed_time(end) * 1e-3 / count)
+    return max(comm.allgather(statistics.median(times[3:])))
+
+
+def hop(extent, precision, grid, comm):
+    """Seconds of a hop over the ranks, and of a GPU alone."""
+    given = fields_of(random_gauge(extent), precision, 12, 1)
+    found = []
+    for ranks in ({"ranks": grid._ranks}, {}):
+        found.append(
+            seconds_of(
+                lambda stream, r=ranks: call("dslash_wilson", given | r, stream=stream), comm
+            )
+        )
+        grid.check()
+    return found
+
+
+def solve(extent, grid, comm):
+    """Seconds of an iteration over the ranks, and of one GPU that has all of the lattice."""
+    whole = tuple(e * n for e, n in zip(extent, grid.grid, strict=True))
+    rng = np.random.default_rng(1)
+    b = rng.normal(size=(*whole[::-1], 4, 3)) + 1j * rng.normal(size=(*whole[::-1], 4, 3))
+    found = []
+    for over in (grid, None):
+        gauge = lattice.Gauge.random(whole, seed=7, noise=0.15, grid=over)
+        D = lattice.Wilson(gauge, 0.132, precision="double")
+        mine = grid.part(b) if over else b
+        for _ in range(3):
+            comm.allgather(None)
+            _, info = D.solve(mine, sloppy="half", tol=1e-10, maxiter=2000)
+        found.append(max(comm.allgather(info.seconds / info.iterations)))
+        found.append(info.iterations)
+    return found
+
+
+def rank_of(rank, options, values, barrier):
+    """One rank: measures what all measure at once; the first one prints and writes."""
+    torch.cuda.set_device(rank)
+    comm = Comm(rank, options.ranks, values, barrier)
+    cut = "" if options.ranks > 1 and options.cut == "t" else options.cut
+    grid = lattice.Grid((1, 1, 1, options.ranks), comm, cut=cut)
+    found = []
+
+    def note(cell, over, alone, *more):
+        if rank:
+            return
+        cell |= {"cubc": round(over * 1e6, 2), "alone": round(alone * 1e6, 2)}
+        cell["of_alone"] = round(alone / over, 3)
+        print(*cell.values(), *more, sep="  ", flush=True)
+        found.append({"benchmark": "lattice_ranks"} | cell)
+
+    if rank == 0:
+        print(f"{options.ranks} x {cubc.device_info()['model']}, cut {cut or 't'}")
+    for volume in options.volumes:
+        extent = extent_of(volume)
+        name = "x".join(map(str, extent))
+        for at, precision in enumerate(PRECISIONS):
+            over, alone = hop(extent, precision, grid, comm)
+            cell = {
+                "type": f"{precision} 12",
+                "size": name,
+                "case": f"hop, {options.ranks} ranks, cut {cut or 't'}",
+                "unit": "us",
+            }
+            if name in QUDA and options.ranks == 2:
+                peer = QUDA[name][at]
+                cell |= {"peer": peer, "ratio": round(peer / over * 1e-6, 2)} | QUDA_ORIGIN
+            note(cell, over, alone)
+    for volume in options.solves if options.ranks > 1 else ():
+        extent = extent_of(volume)
+        over, iterations, alone, of_alone = solve(extent, grid, comm)
+        cell = {
+            "type": "double, half inside",
+            "size": "x".join(map(str, extent)),
+            "case": f"solve cg, {options.ranks} ranks",
+            "unit": "us an iteration",
+            "iterations": iterations,
+        }
+        note(cell, over, alone, of_alone)
+    if rank == 0:
+        cells.put_asked(found, cubc.device_info(), options)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--ranks", type=int, default=2)
+    parser.add_argument("--cut", default="t", help="directions with faces to an own neighbour")
+    parser.add_argument("--volumes", nargs="*", default=list(QUDA))
+    parser.add_argument("--solves", nargs="*", default=SOLVES)
+    cells.add_option(parser)
+    options = parser.parse_args()
+    spawn = multiprocessing.get_context("spawn")
+    with spawn.Manager() as manager:
+        values, barrier = manager.dict(), spawn.Barrier(options.ranks, timeout=300)
+        ranks = []
+        for rank in range(options.ranks):
+            os.environ["CUBC_DEVICE"] = f"cuda:{rank}"  # of the process that begins
+            ranks.append(spawn.Process(target=rank_of, args=(rank, options, values, barrier)))
+            ranks[-1].start()
+        for rank in ranks:
+            rank.join()
+    raise SystemExit(max(abs(rank.exitcode) for rank in ranks))
+
+
+if __name__ == "__main__":
+    main()
