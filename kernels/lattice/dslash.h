@@ -13,26 +13,7 @@ using dslash_args = operator_args<dslash_fields, Term>;
 #if TUNE_CUT
 #include "dslash_faces.h"
 
-template <class Term>
-FUNCTION void send_faces_of(const dslash_args<Term>& a)
-{
-    send_faces(a.d, [&](u32 source) {
-#if TUNE_GUARDED
-        return is_active(a.tail.guard, state_of(source));
-#else
-        (void)source;
-        return true;
-#endif
-    });
-}
-#define DSLASH_FACES(name, term)                                    \
-    KERNEL_BETWEEN(name##_faces, dslash_args<term>, dslash_shared)  \
-    {                                                               \
-        (void)s;                                                    \
-        wait_for_launch_before();                                   \
-        let_next_launch_begin(); /* which has the results before */ \
-        send_faces_of(a);                                           \
-    }
+#define DSLASH_FACES(name, term) FACES_KERNEL(name##_faces, dslash_args<term>)
 #else
 #define DSLASH_FACES(name, term)
 #endif

@@ -114,34 +114,28 @@ FUNCTION void turn_across(const dslash_fields& a, const site& s, half_spinor& h)
 
 #if TUNE_CUT
 // ---- faces --------------------------------------------------------------------------------------
-// Returns the number of a source's field of a parity among those of a face.
-FUNCTION u64 face_field(u32 source, u32 parity) { return BOTH ? 2 * source + parity : source; }
+template <int MU, bool FORWARD>
+FUNCTION face_memory<real_t, SPINOR / 2> face_received(const dslash_fields& a)
+{
+    return face_in<real_t, SPINOR / 2, MU>(*a.ranks, a.ranks->mine, 2 * MU + FORWARD,
+                                           a.ranks->sent);
+}
 
 // Loads the projected spinor of a hop from another rank, which is multiplied by its link if that is
 // there.
 template <int MU, bool FORWARD>
 FUNCTION half_spinor load_sent(const dslash_fields& a, const dslash_work& w, u32 k)
 {
-    const face_memory<real_t> face =
-        face_in<real_t, MU>(*a.ranks, a.ranks->mine, 2 * MU + FORWARD, a.ranks->sent);
-    const u64 field = face_field(w.source + k, other_parity(w.parity));
     real_t raw[SPINOR / 2];
-    UNROLL
-    for (u32 c = 0; c < SPINOR / 2; c += 16 / sizeof(real_t)) {
-        chunk<real_t> v;
-        v.bytes = *reinterpret_cast<const bytes16*>(
-            face.chunk(field, face_place<MU>(w.at), c * sizeof(real_t) / 16));
-        UNROLL
-        for (u32 j = 0; j < 16 / sizeof(real_t); j++) raw[c + j] = v.item[j];
-    }
+    face_received<MU, FORWARD>(a).load(face_field(w.source + k, other_parity(w.parity)),
+                                       face_place<MU>(w.at), raw);
     return half_of(raw);
 }
 template <int MU, bool FORWARD>
 FUNCTION real_t load_sent_norm(const dslash_fields& a, const dslash_work& w, u32 k)
 {
-    const face_memory<real_t> face =
-        face_in<real_t, MU>(*a.ranks, a.ranks->mine, 2 * MU + FORWARD, a.ranks->sent);
-    return *face.norm(face_field(w.source + k, other_parity(w.parity)), face_place<MU>(w.at));
+    return *face_received<MU, FORWARD>(a).norm(face_field(w.source + k, other_parity(w.parity)),
+                                               face_place<MU>(w.at));
 }
 #endif
 

@@ -42,7 +42,8 @@
 //     TUNE_INNER        fields that follow each other and belong to the same state of a solver: the
 //                       sites of an inner dimension, each of which is a source here; 1: none
 //     TUNE_GUARDED      1: part of a solver, with the macros of tail.h
-//     TUNE_CUT          that of halo.h; 0: the lattice is whole, and periodic
+//     TUNE_CUT          that of halo.h; 0: the lattice is whole, and periodic. HALO_DEPTH comes
+//                       before the include
 //
 // An operator defines
 //     Fields            its first argument: members `in`, `in_norms` and `sources`; REALS, those of
@@ -164,6 +165,9 @@ FUNCTION bool dslash_work_of(dslash_work& w)
 }
 
 #if TUNE_CUT
+// Returns the number of a source's field of a parity among those of a face.
+FUNCTION u64 face_field(u32 source, u32 parity) { return BOTH ? 2 * source + parity : source; }
+
 // True if a thread of the block may have a site on a face, of so many sites a block. All threads of
 // a block agree.
 FUNCTION bool has_outer_site(u32 tile, u32 blocks)

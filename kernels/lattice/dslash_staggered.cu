@@ -24,4 +24,9 @@ FUNCTION void apply_site_term(const operator_args<staggered_fields, staggered_si
 
 typedef operator_args<staggered_fields, staggered_site_term> dslash_staggered_args;
 
-KERNEL(dslash_staggered, dslash_staggered_args, dslash_shared) { dslash(a, s); }
+#if TUNE_CUT
+#include "staggered_faces.h"
+
+FACES_KERNEL(dslash_staggered_faces, dslash_staggered_args)
+#endif
+DSLASH_KERNEL(dslash_staggered, dslash_staggered_args, dslash_shared) { dslash(a, s); }

@@ -1,21 +1,27 @@
 // Faces of a lattice that is a part of a larger one. The neighbours of a site on a cut face are on
-// another rank (ranks.h), or on the far side of this one if it is its own neighbour.
+// another rank (ranks.h), or on the far side of this one if it is its own neighbour. A face is as
+// deep as hops are long: HALO_DEPTH slices of sites, 1 unless the operator says otherwise.
 //
-// A hop of spinors is two launches. The first sends the faces, projected to half spinors; those of
-// hops forwards, from x to x + mu, are multiplied by their link, which the sender has. The second
-// computes the sites off the faces, and then, in blocks that wait for the neighbours, those on
-// them, each as a whole: sums are in the order of a lattice that is not cut. It begins while the
-// first one runs, of which blocks without sites on faces need nothing.
+// A hop is two launches. The first sends the faces: spinors projected to half spinors, colour
+// vectors as they are; those of hops forwards, from x to x + mu, are multiplied by their link,
+// which the sender has. The second computes the sites off the faces, and then, in blocks that wait
+// for the neighbours, those on them, each as a whole: sums are in the order of a lattice that is
+// not cut. It begins while the first one runs, of which blocks without sites on faces need nothing.
 //
-// A face in a window has the half spinors of all fields in turn, in f64 or f32 as they are
-// calculated: chunk k of 16 bytes of all sites before chunk k + 1 of any. Norms of fixed-point
-// fields follow.
+// A face in a window has the reals of all fields in turn, in f64 or f32 as they are calculated:
+// chunk k of 16 bytes of all sites before chunk k + 1 of any; the last may be shorter. Norms of
+// fixed-point fields follow.
 //
 // The workload's macro: TUNE_CUT, with bit d set if direction d is cut; x never is.
 #pragma once
 #include "lattice.h"
 #include "ranks.h"
 
+#ifndef HALO_DEPTH
+#define HALO_DEPTH 1
+#endif
+
+enum : u32 { FACE_DEPTH = HALO_DEPTH };
 static_assert(TUNE_CUT < 16 && TUNE_CUT % 2 == 0, "x is not cut");
 
 template <int MU>
@@ -24,14 +30,20 @@ FUNCTION constexpr bool is_cut()
     return TUNE_CUT >> MU & 1;
 }
 
-// Returns the sites of one parity of a face.
+// Returns the sites of one parity of a slice of a face.
 template <int MU>
 FUNCTION constexpr u32 face_sites()
 {
     return HALF_X * (MU == 1 ? 1 : TUNE_LY) * (MU == 2 ? 1 : TUNE_LZ) * (MU == 3 ? 1 : TUNE_LT);
 }
 
-// Returns a site's place on the faces of a direction, and the other way round.
+template <int MU>
+FUNCTION constexpr u32 extent_of()
+{
+    return MU == 1 ? TUNE_LY : MU == 2 ? TUNE_LZ : TUNE_LT;
+}
+
+// Returns a site's place in its slice of a direction, and the site of a place in slice `at`.
 template <int MU>
 FUNCTION u32 face_place(const site& s)
 {
@@ -39,33 +51,43 @@ FUNCTION u32 face_place(const site& s)
     return s.x / 2 + HALF_X * row;
 }
 template <int MU>
-FUNCTION site face_site(u32 place, bool upper, u32 parity)
+FUNCTION site face_site(u32 place, u32 at, u32 parity)
 {
     const u32 half_x = place % HALF_X, row = place / HALF_X;
     if constexpr (MU == 1)
-        return site_at(half_x, upper ? TUNE_LY - 1 : 0, row % TUNE_LZ, row / TUNE_LZ, parity);
+        return site_at(half_x, at, row % TUNE_LZ, row / TUNE_LZ, parity);
     else if constexpr (MU == 2)
-        return site_at(half_x, row % TUNE_LY, upper ? TUNE_LZ - 1 : 0, row / TUNE_LY, parity);
+        return site_at(half_x, row % TUNE_LY, at, row / TUNE_LY, parity);
     else
-        return site_at(half_x, row % TUNE_LY, row / TUNE_LY, upper ? TUNE_LT - 1 : 0, parity);
+        return site_at(half_x, row % TUNE_LY, row / TUNE_LY, at, parity);
 }
 
 // ---- the order of sites -------------------------------------------------------------------------
-// Extents of the sites off the faces, and the first of them in each direction.
+// Slices on either face of a direction: all of them where the faces meet.
 template <int MU>
-FUNCTION constexpr u32 inner_extent(u32 extent)
+FUNCTION constexpr u32 outer_slices()
 {
-    return is_cut<MU>() ? extent - 2 : extent;
+    constexpr u32 extent = extent_of<MU>(), both = 2 * FACE_DEPTH;
+    return !is_cut<MU>() ? 0 : extent < both ? extent : both;
 }
+// Extents of the sites off the faces, and the first of them in each direction.
 enum : u32 {
-    INNER_Y = inner_extent<1>(TUNE_LY),
-    INNER_Z = inner_extent<2>(TUNE_LZ),
-    INNER_T = inner_extent<3>(TUNE_LT),
+    INNER_Y = TUNE_LY - outer_slices<1>(),
+    INNER_Z = TUNE_LZ - outer_slices<2>(),
+    INNER_T = TUNE_LT - outer_slices<3>(),
     INNER_SITES = HALF_X * INNER_Y * INNER_Z * INNER_T, // of one parity
-    FIRST_Y = is_cut<1>(),
-    FIRST_Z = is_cut<2>(),
-    FIRST_T = is_cut<3>(),
+    FIRST_Y = outer_slices<1>() / 2,
+    FIRST_Z = outer_slices<2>() / 2,
+    FIRST_T = outer_slices<3>() / 2,
 };
+
+// Returns the coordinate of one of the slices on faces.
+template <int MU>
+FUNCTION u32 outer_slice(u32 k)
+{
+    constexpr u32 slices = outer_slices<MU>();
+    return k < slices / 2 ? k : k + (extent_of<MU>() - slices);
+}
 
 // Returns one of the sites on the faces: those of t, then those of z that are left, then of y.
 FUNCTION site outer_site(u32 place, u32 parity)
@@ -74,50 +96,91 @@ FUNCTION site outer_site(u32 place, u32 parity)
                   of_y = HALF_X * INNER_Z * INNER_T;
     const u32 half_x = place % HALF_X;
     if constexpr (is_cut<3>()) {
-        if (place < 2 * of_t) return face_site<3>(place % of_t, place >= of_t, parity);
-        place -= 2 * of_t;
+        if (place < outer_slices<3>() * of_t)
+            return face_site<3>(place % of_t, outer_slice<3>(place / of_t), parity);
+        place -= outer_slices<3>() * of_t;
     }
     if constexpr (is_cut<2>() && of_z > 0) {
         const u32 row = place % of_z / HALF_X;
-        if (place < 2 * of_z)
-            return site_at(half_x, row % TUNE_LY, place < of_z ? 0 : TUNE_LZ - 1,
+        if (place < outer_slices<2>() * of_z)
+            return site_at(half_x, row % TUNE_LY, outer_slice<2>(place / of_z),
                            FIRST_T + row / TUNE_LY, parity);
-        place -= 2 * of_z;
+        place -= outer_slices<2>() * of_z;
     }
     if constexpr (is_cut<1>() && of_y > 0) {
         const u32 row = place % of_y / HALF_X;
-        return site_at(half_x, place < of_y ? 0 : TUNE_LY - 1, FIRST_Z + row % INNER_Z,
+        return site_at(half_x, outer_slice<1>(place / of_y), FIRST_Z + row % INNER_Z,
                        FIRST_T + row / INNER_Z, parity);
     }
     return site{};
 }
 
 // ---- faces in memory ----------------------------------------------------------------------------
-// A face in a window that holds fields of half spinors of 12 reals. Norms are where they are behind
-// the most fields that there is room for.
-template <class Real>
+// A face in a window that holds slices, of fields of REALS a site. Norms are where they are behind
+// the most slices that there is room for.
+template <class Real, int REALS>
 struct face_memory {
     u8* begin;
     u64 sites, norms_at;
 
-    FUNCTION_MEMBER u8* chunk(u64 field, u32 place, u32 k) const
+    FUNCTION_MEMBER void load(u64 slice, u32 place, Real (&out)[REALS]) const
     {
-        return begin + ((field * (12 * sizeof(Real) / 16) + k) * sites + place) * 16;
+        UNROLL
+        for (int c = 0; c < REALS; c += WHOLE) {
+            const Real* const at = address(slice, place, c);
+            chunk<Real> v;
+            if (items(c) == WHOLE)
+                v.bytes = *reinterpret_cast<const bytes16*>(at);
+            else
+                v.two_words[0] = *reinterpret_cast<const u64*>(at);
+            UNROLL
+            for (int j = 0; j < WHOLE; j++)
+                if (j < items(c)) out[c + j] = v.item[j];
+        }
     }
-    FUNCTION_MEMBER f32* norm(u64 field, u32 place) const
+    FUNCTION_MEMBER void store(u64 slice, u32 place, const Real (&in)[REALS]) const
     {
-        return reinterpret_cast<f32*>(begin + norms_at) + field * sites + place;
+        UNROLL
+        for (int c = 0; c < REALS; c += WHOLE) {
+            Real* const at = address(slice, place, c);
+            chunk<Real> v;
+            UNROLL
+            for (int j = 0; j < WHOLE; j++)
+                if (j < items(c)) v.item[j] = in[c + j];
+            if (items(c) == WHOLE)
+                *reinterpret_cast<bytes16*>(at) = v.bytes;
+            else
+                *reinterpret_cast<u64*>(at) = v.two_words[0];
+        }
+    }
+    FUNCTION_MEMBER f32* norm(u64 slice, u32 place) const
+    {
+        return reinterpret_cast<f32*>(begin + norms_at) + slice * sites + place;
+    }
+
+private:
+    enum : int { WHOLE = 16 / sizeof(Real) };
+    static_assert(REALS % WHOLE * sizeof(Real) % 8 == 0, "a chunk is 16 bytes or 8");
+
+    FUNCTION_MEMBER static constexpr int items(int first)
+    {
+        return REALS - first < WHOLE ? REALS - first : WHOLE;
+    }
+    FUNCTION_MEMBER Real* address(u64 slice, u32 place, int first) const
+    {
+        return reinterpret_cast<Real*>(begin) + (slice * REALS + static_cast<u64>(first)) * sites +
+               static_cast<u64>(place) * static_cast<u64>(items(first));
     }
 };
 
 // Returns a face of an exchange in a window, that of this rank or of the neighbour who gets it.
-template <class Real, int MU>
-FUNCTION face_memory<Real> face_in(const rank_table& t, u8* window, u32 face, u64 exchange)
+template <class Real, int REALS, int MU>
+FUNCTION face_memory<Real, REALS> face_in(const rank_table& t, u8* window, u32 face, u64 exchange)
 {
-    enum : u64 { HALF_SPINOR = 12 * sizeof(Real), WITH_NORM = HALF_SPINOR + sizeof(f32) };
+    enum : u64 { SITE = REALS * sizeof(Real), WITH_NORM = SITE + sizeof(f32) };
     const u64 slot = exchange % 2 * RANK_SLOTS + face - 2; // x has none
-    return face_memory<Real>{window + t.slots_at + slot * t.slot_bytes, face_sites<MU>(),
-                             t.slot_bytes / WITH_NORM * HALF_SPINOR};
+    return face_memory<Real, REALS>{window + t.slots_at + slot * t.slot_bytes, face_sites<MU>(),
+                                    t.slot_bytes / WITH_NORM * SITE};
 }
 
 // Waits for all faces of the exchange of this hop, which the launch that sent this rank's own ones

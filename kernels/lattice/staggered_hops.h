@@ -11,6 +11,7 @@
 //     TUNE_LONG_REALS  reals a long link: 18 or 13; 0: there are none
 //     TUNE_PHASES      bit d: hops across the boundary of direction d have a phase
 #pragma once
+#define HALO_DEPTH (TUNE_LONG_REALS ? 3 : 1)
 #include "dslash_sites.h"
 #include "su3.h"
 
@@ -29,7 +30,37 @@ struct staggered_fields {
 #if TUNE_PHASES
     f64 phases[8]; // of a direction: real and imaginary part of that of a hop forwards
 #endif
+#if TUNE_CUT
+    rank_table* ranks;
+    u64 edges; // bit 2 * direction + (1: upper): the face is on the boundary of the whole lattice
+#endif
 };
+
+// ---- the boundary and other ranks ---------------------------------------------------------------
+// Returns how often a hop crosses the boundary of the whole lattice.
+template <int MU, int STEPS>
+FUNCTION u32 crossings_of(const staggered_fields& a, const site& s)
+{
+#if TUNE_CUT
+    if constexpr (is_cut<MU>())
+        return s.off_faces
+                   ? 0
+                   : crossings<MU, STEPS>(s) & static_cast<u32>(a.edges >> (2 * MU + (STEPS > 0)));
+#endif
+    (void)a;
+    return crossings<MU, STEPS>(s);
+}
+
+// True if the hop comes from another rank.
+template <int MU, int STEPS>
+FUNCTION bool is_sent(const site& s)
+{
+#if TUNE_CUT
+    if constexpr (is_cut<MU>()) return !s.off_faces && crossings<MU, STEPS>(s) > 0;
+#endif
+    (void)s;
+    return false;
+}
 
 // ---- signs --------------------------------------------------------------------------------------
 // `signs` has five bits for each direction mu, which say what eta_mu is minus one to the power of:
@@ -50,7 +81,7 @@ FUNCTION void turn_across(const staggered_fields& a, const site& s, colour_vecto
         const complex_t phase{
             static_cast<real_t>(a.phases[2 * MU]),
             static_cast<real_t>(STEPS > 0 ? a.phases[2 * MU + 1] : -a.phases[2 * MU + 1])};
-        for (u32 k = crossings<MU, STEPS>(s); k > 0; k--) {
+        for (u32 k = crossings_of<MU, STEPS>(a, s); k > 0; k--) {
             UNROLL
             for (int c = 0; c < 3; c++) v.c[c] = phase * v.c[c];
         }
@@ -79,6 +110,7 @@ template <int MU, bool FORWARD, bool IS_LONG>
 FUNCTION matrix link_of_hop(const staggered_fields& a, const dslash_work& w, u32 from)
 {
     constexpr int REALS = link_reals(IS_LONG);
+    if (!FORWARD && is_sent<MU, IS_LONG ? -3 : -1>(w.at)) return matrix{};
     return unpacked<stored_t>(load_packed<REALS, TUNE_LINK_LOAD>(
         links_of<REALS>(IS_LONG ? a.long_links : a.fat_links,
                         FORWARD ? w.parity : other_parity(w.parity), MU),
@@ -93,7 +125,79 @@ FUNCTION colour_vector vector_of(const real_t (&raw)[6])
     return v;
 }
 
-// Adds the hops of all sources over one link.
+FUNCTION void flatten(const colour_vector& from, real_t (&out)[6])
+{
+    UNROLL
+    for (int c = 0; c < 3; c++) {
+        out[2 * c] = from.c[c].real;
+        out[2 * c + 1] = from.c[c].imag;
+    }
+}
+
+#if TUNE_CUT
+// ---- faces --------------------------------------------------------------------------------------
+// Slices of a face in a window: of the lower one those next to it, of the upper one that next to it
+// times its fat links, then as many times their long links.
+enum : u32 { FACE_SLICES = FACE_DEPTH == 1 ? 1 : 1 + FACE_DEPTH };
+
+// Returns the number of a slice among those of all fields.
+FUNCTION u64 face_slice(u32 source, u32 parity, u32 slice)
+{
+    return face_field(source, parity) * FACE_SLICES + slice;
+}
+
+template <int MU, bool FORWARD>
+FUNCTION face_memory<real_t, 6> face_received(const staggered_fields& a)
+{
+    return face_in<real_t, 6, MU>(*a.ranks, a.ranks->mine, 2 * MU + FORWARD, a.ranks->sent);
+}
+
+// Returns the slice that a hop from another rank comes from.
+template <int MU, int STEPS>
+FUNCTION u64 slice_of_hop(const dslash_work& w, u32 k)
+{
+    const u32 at = MU == 1 ? w.at.y : MU == 2 ? w.at.z : w.at.t;
+    const u32 slice = STEPS > 0     ? at + static_cast<u32>(STEPS) - extent_of<MU>()
+                      : STEPS == -3 ? at + 1
+                                    : 0;
+    return face_slice(w.source + k, other_parity(w.parity), slice);
+}
+#endif
+
+// Loads the colour vector of a hop, and its norm, from the field that begins at site `start` or
+// from a face.
+template <int MU, int STEPS>
+FUNCTION colour_vector load_hop(const staggered_fields& a, const dslash_work& w, u32 k, u64 start,
+                                u32 from)
+{
+    real_t raw[6];
+#if TUNE_CUT
+    if (is_sent<MU, STEPS>(w.at)) {
+        face_received<MU, (STEPS > 0)>(a).load(slice_of_hop<MU, STEPS>(w, k), face_place<MU>(w.at),
+                                               raw);
+        return vector_of(raw);
+    }
+#endif
+    (void)w, (void)k;
+    load_reals<6, 0, 6, TUNE_LOAD>(a.in + start * 6, from, raw);
+    return vector_of(raw);
+}
+template <int MU, int STEPS>
+FUNCTION real_t load_hop_norm(const staggered_fields& a, const dslash_work& w, u32 k, u64 start,
+                              u32 from)
+{
+#if TUNE_CUT
+    if (is_sent<MU, STEPS>(w.at))
+        return *face_received<MU, (STEPS > 0)>(a).norm(slice_of_hop<MU, STEPS>(w, k),
+                                                       face_place<MU>(w.at));
+#endif
+    (void)w, (void)k;
+    return load_norm<stored_t>(a.in_norms + start, from);
+}
+
+// ---- sums ---------------------------------------------------------------------------------------
+// Adds the hops of all sources over one link. One from another rank has been multiplied by it if it
+// goes forwards from there.
 template <int MU, bool FORWARD, bool IS_LONG>
 FUNCTION void add_hops_over(const staggered_fields& a, const dslash_work& w,
                             colour_vector (&sum)[SPT])
@@ -103,20 +207,22 @@ FUNCTION void add_hops_over(const staggered_fields& a, const dslash_work& w,
     const matrix u = link_of_hop<MU, FORWARD, IS_LONG>(a, w, from);
     u32 negative = is_negative(a.signs, MU, w.at) ^ static_cast<u32>(!FORWARD);
     if constexpr (MU == TIME)
-        negative ^= static_cast<u32>(a.signs >> 20) & crossings<TIME, STEPS>(w.at) & 1u;
+        negative ^= static_cast<u32>(a.signs >> 20) & crossings_of<TIME, STEPS>(a, w.at) & 1u;
     const real_t size =
         link_scale<stored_t>() * static_cast<real_t>(IS_LONG ? a.long_scale : a.fat_scale);
     UNROLL
     for (u32 k = 0; k < SPT; k++) {
         if (!has_source(a.sources, w, k)) break;
         const u64 start = source_sites(w.source + k, other_parity(w.parity));
-        real_t raw[6];
-        load_reals<6, 0, 6, TUNE_LOAD>(a.in + start * 6, from, raw);
-        colour_vector v = FORWARD ? u * vector_of(raw) : adjoint_times(u, vector_of(raw));
+        colour_vector v = load_hop<MU, STEPS>(a, w, k, start, from);
+        if (FORWARD)
+            v = u * v;
+        else if (!is_sent<MU, STEPS>(w.at))
+            v = adjoint_times(u, v);
         turn_across<MU, STEPS>(a, w.at, v);
         real_t scale = negative ? -size : size;
         if constexpr (storage<stored_t>::fixed)
-            scale *= load_norm<stored_t>(a.in_norms + start, from);
+            scale *= load_hop_norm<MU, STEPS>(a, w, k, start, from);
         UNROLL
         for (int c = 0; c < 3; c++) {
             sum[k].c[c].real += scale * v.c[c].real;
@@ -148,14 +254,5 @@ FUNCTION void dslash_at(const staggered_fields& a, const dslash_work& w, Each ea
     for (u32 k = 0; k < SPT; k++) {
         if (!has_source(a.sources, w, k)) break;
         each(k, sum[k]);
-    }
-}
-
-FUNCTION void flatten(const colour_vector& from, real_t (&out)[6])
-{
-    UNROLL
-    for (int c = 0; c < 3; c++) {
-        out[2 * c] = from.c[c].real;
-        out[2 * c + 1] = from.c[c].imag;
     }
 }

@@ -1,14 +1,13 @@
 // Links, workload and arguments of Wilson-like operators: see dslash.h.
 #include "lattice/operators/dslash.h"
 
-#include "lattice/grid/ranks.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { LINKS, IN, IN_NORMS };           // inputs
-enum { HOP_WORDS = 5, RANK_WORDS = 2 }; // arguments of the hops without the phases; of ranks
+enum { LINKS, IN, IN_NORMS }; // inputs
+enum { HOP_WORDS = 5 };       // arguments of the hops without the phases
+static const dslash_halo half_spinors = {.reals = SPINOR_REALS / 2, .depth = 1, .slices = 1};
 
 // ---- problems -----------------------------------------------------------------------------------
 static const char *operator_name(const algorithm *a)
@@ -42,7 +41,7 @@ cubc_status dslash_problem(const algorithm *a, const cubc_dslash_wilson_params *
     int phases;
     TRY(dslash_phases(numbers.theta, &phases));
     TRY(lattice_links(out, params->links, params->links_n, sites->type, params->reconstruct));
-    TRY(dslash_sites_fields(SPINOR_REALS, sites, out));
+    TRY(dslash_sites_fields(SPINOR_REALS, sites, half_spinors, out));
     dslash_numbers_set(out, numbers);
     dslash_traits_set(out, (dslash_traits){.reconstruct = params->reconstruct,
                                            .dagger = params->dagger != 0,
@@ -92,18 +91,13 @@ cubc_status dslash_plan_on(const problem *p, const instance *i, dslash_grid grid
                            size_t bytes, plan *out)
 {
     const dslash_numbers numbers = dslash_numbers_of(p);
-    uint64_t hops[HOP_WORDS + DSLASH_PHASE_WORDS + RANK_WORDS] = {
+    uint64_t hops[HOP_WORDS + DSLASH_PHASE_WORDS + DSLASH_RANK_WORDS] = {
         (uintptr_t)p->inputs[LINKS].data, (uintptr_t)p->inputs[IN].data,
         (uintptr_t)p->inputs[IN_NORMS].data, dslash_word(numbers.spatial),
         dslash_site_numbers_of(p).sources};
     int count = HOP_WORDS;
     if (dslash_traits_of(p).phases) count += dslash_phase_words(numbers.theta, hops + count);
-    const cubc_ranks *ranks = dslash_site_numbers_of(p).guard.ranks;
-    if (dslash_site_traits_of(p).cut) {
-        TRY(ranks_check_device(ranks, i->device));
-        hops[count++] = (uintptr_t)ranks_table(ranks);
-        hops[count++] = ranks_edges(ranks);
-    }
+    TRY(dslash_rank_words(p, i, hops, &count));
     uint64_t words[8] = {dslash_word(numbers.a)};
     if (bytes) memcpy(words + 1, term, bytes);
     return dslash_sites_plan(p, i, grid, (dslash_words){hops, (size_t)count * sizeof *hops},

@@ -44,7 +44,6 @@ cubc_status dslash_plan_on(const problem *p, const instance *i, dslash_grid grid
 #define DSLASH_FIELDS                                                                    \
     DSLASH_SITES_FIELDS,                                                                 \
         FIELD_ARRAY(cubc_dslash_wilson_params, links, FIELD_INPUT, sites.type, links_n), \
-        FIELD(cubc_dslash_sites, ranks, FIELD_RANKS),                                    \
         FIELD(cubc_dslash_wilson_params, reconstruct, FIELD_INT),                        \
         FIELD(cubc_dslash_wilson_params, dagger, FIELD_INT),                             \
         FIELD(cubc_dslash_wilson_params, antiperiodic, FIELD_INT),                       \

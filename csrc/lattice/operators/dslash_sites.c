@@ -64,20 +64,25 @@ static cubc_status add_guard(int reals, const cubc_dslash_sites *p, uint64_t sou
     return lattice_field_input(out, "z of dslash", p->z, p->z_norms, p->n, p->type, reals);
 }
 
-// Half spinors of all fields of the largest face, as they are calculated, and their norms.
-static cubc_status add_ranks(const problem *p, const cubc_dslash_sites *sites, uint64_t sources)
+// Slices of all fields of the largest face, in reals as they are calculated, and their norms.
+static cubc_status add_ranks(const problem *p, const cubc_dslash_sites *sites, dslash_halo halo,
+                             uint64_t sources)
 {
     if (!sites->ranks) return CUBC_OK;
-    if (!p->algorithm->has_kernel)
-        FAIL(CUBC_INVALID_ARGUMENT, "%s: lattices over several ranks are not handled yet",
-             p->algorithm->name);
     const int *extents = LATTICE_EXTENTS(sites), cut = ranks_cut(sites->ranks);
-    const uint64_t fields = sources * (sites->parity == 2 ? 2 : 1);
-    const size_t bytes = SPINOR_REALS / 2 * (sites->type == CUBC_F64 ? 8 : 4) +
+    const uint64_t fields = sources * (sites->parity == 2 ? 2 : 1) * (uint64_t)halo.slices;
+    const size_t bytes = (size_t)halo.reals * (sites->type == CUBC_F64 ? 8 : 4) +
                          (sites->type == CUBC_I16 ? sizeof(float) : 0);
     uint64_t most = 0;
-    for (int d = 0; d < 4; d++)
-        if (cut >> d & 1) most = larger(most, lattice_sites(p) / (uint64_t)extents[d]);
+    for (int d = 0; d < 4; d++) {
+        if (!(cut >> d & 1)) continue;
+        if (extents[d] < halo.depth)
+            FAIL(CUBC_INVALID_ARGUMENT,
+                 "a rank has %d sites along %c, and hops over %d: cut another direction, or into "
+                 "fewer parts",
+                 extents[d], "xyzt"[d], halo.depth);
+        most = larger(most, lattice_sites(p) / (uint64_t)extents[d]);
+    }
     return ranks_reserve(sites->ranks, most * fields * bytes, sources);
 }
 
@@ -87,7 +92,8 @@ bool dslash_has_kernel(const problem *p, int k)
     return dslash_site_traits_of(p).cut;
 }
 
-cubc_status dslash_sites_fields(int reals, const cubc_dslash_sites *sites, problem *out)
+cubc_status dslash_sites_fields(int reals, const cubc_dslash_sites *sites, dslash_halo halo,
+                                problem *out)
 {
     dslash_site_numbers numbers = {0};
     int links = out->input_count;
@@ -96,7 +102,7 @@ cubc_status dslash_sites_fields(int reals, const cubc_dslash_sites *sites, probl
     TRY(dslash_apart(out, &out->inputs[links + IN], "spinors"));
     if (sites->guard) TRY(add_guard(reals, sites, numbers.sources, out));
     TRY(lattice_aligned(out));
-    TRY(add_ranks(out, sites, numbers.sources));
+    TRY(add_ranks(out, sites, halo, numbers.sources));
     if (sites->guard) numbers.guard = *sites->guard;
     numbers.guard.ranks = sites->ranks;
     dslash_site_numbers_set(out, numbers);
@@ -108,7 +114,8 @@ cubc_status dslash_sites_fields(int reals, const cubc_dslash_sites *sites, probl
                                                 .z = sites->guard && sites->z,
                                                 .several = numbers.sources > 1,
                                                 .inner = inner_of(sites),
-                                                .cut = sites->ranks ? ranks_cut(sites->ranks) : 0});
+                                                .cut = sites->ranks ? ranks_cut(sites->ranks) : 0,
+                                                .depth = halo.depth});
     return CUBC_OK;
 }
 
@@ -175,6 +182,16 @@ int dslash_phase_words(const double theta[4], uint64_t words[DSLASH_PHASE_WORDS]
     return DSLASH_PHASE_WORDS;
 }
 
+cubc_status dslash_rank_words(const problem *p, const instance *i, uint64_t *words, int *count)
+{
+    const cubc_ranks *ranks = dslash_site_numbers_of(p).guard.ranks;
+    if (!dslash_site_traits_of(p).cut) return CUBC_OK;
+    TRY(ranks_check_device(ranks, i->device));
+    words[(*count)++] = (uintptr_t)ranks_table(ranks);
+    words[(*count)++] = ranks_edges(ranks);
+    return CUBC_OK;
+}
+
 static void add_words(launch *l, dslash_words words)
 {
     if (words.bytes) memcpy(l->args + l->args_count, words.data, words.bytes);
@@ -207,7 +224,8 @@ static void send_faces(const problem *p, const instance *i, plan *out)
     const lattice_traits lattice = lattice_traits_of(p);
     uint64_t together = (uint64_t)variant_value(&i->space, &i->variant, "spt", 1), places = 0;
     for (int d = 0; d < 4; d++)
-        if (traits.cut >> d & 1) places += 2 * dslash_places(p) / (uint64_t)lattice.extents[d];
+        if (traits.cut >> d & 1)
+            places += 2 * (uint64_t)traits.depth * dslash_places(p) / (uint64_t)lattice.extents[d];
     launch *l = &out->launches[out->launch_count++];
     *l = l[-1];
     l[-1].kernel = &i->kernels[1];

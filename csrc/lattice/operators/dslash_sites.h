@@ -16,7 +16,15 @@ typedef struct dslash_site_traits {
     int several; // sources
     int inner;   // sources of one state of a solver
     int cut;     // bit d: faces of direction d come from other ranks
+    int depth;   // slices of a face
 } dslash_site_traits;
+
+// The part of a face that is sent (kernels/lattice/halo.h).
+typedef struct dslash_halo {
+    int reals;  // a site
+    int depth;  // slices that hops reach
+    int slices; // that are stored, at most
+} dslash_halo;
 
 typedef struct dslash_site_numbers {
     uint64_t sources;
@@ -33,7 +41,8 @@ PROBLEM_NUMBERS(dslash_site_numbers);
 cubc_status dslash_sites_begin(const algorithm *a, int reals, const cubc_dslash_sites *sites,
                                problem *out);
 // Takes in the fields and the guard. Fails if the output overlaps `in` or the links.
-cubc_status dslash_sites_fields(int reals, const cubc_dslash_sites *sites, problem *out);
+cubc_status dslash_sites_fields(int reals, const cubc_dslash_sites *sites, dslash_halo halo,
+                                problem *out);
 // True for the kernel of an operator, and for that of its faces if it has any.
 bool dslash_has_kernel(const problem *p, int k);
 // Fails if the output overlaps an input.
@@ -64,6 +73,9 @@ uint64_t dslash_word(double number);
 enum { DSLASH_PHASE_WORDS = 8 };
 // The phases as arguments of a kernel; returns how many words these are.
 int dslash_phase_words(const double theta[4], uint64_t words[DSLASH_PHASE_WORDS]);
+enum { DSLASH_RANK_WORDS = 2 };
+// Adds the ranks to *count arguments of a kernel, if the lattice is cut.
+cubc_status dslash_rank_words(const problem *p, const instance *i, uint64_t *words, int *count);
 
 // The fields of parameters that begin with those of the sites.
 #define DSLASH_SITES_FIELDS                                                                    \
@@ -74,7 +86,7 @@ int dslash_phase_words(const double theta[4], uint64_t words[DSLASH_PHASE_WORDS]
         FIELD_ARRAY(cubc_dslash_sites, out, FIELD_OUTPUT, type, n),                            \
         FIELD_ARRAY(cubc_dslash_sites, out_norms, FIELD_OUTPUT, norm_type, norms_n),           \
         LATTICE_EXTENT_FIELDS(cubc_dslash_sites), FIELD(cubc_dslash_sites, parity, FIELD_INT), \
-        FIELD(cubc_dslash_sites, inner, FIELD_INT)
+        FIELD(cubc_dslash_sites, inner, FIELD_INT), FIELD(cubc_dslash_sites, ranks, FIELD_RANKS)
 
 // The sites of a benchmark's call: odd to even, without x, of sources of so many fields. The links
 // are array 0.

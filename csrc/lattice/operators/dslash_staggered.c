@@ -5,6 +5,9 @@
 #include <stdio.h>
 
 enum { HOP_WORDS = 8 }; // arguments of the hops without the phases
+// A face without long links, and with them: kernels/lattice/staggered_hops.h has its slices.
+static const dslash_halo colours = {.reals = COLOUR_VECTOR_REALS, .depth = 1, .slices = 1},
+                         colours_of_three = {.reals = COLOUR_VECTOR_REALS, .depth = 3, .slices = 4};
 
 typedef struct dslash_staggered_traits {
     int reconstruct, long_reconstruct; // the latter 0: there are no long links
@@ -62,7 +65,8 @@ cubc_status dslash_staggered_problem(const cubc_dslash_staggered_params *params,
     if (improved)
         TRY(lattice_links(out, params->long_links, params->long_n, sites->type,
                           params->long_reconstruct));
-    TRY(dslash_sites_fields(COLOUR_VECTOR_REALS, sites, out));
+    TRY(dslash_sites_fields(COLOUR_VECTOR_REALS, sites, improved ? colours_of_three : colours,
+                            out));
     dslash_staggered_numbers_set(out, numbers);
     dslash_staggered_traits_set(out, traits);
     snprintf(out->benchmark, sizeof out->benchmark,
@@ -119,16 +123,17 @@ static cubc_status dslash_staggered_plan(const problem *p, const instance *i, pl
     const operand *field = &p->inputs[links];
     const dslash_staggered_numbers numbers = dslash_staggered_numbers_of(p);
     const uint64_t term[] = {dslash_word(numbers.a), dslash_word(numbers.b)};
-    uint64_t hops[HOP_WORDS + DSLASH_PHASE_WORDS] = {
+    uint64_t hops[HOP_WORDS + DSLASH_PHASE_WORDS + DSLASH_RANK_WORDS] = {
         (uintptr_t)p->inputs[0].data,      links > 1 ? (uintptr_t)p->inputs[1].data : 0,
         (uintptr_t)field[0].data,          (uintptr_t)field[1].data,
         dslash_word(numbers.scale),        dslash_word(numbers.long_scale),
         dslash_site_numbers_of(p).sources, numbers.signs};
-    size_t count = HOP_WORDS;
+    int count = HOP_WORDS;
     if (dslash_staggered_traits_of(p).phases)
-        count += (size_t)dslash_phase_words(numbers.theta, hops + count);
+        count += dslash_phase_words(numbers.theta, hops + count);
+    TRY(dslash_rank_words(p, i, hops, &count));
     return dslash_sites_plan(p, i, dslash_sites_grid(p, i),
-                             (dslash_words){hops, count * sizeof *hops},
+                             (dslash_words){hops, (size_t)count * sizeof *hops},
                              (dslash_words){term, sizeof term}, out);
 }
 
@@ -173,7 +178,8 @@ static const benchmark dslash_staggered_benchmarks[] = {NAIVE(18), NAIVE(12), NA
 const algorithm dslash_staggered_algorithm = {
     .name = "dslash_staggered",
     .source = "dslash_staggered.cu",
-    .kernels = {"dslash_staggered"},
+    .kernels = {"dslash_staggered", "dslash_staggered_faces"},
+    .has_kernel = dslash_has_kernel,
     .benchmarks = dslash_staggered_benchmarks,
     .benchmark_count = COUNT_OF(dslash_staggered_benchmarks),
     FIELDS(dslash_staggered_fields),

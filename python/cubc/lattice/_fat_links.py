@@ -8,7 +8,7 @@ from typing import Any
 
 from .._calls import named
 from .._core import call
-from ._fields import NATIVE, PLAIN, extent_fields
+from ._fields import NATIVE, PLAIN, cropped, extent_fields
 from ._gauge import Gauge
 from ._updates import UNITARY
 
@@ -92,18 +92,35 @@ def check(action: str, u0: float, naik_epsilon: float) -> None:
         raise ValueError(f"naik_epsilon is {naik_epsilon}: only links of hisq have that correction")
 
 
-def base_and_paths(
-    gauge: Gauge, action: str, u0: float, naik_epsilon: float, stream: Any
-) -> tuple[Any, Paths]:
-    """Return the links, in native order, that fat and long links are made of, and their paths."""
+def paths_of(action: str, u0: float, naik_epsilon: float) -> Paths:
+    """Return the paths that fat and long links of an action are made of."""
     check(action, u0, naik_epsilon)
     if action == "fat7":
-        return gauge.native(), FAT7
+        return FAT7
     if action == "asqtad":
-        return gauge.native(), asqtad(u0)
-    smeared = fattened(gauge.native(), gauge.extent, FAT7, stream)
-    paths = replace(HISQ, one=1 + naik_epsilon / 8, naik=HISQ.naik * (1 + naik_epsilon))
-    return unitarised(smeared, gauge.extent, stream), paths
+        return asqtad(u0)
+    return replace(HISQ, one=1 + naik_epsilon / 8, naik=HISQ.naik * (1 + naik_epsilon))
+
+
+def made_of(gauge: Gauge, action: str, paths: Paths, factor: float, stream: Any) -> tuple[Any, Any]:
+    """Return the fat links of a field and its long links with a factor, in native order.
+
+    On a `Grid` they are made with so many of the neighbours' links around a part as paths reach:
+    two sites, and one more for the links of hisq that are smeared first. All ranks call it.
+    """
+    grid, first = gauge.grid, action == "hisq"
+    if gauge.team is not None:
+        gauge.native()  # which is refused
+    depth = 4 if first else 2
+    around = gauge if grid is None else gauge._padded(stream, depth=depth)
+    links, extent = around.native(), around.extent
+    if first:
+        links = unitarised(fattened(links, extent, FAT7, stream), extent, stream)
+    made = fattened(links, extent, paths, stream), lengthened(links, extent, factor, stream)
+    if grid is None:
+        return made
+    fat, long = (cropped(x, extent, grid._margins(depth), 72, stream) for x in made)
+    return fat, long
 
 
 @named
@@ -139,12 +156,14 @@ def fat_links(
     -------
     fat, long : cubc.Array
         Links ``[t][z][y][x][direction][row][column]``, complex128, on the device of the field. Fat
-        links are not in SU(3). The long ones of fat7 are zero.
+        links are not in SU(3). The long ones of fat7 are zero. On a `Grid` they are this rank's
+        part, and all ranks call this.
 
     Raises
     ------
     ValueError
-        If the action is none of these, or has no such factor.
+        If the action is none of these, or has no such factor; if a rank has fewer sites along a
+        direction than its neighbours need, 2 or of hisq 4.
 
     Notes
     -----
@@ -158,9 +177,8 @@ def fat_links(
     """
     if not isinstance(gauge, Gauge):
         raise TypeError(f"gauge is {gauge!r:.60}, must be a cubc.lattice.Gauge")
-    links, paths = base_and_paths(gauge, action, u0, naik_epsilon, stream)
-    fat = fattened(links, gauge.extent, paths, stream)
-    long = lengthened(links, gauge.extent, paths.naik, stream)
+    paths = paths_of(action, u0, naik_epsilon)
+    fat, long = made_of(gauge, action, paths, paths.naik, stream)
     return _plain(fat, gauge, stream), _plain(long, gauge, stream)
 
 

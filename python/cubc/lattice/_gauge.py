@@ -284,7 +284,7 @@ class Gauge:
         >>> u.native().size == 72 * 8 * 4 * 6 * 2
         True
         """
-        refuse(self, "a kernel of the native links, but of Wilson-like operators,")
+        refuse(self, "a kernel of the native links, but of operators,")
         return self._stored(reconstruct, precision, stream)
 
     def _stored(self, reconstruct: int = 18, precision: str = "double", stream: Any = None) -> Any:
@@ -307,8 +307,8 @@ class Gauge:
             self._packed[key] = call("link_copy", given, stream=stream)[0]
         return self._packed[key]
 
-    def _padded(self, stream: Any = None, keep: Any = None) -> Gauge:
-        """Return this rank's part with two sites of its neighbours around it; all ranks call it.
+    def _padded(self, stream: Any = None, keep: Any = None, depth: int = 2) -> Gauge:
+        """Return this rank's part with sites of its neighbours around it; all ranks call it.
 
         Parameters
         ----------
@@ -316,8 +316,11 @@ class Gauge:
             As for `cubc.reduce`.
         keep : callable, optional
             Changes the links on the host, as those that are not wanted to 0.
+        depth : int
+            Sites on each side, an even number.
         """
-        links = self.grid._padded(self.links(stream=stream).numpy())  # type: ignore[union-attr]
+        whole = self.links(stream=stream).numpy()
+        links = self.grid._padded(whole, depth)  # type: ignore[union-attr]
         if keep is not None:
             keep(links)
         made = Gauge.__new__(Gauge)

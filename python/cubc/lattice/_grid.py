@@ -192,6 +192,11 @@ class Grid:
             if ranks == 1:
                 continue
             at = axis + 3 - d
+            if mine.shape[at] < depth:
+                raise ValueError(
+                    f"a rank has {mine.shape[at]} sites along {DIRECTIONS[d]}, of which its "
+                    f"neighbours need {depth}: cut another direction, or into fewer parts"
+                )
             first, last = np.split(mine, [depth], at)[0], np.split(mine, [-depth], at)[1]
             edges = self._all((first, last))
             lower, upper = edges[self._beside(d, -1)][1], edges[self._beside(d, 1)][0]

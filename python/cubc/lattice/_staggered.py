@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from .. import _core
 from .._calls import named
@@ -53,14 +54,14 @@ class _Improved:
     """
 
     def __init__(self, gauge: Gauge, action: str, u0: float, naik_epsilon: float, stream: Any):
-        base, paths = _fat_links.base_and_paths(gauge, action, u0, naik_epsilon, stream)
-        fat = _fat_links.fattened(base, gauge.extent, paths, stream)
+        paths = _fat_links.paths_of(action, u0, naik_epsilon)
+        fat, self._long = _fat_links.made_of(gauge, action, paths, 1.0, stream)
+        here = float(reduce(lazy("fabs(u)", u=fat), "max", stream=stream))
         self.version = gauge.version
-        self.scale = float(reduce(lazy("fabs(u)", u=fat), "max", stream=stream))
+        self.scale = here if gauge.grid is None else max(gauge.grid._all(here))
         self.long_scale = paths.naik
         self._extent = gauge.extent
         self._fat = _core.transform("u * s", u=fat, s=1 / self.scale, stream=stream)
-        self._long = _fat_links.lengthened(base, gauge.extent, 1.0, stream)
         self._kept: dict[tuple[str, str, int], Any] = {}
 
     def links(self, which: str, precision: str, reals: int, stream: Any) -> Any:
@@ -76,7 +77,6 @@ class _StaggeredOperator(Propagates, Operator):
     """M = 2 m + D of colour vectors; subclasses say which links D has."""
 
     _site = COLOUR_VECTOR
-    _improved: _Improved | None = None
 
     def __init__(
         self,
@@ -124,7 +124,7 @@ class _StaggeredOperator(Propagates, Operator):
         }
         if diagonal is not None:
             given |= {"x": x.data, "x_norms": x.norms, "b": diagonal}
-        data, norms = call("dslash_staggered", given, stream=stream)
+        data, norms = self._call("dslash_staggered", given, stream)
         return Spinors(data, norms, x.extent, x.fields, COLOUR_VECTOR)
 
     def _hop(self, x: Spinors, parity: int, dagger: bool, stream: Any) -> Spinors:
@@ -197,7 +197,7 @@ class Staggered(_StaggeredOperator):
 
     def _links(self, precision: str, stream: Any) -> dict[str, Any]:
         return {
-            "links": self.gauge.native(self.reconstruct, precision, stream),
+            "links": self.gauge._stored(self.reconstruct, precision, stream),
             "reconstruct": self.reconstruct,
             "scale": 1.0,
         }
@@ -222,11 +222,14 @@ class _ImprovedOperator(_StaggeredOperator):
         _fat_links.check(self._action, u0, naik_epsilon)
         self.u0 = float(u0)
         self.naik_epsilon = float(naik_epsilon)
+        # Those of the gauge field, and of the fields of ranks of this process.
+        self._improved: WeakKeyDictionary[Gauge, _Improved] = WeakKeyDictionary()
 
     def _links(self, precision: str, stream: Any) -> dict[str, Any]:
-        if self._improved is None or self._improved.version != self.gauge.version:
-            self._improved = _Improved(self.gauge, self._action, self.u0, self.naik_epsilon, stream)
-        made = self._improved
+        made = self._improved.get(self.gauge)
+        if made is None or made.version != self.gauge.version:
+            made = _Improved(self.gauge, self._action, self.u0, self.naik_epsilon, stream)
+            self._improved[self.gauge] = made
         return {
             "links": made.links("fat", precision, 18, stream),
             "long_links": made.links("long", precision, self.reconstruct, stream),
