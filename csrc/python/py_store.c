@@ -316,6 +316,115 @@ static PyObject *store_find_method(PyObject *self, PyObject *dict)
     return store_row_call(self, dict, false);
 }
 
+// ---- several rows -------------------------------------------------------------------------------
+typedef struct several {
+    store_row *rows;
+    int64_t *ids;
+    bool *added;
+} several;
+
+static int make_several(several *s, Py_ssize_t count)
+{
+    size_t room = (size_t)count + 1;
+    *s = (several){mem_zalloc(room, sizeof *s->rows), mem_zalloc(room, sizeof *s->ids),
+                   mem_zalloc(room, sizeof *s->added)};
+    if (s->rows && s->ids && s->added) return 0;
+    PyErr_NoMemory();
+    return -1;
+}
+
+static void free_several(several *s)
+{
+    mem_free(s->rows);
+    mem_free(s->ids);
+    mem_free(s->added);
+}
+
+static int rows_from(PyObject *tuple, store_row *out)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_Size(tuple); i++) {
+        PyObject *dict = PyTuple_GetItem(tuple, i);
+        if (!PyDict_Check(dict)) {
+            PyErr_SetString(PyExc_TypeError, "a row is a dict");
+            return -1;
+        }
+        if (row_from(dict, &out[i]) < 0) return -1;
+    }
+    return 0;
+}
+
+static PyObject *pairs_of(const several *s, Py_ssize_t count)
+{
+    PyObject *list = PyList_New(0);
+    for (Py_ssize_t i = 0; list && i < count; i++) {
+        PyObject *pair =
+            Py_BuildValue("LO", (long long)s->ids[i], s->added[i] ? Py_True : Py_False);
+        if (!pair || PyList_Append(list, pair) < 0) Py_CLEAR(list);
+        Py_XDECREF(pair);
+    }
+    return list;
+}
+
+static PyObject *add_several(PyObject *self, PyObject *tuple, several *all)
+{
+    cubc_status st;
+    Py_ssize_t count = PyTuple_Size(tuple);
+    if (count > INT_MAX || make_several(all, count) < 0 || rows_from(tuple, all->rows) < 0)
+        return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+    store *s = begin_use(self);
+    if (!s) return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    st = store_add_all(s, all->rows, (int)count, all->ids, all->added);
+    Py_END_ALLOW_THREADS
+    end_use(self);
+    return st ? py_raise(st) : pairs_of(all, count);
+}
+
+// The caller's dicts stay as they are meanwhile: it is cubc.tuner, which has just made them.
+static PyObject *store_add_all_method(PyObject *self, PyObject *given)
+{
+    several all = {0};
+    PyObject *tuple = PySequence_Tuple(given);
+    if (!tuple) return NULL;
+    PyObject *found = add_several(self, tuple, &all);
+    free_several(&all);
+    Py_DECREF(tuple);
+    return found;
+}
+
+static PyObject *store_merge_method(PyObject *self, PyObject *other)
+{
+    int64_t added, all;
+    cubc_status st;
+    if (!PyObject_TypeCheck(other, (PyTypeObject *)store_type)) {
+        PyErr_SetString(PyExc_TypeError, "expected a Store");
+        return NULL;
+    }
+    store *to = begin_use(self);
+    if (!to) return NULL;
+    store *from = begin_use(other);
+    if (!from) {
+        end_use(self);
+        return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    st = store_merge(to, from, &added, &all);
+    Py_END_ALLOW_THREADS
+    end_use(other);
+    end_use(self);
+    return st ? py_raise(st) : Py_BuildValue("LL", (long long)added, (long long)all);
+}
+
+static PyObject *store_has_log_method(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    store *s = begin_use(self);
+    if (!s) return NULL;
+    bool found = store_has_log(s);
+    end_use(self);
+    return PyBool_FromLong(found);
+}
+
 static PyObject *store_rows(PyObject *self, PyObject *unused)
 {
     py_rows *rows = (py_rows *)py_allocate((PyTypeObject *)rows_type);
@@ -373,6 +482,10 @@ static void rows_dealloc(PyObject *self)
 static PyMethodDef store_methods[] = {
     {"set_device", store_set_device, METH_O, "The device that rows added from here on are of."},
     {"add", store_add_method, METH_O, "Add a row and return that of its key as it is stored."},
+    {"add_all", store_add_all_method, METH_O,
+     "Add rows in one transaction; a list of (id, whether it was added)."},
+    {"merge", store_merge_method, METH_O, "Add all rows of another store; (added, all)."},
+    {"has_log", store_has_log_method, METH_NOARGS, "True if the file is in WAL mode."},
     {"find", store_find_method, METH_O, "The row with this key, or None."},
     {"rows", store_rows, METH_NOARGS, "All rows, oldest first."},
     {"close", store_close_method, METH_NOARGS, "Close the file."},

@@ -130,7 +130,7 @@ static cubc_status find_environment(store *s, const device_info *info, const cha
                       &about->environment_id);
 }
 
-static cubc_status find_or_add(store *s, const device_info *info, const char *version)
+cubc_status store_set_about(store *s, const device_info *info, const char *version)
 {
     if (s->writable) {
         TRY(add_device(s, info));
@@ -154,9 +154,9 @@ failed:
 
 static cubc_status device_locked(store *s, const device_info *info, const char *version)
 {
-    if (!s->writable) return find_or_add(s, info, version);
+    if (!s->writable) return store_set_about(s, info, version);
     TRY(sql_begin(s->db));
-    return sql_end(s->db, find_or_add(s, info, version));
+    return sql_end(s->db, store_set_about(s, info, version));
 }
 
 cubc_status store_device(store *s, const device_info *info, const char *version)
@@ -281,7 +281,7 @@ static cubc_status find_benchmark(store *s, store_record *record)
     return take_found(&q, 0, 0, &none, record, &record->benchmark_id);
 }
 
-static cubc_status put_row(store *s, int which, store_record *record, bool *done)
+cubc_status store_put_row(store *s, int which, store_record *record, bool *done)
 {
     TRY(find_benchmark(s, record));
     TRY(store_put(s, which, 0, record));
@@ -289,25 +289,41 @@ static cubc_status put_row(store *s, int which, store_record *record, bool *done
     return CUBC_OK;
 }
 
-static cubc_status put_locked(store *s, int which, store_record *record, bool *done)
+static store_record with_about(const store *s, const store_record *record)
 {
-    if (!s->writable) FAIL(CUBC_STORE_ERROR, "%s is open for reading only", sql_path(s->db));
-    TRY(check_device(s));
     store_record whole = s->about;
     whole.row = record->row;
     whole.center = record->center;
     whole.base_center = record->base_center;
     whole.created = record->created;
-    TRY(sql_begin(s->db));
-    cubc_status st = sql_end(s->db, put_row(s, which, &whole, done));
-    if (st) *done = false;
-    if (st) return st;
-    if (++s->uncheckpointed < CHECKPOINT_ROWS && now_seconds() - s->checkpointed < checkpoint_s)
-        return CUBC_OK;
+    return whole;
+}
+
+static void checkpoint(store *s, int rows)
+{
+    s->uncheckpointed += rows;
+    if (s->uncheckpointed < CHECKPOINT_ROWS && now_seconds() - s->checkpointed < checkpoint_s)
+        return;
     sql_checkpoint(s->db);
     s->uncheckpointed = 0;
     s->checkpointed = now_seconds();
-    return CUBC_OK;
+}
+
+static cubc_status check_writable(const store *s)
+{
+    if (!s->writable) FAIL(CUBC_STORE_ERROR, "%s is open for reading only", sql_path(s->db));
+    return check_device(s);
+}
+
+static cubc_status put_locked(store *s, int which, store_record *record, bool *done)
+{
+    TRY(check_writable(s));
+    store_record whole = with_about(s, record);
+    TRY(sql_begin(s->db));
+    cubc_status st = sql_end(s->db, store_put_row(s, which, &whole, done));
+    if (st) *done = false;
+    if (!st) checkpoint(s, 1);
+    return st;
 }
 
 // A copy whose length a store takes, whole characters of UTF-8 only.
@@ -322,23 +338,31 @@ static void cut_message(const char *message, char cut[STORE_MESSAGE + 1])
     cut[length] = 0;
 }
 
+// A row as it is stored, its message cut; `created` becomes the present moment.
+static cubc_status complete(store_record *record, char cut[STORE_MESSAGE + 1], char created[32])
+{
+    time_t now = time(NULL);
+    struct tm utc;
+    if (record->row.message) {
+        cut_message(record->row.message, cut);
+        record->row.message = cut;
+    }
+    if (!record->row.metrics) record->row.metrics = "";
+    if (!record->row.base_metrics) record->row.base_metrics = "";
+    TRY(check_row(&record->row));
+    TRY(store_set_centers(record));
+    if (!gmtime_r(&now, &utc) || !strftime(created, 32, "%Y-%m-%dT%H:%M:%SZ", &utc))
+        FAIL(CUBC_INTERNAL, "this machine's clock has no date");
+    record->created = created;
+    return CUBC_OK;
+}
+
 static cubc_status put(store *s, int which, const store_row *row, bool *done)
 {
     char message[STORE_MESSAGE + 1], created[32];
-    time_t now = time(NULL);
-    struct tm utc;
-    store_record record = {.row = *row, .created = created};
+    store_record record = {.row = *row};
     *done = false;
-    if (row->message) {
-        cut_message(row->message, message);
-        record.row.message = message;
-    }
-    if (!row->metrics) record.row.metrics = "";
-    if (!row->base_metrics) record.row.base_metrics = "";
-    TRY(check_row(&record.row));
-    TRY(store_set_centers(&record));
-    if (!gmtime_r(&now, &utc) || !strftime(created, sizeof created, "%Y-%m-%dT%H:%M:%SZ", &utc))
-        FAIL(CUBC_INTERNAL, "this machine's clock has no date");
+    TRY(complete(&record, message, created));
     pthread_mutex_lock(&s->mutex);
     cubc_status st = put_locked(s, which, &record, done);
     pthread_mutex_unlock(&s->mutex);
@@ -380,4 +404,45 @@ cubc_status store_find(store *s, const store_row *key, int64_t *id, bool *found)
     cubc_status st = find_locked(s, key, id, found);
     pthread_mutex_unlock(&s->mutex);
     return st;
+}
+
+static cubc_status add_each(store *s, const store_row *rows, int count, int64_t *ids, bool *added)
+{
+    char message[STORE_MESSAGE + 1], created[32];
+    for (int i = 0; i < count; i++) {
+        store_record record = {.row = rows[i]};
+        bool found;
+        TRY(complete(&record, message, created));
+        record = with_about(s, &record);
+        TRY(store_put_row(s, ADD, &record, &added[i]));
+        TRY(find_locked(s, &record.row, &ids[i], &found));
+        if (!found) FAIL(CUBC_INTERNAL, "a row that was added to %s is not there", sql_path(s->db));
+    }
+    return CUBC_OK;
+}
+
+static cubc_status add_all_locked(store *s, const store_row *rows, int count, int64_t *ids,
+                                  bool *added)
+{
+    TRY(check_writable(s));
+    TRY(sql_begin(s->db));
+    TRY(sql_end(s->db, add_each(s, rows, count, ids, added)));
+    checkpoint(s, count);
+    return CUBC_OK;
+}
+
+cubc_status store_add_all(store *s, const store_row *rows, int count, int64_t *ids, bool *added)
+{
+    pthread_mutex_lock(&s->mutex);
+    cubc_status st = add_all_locked(s, rows, count, ids, added);
+    pthread_mutex_unlock(&s->mutex);
+    return st;
+}
+
+bool store_has_log(store *s)
+{
+    pthread_mutex_lock(&s->mutex);
+    bool found = sql_has_log(s->db);
+    pthread_mutex_unlock(&s->mutex);
+    return found;
 }

@@ -45,9 +45,19 @@ cubc_status store_device(store *s, const device_info *info, const char *version)
 // as it was, unless it says only that the variant was not worth a measurement ("lost", "pruned")
 // and this one measures it; *added says which.
 cubc_status store_add(store *s, const store_row *row, bool *added);
+// Adds several in one transaction, all or none; ids[i] is the number of the row that the store has
+// of the key, and added[i] says whether it is this one.
+cubc_status store_add_all(store *s, const store_row *rows, int count, int64_t *ids, bool *added);
 // The same of calls that are still being made (status "recorded"): a row of that status and key,
 // which the caller has added, is renewed.
 cubc_status store_put_calls(store *s, const store_row *row);
+// Adds all rows of a store that is open for reading, with their devices, environments and moments,
+// in one transaction: all or none. *added counts those that were not there; a row that is damaged
+// is an error. What `from` holds is checked as in all reading.
+cubc_status store_merge(store *to, store *from, int64_t *added, int64_t *all);
+// True if rows are safe in a log beside the file (WAL); false where the file system has no memory
+// that processes share, or for a reader.
+bool store_has_log(store *s);
 // Sets *id to the number of the row with this key, for the current device and environment, if there
 // is one.
 cubc_status store_find(store *s, const store_row *key, int64_t *id, bool *found);

@@ -283,5 +283,11 @@ cubc_status sql_set_journal(sql *s)
         TRY(sql_execute(s, "PRAGMA journal_mode = DELETE"));
     else
         TRY(set_mode(s, "PRAGMA journal_mode = WAL", "wal", &wal));
+    s->has_log = wal;
     return sql_execute(s, wal ? "PRAGMA synchronous = NORMAL" : "PRAGMA synchronous = FULL");
+}
+
+bool sql_has_log(const sql *s)
+{
+    return s->has_log;
 }

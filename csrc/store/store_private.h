@@ -27,6 +27,10 @@ cubc_status store_open_image(const char *path, store_image *image, store **out);
 // Adds a row of all columns by a statement, ADD or PUT_CALLS, with that number if it is not 0, in a
 // transaction that is open.
 cubc_status store_put(store *s, int which, int64_t id, const store_record *record);
+// Adds a row whose device, environment and moment are known, in a transaction that is open.
+cubc_status store_put_row(store *s, int which, store_record *record, bool *done);
+// Makes a device and an environment those of the rows to come, in a transaction that is open.
+cubc_status store_set_about(store *s, const device_info *info, const char *version);
 // Makes an older store, which is open for writing, one of the newest version. Closes it.
 cubc_status store_upgrade(sql *old, const char *path);
 

@@ -28,6 +28,7 @@ bool sql_is_damaged(const sql *s);         // the last call on it failed for tha
 void sql_set_wait(sql *s, double seconds); // for another process's lock; 10 s unless said
 // WAL where the file system can do it, else a rollback journal; see store_connect.c on durability.
 cubc_status sql_set_journal(sql *s);
+bool sql_has_log(const sql *s); // it is WAL
 
 cubc_status sql_execute(sql *s, const char *script);
 cubc_status sql_integer(sql *s, const char *query, int64_t *out); // first value; 0 if no row

@@ -727,6 +727,19 @@ class Store:
         Keys are those of `STORE_COLUMNS`; csrc/store/store_columns.h has their meaning. Missing
         ones are empty or 0. Texts are bounded; a long message is cut.
         """
+    def add_all(self, rows: Sequence[dict[str, Any]], /) -> list[tuple[int, bool]]:
+        """Add rows, as `add` does, in one transaction: all of them or none.
+
+        The result has for each its id, and whether it was added; False: one of its key was there.
+        """
+    def merge(self, other: Store, /) -> tuple[int, int]:
+        """Add all rows of a store that is open for reading, as they are, in one transaction.
+
+        The result is how many were added, and how many `other` has. A damaged row raises
+        StoreError, and nothing is added.
+        """
+    def has_log(self) -> bool:
+        """True if the file is in WAL mode, as it is but on file systems that cannot do it."""
     def find(self, key: dict[str, Any], /) -> dict[str, Any] | None:
         """Row of a key for the device that is set, as `rows` gives it."""
     def rows(self) -> Iterator[dict[str, Any]]:

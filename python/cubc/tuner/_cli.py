@@ -20,6 +20,7 @@ from ._compare import compare
 from ._goal import parse as parse_target
 from ._live import compare_live
 from ._machine_code import Manifest, changed, manifest, read_manifest, write_manifest
+from ._merge import merge
 from ._pack import make_bundle
 from ._profile import profile
 from ._recorded import recorded
@@ -169,6 +170,14 @@ def _parser() -> Parser:
         help="read the stores again every 10 s, or so many, until Ctrl-C; the page follows",
     )
     shown.set_defaults(run=_report)
+
+    joined = commands.add_parser(
+        "merge", help="one store of several: cubc merge a.db b.db -o all.db"
+    )
+    joined.add_argument("files", nargs="+", help="stores or glob patterns")
+    joined.add_argument("-o", required=True, metavar="FILE", help="the store to make")
+    joined.add_argument("--replace", action="store_true", help="overwrite FILE if it is there")
+    joined.set_defaults(run=_merge)
 
     both = commands.add_parser(
         "compare", parents=[common], help="verdicts on each workload, after against before"
@@ -362,6 +371,10 @@ def _report(options: argparse.Namespace) -> None:
         if not again:
             return
         time.sleep(again)
+
+
+def _merge(options: argparse.Namespace) -> None:
+    print(f"{options.o}: {merge(options.files, options.o, replace=options.replace)}")
 
 
 def _compare(options: argparse.Namespace) -> int:

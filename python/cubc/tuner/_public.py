@@ -6,6 +6,7 @@ from ._benchmark import Benchmark, benchmark
 from ._compare import Comparison, compare
 from ._example import example_db
 from ._live import compare_live
+from ._merge import Merged, merge
 from ._policies import use_policies
 from ._profile import profile
 from ._recorded import recorded

@@ -1,0 +1,175 @@
+// The rows of one store into another: see store.h.
+//
+// Rows are read one by one as all rows are, checked and bounded, and added under the numbers that
+// their device, environment and benchmark have in the other store. What a row does not hold of its
+// device is looked up in the table of devices, which is read first.
+#define _POSIX_C_SOURCE 200809L
+#include "store/store_private.h"
+
+#include <limits.h>
+#include <string.h>
+
+typedef struct devices {
+    device_info *infos;
+    int64_t *ids;
+    int count, room;
+} devices;
+
+static void free_devices(devices *d)
+{
+    mem_free(d->infos);
+    mem_free(d->ids);
+}
+
+static bool read_name(sql_query *q, char *out, size_t size)
+{
+    const char *value;
+    size_t length;
+    if (!sql_read_text(q, &value, &length) || length >= size) return false;
+    memcpy(out, value, length + 1);
+    return true;
+}
+
+static bool read_int(sql_query *q, int *out)
+{
+    int64_t value;
+    if (!sql_read_integer(q, &value) || value < INT_MIN || value > INT_MAX) return false;
+    *out = (int)value;
+    return true;
+}
+
+// A row of the table, column by column as store_schema.c has them.
+static bool read_device(sql_query *q, int64_t *id, device_info *i)
+{
+    return sql_read_integer(q, id) && read_name(q, i->uuid, sizeof i->uuid) &&
+           read_name(q, i->model, sizeof i->model) && read_name(q, i->name, sizeof i->name) &&
+           read_name(q, i->kind, sizeof i->kind) && read_name(q, i->arch, sizeof i->arch) &&
+           read_int(q, &i->sm_count) && read_int(q, &i->warp_size) &&
+           read_int(q, &i->max_threads) && read_int(q, &i->threads_per_sm) &&
+           sql_read_integer(q, &i->shared_bytes_per_block) &&
+           sql_read_integer(q, &i->shared_bytes_per_sm) && sql_read_integer(q, &i->l2_bytes) &&
+           sql_read_integer(q, &i->memory_bytes) && sql_read_integer(q, &i->clock_khz) &&
+           sql_read_integer(q, &i->memory_clock_khz) && read_int(q, &i->bus_bits) &&
+           read_int(q, &i->ecc);
+}
+
+static cubc_status make_room(devices *d)
+{
+    if (d->count < d->room) return CUBC_OK;
+    int room = 2 * d->room + 16;
+    device_info *infos = mem_realloc(d->infos, (size_t)room, sizeof *infos);
+    if (!infos) return CUBC_NO_MEMORY;
+    d->infos = infos;
+    int64_t *ids = mem_realloc(d->ids, (size_t)room, sizeof *ids);
+    if (!ids) return CUBC_NO_MEMORY;
+    d->ids = ids;
+    d->room = room;
+    return CUBC_OK;
+}
+
+static cubc_status take_devices(store *from, sql_query *q, devices *d)
+{
+    for (;;) {
+        bool row;
+        TRY(sql_step(q, &row));
+        if (!row) return CUBC_OK;
+        TRY(make_room(d));
+        device_info *info = &d->infos[d->count];
+        *info = (device_info){0};
+        if (!read_device(q, &d->ids[d->count], info))
+            FAIL(CUBC_STORE_ERROR, "%s is damaged: a device of it has no sound values",
+                 sql_path(from->db));
+        d->count++;
+    }
+}
+
+static cubc_status read_devices(store *from, devices *d)
+{
+    sql_query q;
+    TRY(sql_start(from->db, ALL_DEVICES, &q));
+    cubc_status st = take_devices(from, &q, d);
+    sql_finish(&q);
+    return st;
+}
+
+static bool fits(char *out, size_t size, const char *value)
+{
+    size_t length = strlen(value);
+    if (length >= size) return false;
+    memcpy(out, value, length + 1);
+    return true;
+}
+
+static cubc_status set_about(store *to, store *from, const devices *d, const store_record *record)
+{
+    int k = 0;
+    while (k < d->count && d->ids[k] != record->device_id) k++;
+    if (k < d->count) {
+        device_info info = d->infos[k];
+        if (fits(info.driver, sizeof info.driver, record->driver) &&
+            fits(info.runtime, sizeof info.runtime, record->runtime) &&
+            fits(info.compiler, sizeof info.compiler, record->compiler))
+            return store_set_about(to, &info, record->version);
+    }
+    FAIL(CUBC_STORE_ERROR, "%s is damaged: row %lld is of no device or environment that it has",
+         sql_path(from->db), (long long)record->id);
+}
+
+static cubc_status add_row(store *to, const store_record *record, bool *added)
+{
+    store_record whole = to->about;
+    whole.row = record->row;
+    whole.center = record->center;
+    whole.base_center = record->base_center;
+    whole.created = record->created;
+    return store_put_row(to, ADD, &whole, added);
+}
+
+static cubc_status copy_rows(store *to, store *from, const devices *d, int64_t *added, int64_t *all)
+{
+    store_cursor *c;
+    store_record record;
+    int64_t device = 0, environment = 0;
+    cubc_status st;
+    TRY(store_begin(from, &c));
+    for (;;) {
+        bool more, is_new = false;
+        GUARD(st, store_next(c, &record, &more), done);
+        if (!more) break;
+        if (!*all || record.device_id != device || record.environment_id != environment)
+            GUARD(st, set_about(to, from, d, &record), done);
+        device = record.device_id;
+        environment = record.environment_id;
+        GUARD(st, add_row(to, &record, &is_new), done);
+        ++*all;
+        *added += is_new;
+    }
+done:
+    store_end(c);
+    return st;
+}
+
+static cubc_status merge_locked(store *to, store *from, int64_t *added, int64_t *all)
+{
+    devices d = {0};
+    cubc_status st;
+    if (!to->writable) FAIL(CUBC_STORE_ERROR, "%s is open for reading only", sql_path(to->db));
+    GUARD(st, read_devices(from, &d), done);
+    GUARD(st, sql_begin(to->db), done);
+    st = sql_end(to->db, copy_rows(to, from, &d, added, all));
+    sql_checkpoint(to->db);
+done:
+    free_devices(&d);
+    return st;
+}
+
+cubc_status store_merge(store *to, store *from, int64_t *added, int64_t *all)
+{
+    *added = *all = 0;
+    if (to == from) FAIL(CUBC_INVALID_ARGUMENT, "a store cannot be merged into itself");
+    pthread_mutex_lock(&to->mutex);
+    cubc_status st = merge_locked(to, from, added, all);
+    pthread_mutex_unlock(&to->mutex);
+    if (st) *added = *all = 0;
+    return st;
+}

@@ -1,0 +1,123 @@
+"""Stores merged into one: what several searches wrote on machines that share no file."""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from cubc import _core
+
+from ._stores import StorePaths, expand, store_path
+
+BESIDE = ("", "-wal", "-shm", "-journal")  # ends of the names of a store's files
+
+
+class Merged(NamedTuple):
+    """Count of the rows of a merge.
+
+    Attributes
+    ----------
+    added : int
+        Rows of the new store.
+    repeated : int
+        Rows of which the new store has one of the same key already: the first that was read stays.
+
+    Examples
+    --------
+    >>> print(tuner.merge(tuner.example_db(), "all.db"))  # doctest: +SKIP
+    1337 rows, 0 were there already
+    """
+
+    added: int
+    repeated: int
+
+    def __str__(self) -> str:
+        return f"{self.added} rows, {self.repeated} were there already"
+
+
+def merge(paths: StorePaths, out: str | os.PathLike, *, replace: bool = False) -> Merged:
+    """Make one store of several.
+
+    Each store is read as `analyze` reads it: from a copy in memory, with every row checked, and no
+    journal is played back. A row is what one device measured of a variant at a workload in a round;
+    one that several stores have is kept once, the first of them. So measurements of different
+    devices, drivers, compilers and versions of a kernel all stay. The new store is written beside
+    its place and put there when it is whole.
+
+    Parameters
+    ----------
+    paths
+        Stores or glob patterns; the first counts where two have the same row.
+    out
+        Path of the new store.
+    replace
+        Overwrite what is there. `out` may then be one of `paths`.
+
+    Returns
+    -------
+    Merged
+        Numbers of rows that were added, and that were there already.
+
+    Raises
+    ------
+    FileExistsError
+        If `out` is there and `replace` is not said.
+    FileNotFoundError, IsADirectoryError
+        If a path names no store.
+    OSError
+        If the new store cannot be written.
+    StoreError
+        If a file is no store, or of a newer version; if a row of it is damaged. Nothing is written
+        then.
+
+    Examples
+    --------
+    >>> tuner.merge(["host1.db", "host2.db"], "all.db")  # doctest: +SKIP
+    Merged(added=52310, repeated=120)
+    """
+    found, place = expand(paths), Path(store_path(out))
+    if place.is_dir():
+        raise IsADirectoryError(f"{place} is a folder; name a file in it, as {place}/all.db")
+    if any(Path(f"{place}{end}").exists() for end in BESIDE[1:]):
+        raise FileExistsError(
+            f"{place} has a log or a journal beside it: a program may be writing to it; give "
+            "another name"
+        )
+    if not replace:
+        _make(place)  # nobody else can make it from here on
+    name = f"{place}.{os.getpid()}.new"
+    try:
+        _make(Path(name))
+        merged = _written(found, name)
+        os.replace(name, place)
+    except BaseException:
+        if not replace:
+            os.unlink(place)
+        raise
+    finally:
+        for end in BESIDE:
+            with suppress(FileNotFoundError):
+                os.unlink(f"{name}{end}")
+    return merged
+
+
+def _make(path: Path) -> None:
+    """Make an empty file; FileExistsError if there is one."""
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    except FileExistsError:
+        raise FileExistsError(
+            f"{path} is there: give another name, or say replace=True (cubc merge --replace)"
+        ) from None
+
+
+def _written(paths: list[str], name: str) -> Merged:
+    added = every = 0
+    with closing(_core.Store(name, True)) as new:
+        for path in paths:
+            with closing(_core.Store(path)) as store:
+                of_this, rows = new.merge(store)
+            added, every = added + of_this, every + rows
+    return Merged(added, every - added)

@@ -1,0 +1,135 @@
+"""Stores merged into one: nothing lost, nothing twice, nothing believed of a stranger's file."""
+
+import os
+import sqlite3
+
+import pytest
+import stores
+from stores import confirmed, row, write
+
+from cubc import _core, tuner
+from cubc.tuner import _cli as cli
+
+A, B, C = stores.variants()
+
+
+@pytest.fixture
+def two(tmp_path):
+    """Stores of two devices and drivers, and rows that both have."""
+    one = write(tmp_path / "a.db", [row("base", 16), *confirmed(A, 16, 5e-4), row(B, 16)])
+    other = write(tmp_path / "b.db", [row("base", 16), row(B, 16, 7e-4)], uuid="another")
+    write(other, [row("base", 16), row(B, 16, 9e-4), row(C, 16, status="fault", message="x")])
+    write(other, [row(C, 16)], driver="another")
+    return one, other
+
+
+def told(path):
+    """Rows without their numbers, in an order of their own."""
+    found = stores.read(path)
+    for one in found:
+        del one["id"]
+    return sorted(found, key=repr)
+
+
+def test_nothing_is_lost_and_nothing_is_twice(two, tmp_path):
+    merged = tuner.merge(two, tmp_path / "all.db")
+    first, second, every = map(told, (*two, tmp_path / "all.db"))
+    key = ("device_uuid", "driver", "variant", "rt", "round")
+    there = [[one[name] for name in key] for one in first]
+    new = [one for one in second if [one[name] for name in key] not in there]
+    assert every == sorted(first + new, key=repr)
+    assert merged == (len(every), len(first) + len(second) - len(every)) and merged.repeated == 2
+    assert {one.device_uuid for one in tuner.analyze(tmp_path / "all.db").groups} == {
+        "another",
+        _core.device_info("cpu")["uuid"],
+    }
+    assert sorted(os.listdir(tmp_path)) == ["a.db", "all.db", "b.db"]
+
+
+def test_the_first_counts(two, tmp_path):
+    for paths, center in ((two, 1e-3), (two[::-1], 9e-4)):
+        tuner.merge(paths, tmp_path / "all.db", replace=True)
+        (b,) = [
+            one
+            for one in stores.read(tmp_path / "all.db")
+            if one["variant"] == B and one["device_uuid"] != "another"
+        ]
+        assert b["samples"] == stores.samples(center)
+
+
+def test_what_is_there_stays(two, tmp_path):
+    out = tmp_path / "all.db"
+    out.write_text("mine")
+    with pytest.raises(FileExistsError, match="replace=True"):
+        tuner.merge(two, out)
+    assert out.read_text() == "mine"
+    tuner.merge(two, out, replace=True)
+    before = told(out)
+    tuner.merge([out, two[1]], out, replace=True)  # into one of them
+    assert told(out) == before
+    (tmp_path / "all.db-wal").touch()
+    with pytest.raises(FileExistsError, match="a program may be writing"):
+        tuner.merge(two, out, replace=True)
+    with pytest.raises(IsADirectoryError):
+        tuner.merge(two, tmp_path, replace=True)
+
+
+def test_a_store_of_gpus_and_of_an_earlier_kernel(two, tmp_path):
+    merged = tuner.merge([tuner.example_db(), two[0]], tmp_path / "all.db")
+    assert merged == (len(stores.read(tuner.example_db())) + len(stores.read(two[0])), 0)
+    assert len(tuner.analyze(tmp_path / "all.db")) == 3
+
+
+def change(path, *statements):
+    with sqlite3.connect(path) as db:
+        for statement in statements:
+            db.execute(statement)
+    db.close()
+
+
+@pytest.mark.parametrize(
+    ("what", "message"),
+    [
+        (["UPDATE measurement SET bytes = 5 WHERE id = 2"], "row 2 .*checksum"),
+        (["CREATE TRIGGER t AFTER INSERT ON device BEGIN SELECT 1; END"], "its schema is not"),
+        (["UPDATE device SET kind = hex(zeroblob(90))"], "a device of it"),
+        (["DELETE FROM device WHERE uuid = 'another'"], "damaged"),
+    ],
+)
+def test_a_strangers_store_is_refused_whole(two, tmp_path, what, message):
+    change(two[1], "PRAGMA foreign_keys = OFF", *what)
+    with pytest.raises(_core.StoreError, match=message):
+        tuner.merge(two, tmp_path / "all.db")
+    assert sorted(os.listdir(tmp_path)) == ["a.db", "b.db"]
+
+
+def test_a_journal_is_not_played_back(two, tmp_path):
+    (tmp_path / "b.db-journal").write_bytes(b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7" + bytes(2000))
+    with pytest.raises(_core.StoreError, match="journal"):
+        tuner.merge(two, tmp_path / "all.db")
+    assert (tmp_path / "b.db-journal").stat().st_size == 2008
+
+
+def test_the_command_merge(two, tmp_path, capsys):
+    out = str(tmp_path / "all.db")
+    assert cli.main(["merge", *map(str, two), "-o", out]) == 0
+    assert "2 were there already" in capsys.readouterr().out
+    assert cli.main(["merge", *map(str, two), "-o", out]) == 2
+    assert "cubc merge --replace" in capsys.readouterr().err
+    assert cli.main(["merge", *map(str, two), "-o", out, "--replace"]) == 0
+
+
+def test_several_rows_are_added_at_once(tmp_path):
+    store = _core.Store(str(tmp_path / "s.db"), True)
+    store.set_device(_core.device_info("cpu"))
+    first = store.add(row(A, 16))
+    found = store.add_all([row(A, 16, 9e-4), row(B, 16), row(B, 16)])
+    assert [added for _, added in found] == [False, True, False]
+    assert found[0][0] == first["id"] and found[1][0] == found[2][0]
+    with pytest.raises(ValueError, match="negative"):
+        store.add_all([row(C, 16), row("base", 16, bytes=-1.0)])
+    assert store.find(row(C, 16)) is None  # all or none
+    assert store.has_log() and store.add_all([]) == []
+    store.close()
+    with pytest.raises(ValueError, match="closed"):
+        store.add_all([])
