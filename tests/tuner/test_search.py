@@ -15,7 +15,7 @@ from cubc import _core, tuner
 from cubc.tuner import _process as process
 from cubc.tuner import _progress as progress
 from cubc.tuner import _search as searching
-from cubc.tuner import _workload
+from cubc.tuner import _session, _workload
 from cubc.tuner._strategy import Exhaustive
 from cubc.tuner._workload import compile_time_workloads
 
@@ -379,3 +379,15 @@ def test_a_search_at_any_place(db):
     assert tuner.search("segmented_reduce.sum", axes, progress=False, **options).groups
     frame = tuner.analyze(db).to_frame()
     assert set(frame.SegmentSize) == {37, 900} and set(frame.Elements) == {5000}
+
+
+def test_a_file_system_without_a_log_is_told_of_once(recwarn):
+    _session.say_if_slow("with.db", has_log=True)
+    assert not recwarn
+    with pytest.warns(
+        RuntimeWarning, match=r"without\.db lies on a file system without .*cubc merge"
+    ):
+        _session.say_if_slow("without.db", has_log=False)
+    recwarn.clear()
+    _session.say_if_slow("without.db", has_log=False)
+    assert not recwarn

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -48,6 +49,7 @@ class Session:
         progress: bool | None,
     ):
         self.path, self.store = path, _core.Store(path, True)
+        say_if_slow(path, has_log=self.store.has_log())
         self.target, self.timing = target, timing
         self.racing = racing and objective.is_time
         self.confirm = confirm
@@ -84,3 +86,20 @@ class Session:
     def is_late(self, until: float | None) -> bool:
         """True if a moment has passed."""
         return until is not None and time.monotonic() > until
+
+
+def say_if_slow(path: str, *, has_log: bool) -> None:
+    """Warn of a store on a file system that SQLite cannot share memory over, once for each path."""
+    if has_log or path in _said:
+        return
+    _said.add(path)
+    warnings.warn(
+        f"{path} lies on a file system without SQLite's log (WAL), such as one of a network: each "
+        "result waits for its disk, and one search at a time may write; for more speed take a "
+        "store on a local disk, and put stores together by `cubc merge a.db b.db -o all.db`",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+
+
+_said: set[str] = set()
