@@ -359,3 +359,17 @@ def test_a_variant_that_was_wrong_once_never_wins(tmp_path):
     for one in (group, group.only([{stores.ELEMENTS: 16}])):
         assert (one.score(fast), one.failure(fast)) == (None, "wrong")
         assert [label for _, label in one.ranked()] == [other, "base"]
+
+
+def test_the_best_of_several_devices_of_a_model(tmp_path):
+    """Each variant was compared with base of the device that measured it."""
+    db = tmp_path / "farm.db"
+    one, other, third = stores.variants()
+    stores.write(db, [stores.row("base", 16), *stores.confirmed(one, 16, 8e-4)])
+    slower = [stores.row("base", 16, 4e-3), *stores.confirmed(other, 16, 2e-3, 4e-3)]
+    stores.write(db, slower, uuid="second")
+    stores.write(db, [stores.row("base", 16), stores.row(third, 16, 1e-4)], uuid="third")
+    found = tuner.analyze(db).best()  # what was measured once may be luck
+    assert (found.label, found.wins) == (other, True) and found.score == pytest.approx(2)
+    stores.write(db, [stores.row("base", 16), stores.row(one, 16, 5e-4)], model="x", uuid="x")
+    assert [best.label for best in tuner.analyze(db).best()] == [other, one]

@@ -97,6 +97,9 @@ class Analysis(Figures):
     def best(self) -> Best | list[Best]:
         """Winner of each group, or the best complete variant; one alone if there is one group.
 
+        Devices of one model that measured the same, with one driver and compiler, count as one
+        group: the best of what each of them compared with its own base.
+
         Raises
         ------
         ValueError
@@ -108,17 +111,21 @@ class Analysis(Figures):
         >>> a.best().label
         'ipt_64.tpb_384.mb_3.pk_6.ipv_3.ld_1.la_1.ord_1.lb_1.ns_50.l2w_2150'
         """
-        found = []
+        found: dict[tuple, Best] = {}
         for group in self.groups:
             if ranked := group.ranked():
                 score, label = ranked[0]
                 about = (group.benchmark, group.ct, group.arch, group.device)
                 verdict = group.verdict(label)
                 wins = group.wins(label)
-                found.append(Best(*about, label, score, group.speedups(label), verdict, wins))
+                one = Best(*about, label, score, group.speedups(label), verdict, wins)
+                other = found.setdefault(group.model_key, one)
+                if _certain(one) > _certain(other):
+                    found[group.model_key] = one
         if not found:
             raise ValueError("no variant was measured at all its workloads")
-        return found[0] if len(self.groups) == 1 else found
+        models = {group.model_key for group in self.groups}
+        return next(iter(found.values())) if len(models) == 1 else [*found.values()]
 
     def top(self, n: int = 5) -> Table:
         """Best `n` variants of each group, of those measured at all workloads of the group.
@@ -342,6 +349,11 @@ class Analysis(Figures):
     def __repr__(self) -> str:
         counts = f"{len(self.groups)} groups, {sum(len(g.cells) for g in self.groups)} variants"
         return f"<{type(self).__name__}: {counts}>"
+
+
+def _certain(best: Best) -> tuple[bool, bool, float]:
+    """Rank among the best of several devices: what wins, then what was measured again."""
+    return best.wins, best.verdict is not None, best.score
 
 
 _ABOUT = ["benchmark", "ct", "device"]

@@ -27,6 +27,7 @@ from ._space import Space, Value, parse_label
 from ._status import LOST, OK, WRONG
 from ._verdict import BETTER, FASTER, Verdict, judge
 
+KEY_UUID = 3  # place of the device's uuid in `Group.key`
 PARTIAL = "partial"  # status of a variant that was not measured at all workloads of its group
 
 
@@ -94,6 +95,11 @@ class Group:
         ct, axes = ax.workload_text(self.ct), ax.axes_text(self.axes)
         device = (self.arch, self.device_uuid, self.device_state, self.driver, self.compiler)
         return (self.benchmark, ct, *device, self.source_hash, axes)
+
+    @property
+    def model_key(self) -> tuple:
+        """The same without which of several devices of a model it was."""
+        return (self.device, *(part for at, part in enumerate(self.key) if at != KEY_UUID))
 
     @property
     def workload(self) -> str:
