@@ -70,9 +70,9 @@ def test_variants_are_compiled_for_the_processes(db, processes, monkeypatch):
             raise _core.CompileError("not here")
         return compile(benchmark, ct, arch, variant, *more)
 
-    def sending(self, request, attempt=1):
-        assert request.variant == "base" or request.variant in compiled
-        send(self, request, attempt)
+    def sending(self, requests, attempt=1):
+        assert all(one.variant in ("base", *compiled) for one in requests)
+        send(self, requests, attempt)
 
     monkeypatch.setattr(pool, "compiles_for", lambda info, host: True)
     monkeypatch.setattr(pool.Pool, "_send", sending)
@@ -90,6 +90,23 @@ def test_the_best_are_measured_again_by_one_process(db, processes):
     assert any(group.verdict(v) for group in result.groups for v in group.cells)
 
 
+def test_a_task_has_as_many_variants_as_fill_it(db, monkeypatch):
+    """One at first; then as many more as take half a second, each once and by one process."""
+    sizes = []
+    send = pool.Pool._send
+
+    def sending(self, requests, attempt=1):
+        sizes.append(len(requests))
+        send(self, requests, attempt)
+
+    monkeypatch.setattr(pool.Pool, "_send", sending)
+    monkeypatch.setattr(pool, "TASK_SECONDS", 1e9)
+    with ThreadPoolExecutor(1) as threads:
+        search(db, executor=threads, variants=12)
+    complete(db, 12)
+    assert sizes[:2] == [1, 1] and max(sizes) > 2 and sum(sizes) == 13
+
+
 def test_threads(db):
     with ThreadPoolExecutor(2) as threads:
         search(db, executor=threads)
@@ -100,12 +117,48 @@ def test_dask(db):
     distributed = pytest.importorskip("distributed")
     with (
         distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, dashboard_address=None
+            n_workers=1, threads_per_worker=1, dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
         search(db, executor=client.get_executor(pure=False))
     complete(db, 4)
+
+
+def test_workers_of_dask_that_join_late_are_counted(monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with (
+        distributed.LocalCluster(processes=False, **options) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        executor = client.get_executor(pure=False)
+        assert pool._width(executor) == 1
+        cluster.scale(2)
+        client.wait_for_workers(2, timeout=60)
+        assert pool._width(executor) == 2
+
+
+class Growing(ThreadPoolExecutor):
+    """Has more processes after some tasks."""
+
+    given, widest = 0, 0
+
+    def submit(self, function, *arguments):
+        self.given += 1
+        if self.given > 3:
+            self._max_workers = 8
+        future = super().submit(function, *arguments)
+        self.widest = max(self.widest, self._work_queue.qsize())
+        return future
+
+
+def test_processes_that_come_later_get_tasks(db, monkeypatch, singly):
+    monkeypatch.setattr(pool, "LOOK", 0.0)
+    with Growing(1) as threads:
+        search(db, executor=threads, variants=16)
+    complete(db, 16)
+    assert threads.widest > pool.AHEAD
 
 
 MPI = """
@@ -152,6 +205,12 @@ def test_an_executor_of_ours_is_ended_where_the_arguments_are_wrong(db):
     assert [one.ended for one in made] == [True]
 
 
+@pytest.fixture
+def singly(monkeypatch):
+    """A task is one variant."""
+    monkeypatch.setattr(pool, "MOST_TOGETHER", 1)
+
+
 class Elsewhere(ThreadPoolExecutor):
     """Some of its tasks are done by another device."""
 
@@ -168,14 +227,14 @@ class Elsewhere(ThreadPoolExecutor):
         return future
 
 
-def test_devices_of_two_models_are_two_groups(db):
+def test_devices_of_two_models_are_two_groups(db, singly):
     result = search(db, executor=Elsewhere({4, 6}, model="another", uuid="another"))
     assert [group.device == "another" for group in result.groups] == [False, True]
     assert [len(group.cells) for group in result.groups] == [3, 2]  # with base, and without
     assert len({row["variant"] for row in variant_rows(db)}) == 4
 
 
-def test_a_device_of_another_architecture_measures_nothing(db):
+def test_a_device_of_another_architecture_measures_nothing(db, singly):
     """Its task is given to another; if that is no better, it stays unmeasured."""
     with pytest.warns(RuntimeWarning, match=r"measures on a GPU \(sm_90\).* name the device"):
         search(db, executor=Elsewhere({4, 7, 8}, model="a GPU", arch="sm_90", uuid="another"))
@@ -198,8 +257,9 @@ class Losing(ThreadPoolExecutor):
 
 
 @pytest.fixture
-def impatient(monkeypatch):
+def impatient(monkeypatch, singly):
     monkeypatch.setattr(pool, "PATIENCE", 0.2)
+    monkeypatch.setattr(pool, "LOOK", 0.1)
     monkeypatch.setattr(pool, "FACTOR", 1.0)
     monkeypatch.setattr(deadlines, "RUN_FLOOR", 1.0)
 
@@ -230,19 +290,19 @@ def test_a_task_ends_with_the_search():
     workload = compile_time_workloads("reduce.sum", AXES, "cpu")[0]
     try:
         with pytest.raises(Late):
-            remote.work("an id", workload, Request("base", [Run(0, 0)], TIMING), "cpu", 0.0)
+            remote.work("an id", workload, [Request("base", [Run(0, 0)], TIMING)], "cpu", 0.0)
     finally:
         remote._here.claimed.close()
         del remote._here.claimed
 
 
-def dying(workload_id, workload, request, *others):
+def dying(workload_id, workload, requests, *others):
     """Stands for `remote.work`: the first process that gets a certain variant dies."""
     marker = os.environ["CUBC_TEST_MARKER"]
-    if request.variant != "base" and not os.path.exists(marker):
+    if requests[0].variant != "base" and not os.path.exists(marker):
         open(marker, "w").close()
         os.kill(os.getpid(), signal.SIGKILL)
-    return _work(workload_id, workload, request, *others)
+    return _work(workload_id, workload, requests, *others)
 
 
 _work = remote.work
@@ -321,7 +381,7 @@ class Breaking(ThreadPoolExecutor):
         raise BrokenExecutor("a process died")
 
 
-def test_a_pool_that_breaks_while_it_is_given_tasks(db):
+def test_a_pool_that_breaks_while_it_is_given_tasks(db, singly):
     made = iter([Breaking(1), ThreadPoolExecutor(1)])
     search(db, executor=lambda: next(made))
     complete(db, 4)
@@ -346,7 +406,7 @@ def test_variants_whose_processes_always_die_are_at_fault(db, monkeypatch):
 
         def submit(self, function, *arguments):
             request = getattr(function, "args", [None] * 3)
-            if request[2] is None or request[2].variant == "base":
+            if request[2] is None or request[2][0].variant == "base":
                 with ThreadPoolExecutor(1) as pool:
                     return pool.submit(function, *arguments)
             (failed := Future()).set_exception(BrokenExecutor("a process died"))
@@ -360,10 +420,10 @@ def test_variants_whose_processes_always_die_are_at_fault(db, monkeypatch):
 
 
 def test_an_error_in_a_process_is_no_fault_of_a_variant(db, monkeypatch):
-    def crowded(workload_id, workload, request, *others):
-        if request.variant != "base":
+    def crowded(workload_id, workload, requests, *others):
+        if requests[0].variant != "base":
             raise _core.NoDeviceError("all 1 GPUs of this machine measure for other processes")
-        return _work(workload_id, workload, request, *others)
+        return _work(workload_id, workload, requests, *others)
 
     monkeypatch.setattr(remote, "work", crowded)
     with (

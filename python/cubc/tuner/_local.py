@@ -76,6 +76,7 @@ class Local:
     """A device of this machine; see `Target`."""
 
     several = False
+    answered = 0
     others: tuple[Mapping[str, Any], ...] = ()
 
     def __init__(self, info: Mapping[str, Any]):

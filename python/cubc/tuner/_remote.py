@@ -15,16 +15,19 @@ import tempfile
 import threading
 import time
 import weakref
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from cubc import _core
 
+from ._cores import cores
 from ._deadlines import BASE_SECONDS, base_deadline, build_deadline, run_deadline
 from ._remote_bench import BaseFailed, RemoteBench
 from ._status import FAILURES, OK, TIMEOUT, failure
 from ._supervisor import stat
-from ._target import Request, Run
+from ._target import Late, Request, Run
 from ._workload import CompileTimeWorkload
 
 Found = list[tuple[Run, dict[str, Any]]]
@@ -56,7 +59,8 @@ class Reply(NamedTuple):
 
     info: dict[str, Any]
     base: Found
-    results: Found
+    results: list[Found]  # of its requests, in order; fewer where the search ended
+    seconds: float  # that the requests took, without base
 
 
 class ClaimedDevice:
@@ -72,6 +76,10 @@ class ClaimedDevice:
         self._searcher: list[Searcher] = []  # the last one, once it was seen
         self._workload_id = ""
         self._build, self._base = BASE_SECONDS, 0.0  # base: seconds that it ran
+        # Each GPU of a host has its share of the cores.
+        gpus = sum(name.startswith("cuda:") for name in _core.devices())
+        threads = max(1, cores() // max(1, gpus)) if self.info["kind"] == "cuda" else cores()
+        self._compilers = ThreadPoolExecutor(threads, "cubc-compile")
 
     def serve(self, searcher: Searcher) -> None:
         """Give the device back once this searcher, if it can be seen, is gone."""
@@ -84,19 +92,40 @@ class ClaimedDevice:
             arguments = (self._searcher, self.close)
             threading.Thread(target=_watch, args=arguments, daemon=True).start()
 
-    def work(self, workload_id: str, workload: CompileTimeWorkload, request: Request) -> Reply:
+    def work(
+        self, workload_id: str, workload: CompileTimeWorkload, requests: Sequence[Request]
+    ) -> Reply:
         """Do a task, after base if it is the first of its workload."""
         is_open = workload_id == self._workload_id
-        base = [] if is_open else self._open(workload_id, workload, request)
-        if request.variant == "base":
-            return Reply(self.info, base, [])
+        base = [] if is_open else self._open(workload_id, workload, requests[0])
+        begin = time.monotonic()
+        if requests[0].variant == "base":
+            return Reply(self.info, base, [], 0.0)
+        builds = [
+            self._compilers.submit(workload.compile, request.variant, self._build)
+            for request in requests
+        ]
+        if self.info["kind"] == "cpu":  # compilers would take the cores that are being measured
+            wait(builds)
+        results: list[Found] = []
         try:
-            workload.compile(request.variant, self._build)
+            for request, build in zip(requests, builds, strict=True):
+                results.append(self._evaluate(request, build))
+        except Late:
+            if not results:
+                raise
+        finally:
+            for build in builds:
+                build.cancel()
+        return Reply(self.info, base, results, time.monotonic() - begin)
+
+    def _evaluate(self, request: Request, build: Future) -> Found:
+        try:
+            build.result()
         except FAILURES as error:
-            return Reply(self.info, base, [(request.runs[0], failure(error))])
+            return [(request.runs[0], failure(error))]
         self._bench.put(request)
-        seconds = run_deadline(self._base, request)
-        return Reply(self.info, base, list(self._bench.take(seconds)))
+        return list(self._bench.take(run_deadline(self._base, request)))
 
     def _open(self, workload_id: str, workload: CompileTimeWorkload, request: Request) -> Found:
         self._workload_id = ""
@@ -159,26 +188,27 @@ def describe(device: str | None, searcher: Searcher | None = None) -> tuple[dict
 def work(
     workload_id: str,
     workload: CompileTimeWorkload,
-    request: Request,
+    requests: Sequence[Request],
     device: str | None,
     left: float | None = None,
     searcher: Searcher | None = None,
 ) -> Reply:
-    """Do one task, within the seconds that are left of the search.
+    """Do one task, variants one after another, within the seconds that are left of the search.
 
     Raises
     ------
     BaseFailed
         If base does not run here.
     Late
-        If it takes longer than what is left.
+        If base or the first variant takes longer than what is left.
     """
     # The search's clock may be another machine's.
     until = None if left is None else time.monotonic() + left
     claimed = _claimed(device)
     if searcher is not None:
         claimed.serve(searcher)
-    return claimed.work(workload_id, workload, request._replace(until=until))
+    wanted = [request._replace(until=until) for request in requests]
+    return claimed.work(workload_id, workload, wanted)
 
 
 def _claim(device: str | None) -> tuple[str, IO | None]:

@@ -77,6 +77,7 @@ class Replay:
     """The target; see `Target`."""
 
     several = False
+    answered = 0
     compiling = 0
     others: tuple[Mapping[str, Any], ...] = ()
 

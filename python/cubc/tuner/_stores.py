@@ -11,6 +11,7 @@ import glob
 import math
 import os
 import re
+import statistics
 import warnings
 from collections.abc import Generator, Iterable, Mapping
 from pathlib import Path
@@ -234,7 +235,7 @@ def _median(row: Mapping[str, Any], name: str, samples: NDArray) -> float | None
     """The core's median of a row read back; of one to be written it is computed."""
     if name in row:
         return _time(row[name])
-    return float(np.median(samples)) if samples.size else None
+    return statistics.median(samples.tolist()) if samples.size else None
 
 
 def _clock(row: Mapping[str, Any]) -> float:

@@ -57,6 +57,10 @@ class Target(Protocol):
     several: bool
 
     @property
+    def answered(self) -> int:
+        """Number of requests whose results are all here: `next` gives them at once."""
+
+    @property
     def compiling(self) -> int:
         """Number of variants that are being compiled, or wait for that. Any thread may ask."""
 

@@ -51,6 +51,19 @@ class WorkloadResults:
                 other = {**info, "uuid": group.device_uuid}
                 if group.key == self._made(other).key:
                     self._groups[group.device_uuid] = group.only(workload.rts)
+        self._measured: dict[str, list[Group]] = {}  # by variant: of a hundred devices, few have it
+        for group in self.groups:
+            self._note(group)
+
+    def _note(self, group: Group) -> None:
+        """Note which variants a group has."""
+        for variant in group.cells.keys() | group.rounds.keys() | group.wrong:
+            self._note_variant(variant, group)
+
+    def _note_variant(self, variant: str, group: Group) -> None:
+        having = self._measured.setdefault(variant, [])
+        if not any(one is group for one in having):
+            having.append(group)
 
     def _made(self, info: Mapping[str, Any]) -> Group:
         """Group of a device, with what the store holds of it."""
@@ -60,7 +73,9 @@ class WorkloadResults:
 
     def include(self, info: Mapping[str, Any]) -> None:
         """Take in what the store holds of another device that has measured."""
-        self._groups.setdefault(info["uuid"], self._made(info))
+        if info["uuid"] not in self._groups:
+            self._groups[info["uuid"]] = self._made(info)
+            self._note(self._groups[info["uuid"]])
 
     @property
     def groups(self) -> list[Group]:
@@ -72,7 +87,9 @@ class WorkloadResults:
         group = self._groups.get(info["uuid"])
         if group is None:
             group = self._groups[info["uuid"]] = self._made(info)
+            self._note(group)
         group.add(measurement)
+        self._note_variant(measurement.variant, group)
 
     def variants(self) -> list[str]:
         """All labels but base, in measured order."""
@@ -82,7 +99,7 @@ class WorkloadResults:
     def of(self, variant: str) -> Group:
         """Group that counts for a variant: one in which it was wrong, else the fullest."""
         return max(
-            self.groups,
+            self._measured.get(variant) or self.groups[:1],
             key=lambda group: (
                 variant in group.wrong,
                 len(group.rounds.get(variant, ())),

@@ -27,7 +27,7 @@ from ._session import Session
 from ._status import LOST
 from ._stores import measurement
 from ._strategy import Strategy
-from ._target import Late, Request, Run
+from ._target import Late, Request, Results, Run
 from ._workload import CompileTimeWorkload
 from ._workload_results import WorkloadResults
 
@@ -50,6 +50,21 @@ CONFIRM_SAMPLES, CONFIRM_SECONDS = 20, 0.5  # at each workload in one round
 def _with_grace(until: float | None) -> float | None:
     """Moment up to which a search that ends at `until` waits for what it has begun."""
     return None if until is None else until + GRACE
+
+
+def _complete(request: Request, found: Results) -> Iterator[tuple[str, Run, dict[str, Any]]]:
+    """Results of a request and of base that came with it; a failure holds for what is left."""
+    left = list(request.runs)
+    last: dict[str, Any] = {}
+    for run, fields in found:
+        variant = fields.get("variant", request.variant)
+        if variant == request.variant:
+            left.remove(run)
+            last = {n: fields[n] for n in ("status", "message", "device") if n in fields}
+        yield variant, run, fields
+    for run in left if last else ():
+        if run.round == left[0].round:
+            yield request.variant, run, last
 
 
 class WorkloadSearch:
@@ -208,12 +223,13 @@ class WorkloadSearch:
                 waiting += 1
             if waiting:
                 try:
-                    variant = self._take(until)
+                    variants = self._take(until)
                 except Late:
                     self.ended = SECONDS
                     break
-                waiting -= 1
-                self._finish(variant, fresh=True)
+                waiting -= len(variants)
+                for variant in variants:
+                    self._finish(variant, fresh=True)
             if self._enough or self._session.is_late(until):
                 self.ended = self._enough or SECONDS
                 break
@@ -256,32 +272,52 @@ class WorkloadSearch:
             else:  # another search has just measured it
                 self._finish(asked, fresh=False)
 
-    def _take(self, until: float | None) -> str:
-        """Store each result of the next request at once; a failure holds for what is left.
+    def _take(self, until: float | None) -> list[str]:
+        """Store the results of the next request as they come, or of all that are answered.
 
-        Late when it takes longer than the search may take by now.
+        A failure holds for what is left of its request. Late when it takes longer than the search
+        may take by now.
         """
-        request, found = self._session.target.next(_with_grace(until))
-        left = list(request.runs)
-        last: dict[str, Any] = {}
-        for run, fields in found:
-            variant = fields.get("variant", request.variant)
-            if variant == request.variant:
-                left.remove(run)
-                last = {n: fields[n] for n in ("status", "message", "device") if n in fields}
-            self._record(variant, run, fields)
-        for run in left if last else ():
-            if run.round == left[0].round:
-                self._record(request.variant, run, last)
-        return request.variant
+        target = self._session.target
+        request, found = target.next(_with_grace(until))
+        if not target.answered:
+            for result in _complete(request, found):
+                self._record(*result)
+            return [request.variant]
+        several = [(request, found)]
+        while target.answered:
+            several.append(target.next(until))
+        self._record_all([result for one in several for result in _complete(*one)])
+        return [request.variant for request, _ in several]
 
-    def _record(self, variant: str, run: Run, fields: dict[str, Any]) -> None:
-        row = self.workload.row(variant, run.place, run.round) | fields
+    def _row(self, variant: str, run: Run, fields: Mapping[str, Any]) -> dict[str, Any]:
+        row = self.workload.row(variant, run.place, run.round) | dict(fields)
         if variant == "base":
             row["message"] = self.workload.bases[run.place]
+        return row
+
+    def _record(self, variant: str, run: Run, fields: Mapping[str, Any]) -> None:
+        row = self._row(variant, run, fields)
         info = row.pop("device", self._session.target.info)
         self._session.measured_on(info)
         self._take_in(info, self._session.store.add(row), run.place)
+
+    def _record_all(self, results: list[tuple[str, Run, dict[str, Any]]]) -> None:
+        """Store results, those of a device in one transaction."""
+        of_devices: dict[str, list[tuple[Mapping[str, Any], dict[str, Any], int]]] = {}
+        for variant, run, fields in results:
+            row = self._row(variant, run, fields)
+            info = row.pop("device", self._session.target.info)
+            of_devices.setdefault(info["uuid"], []).append((info, row, run.place))
+        for rows in of_devices.values():
+            self._session.measured_on(rows[0][0])
+            added = self._session.store.add_all([row for _, row, _ in rows])
+            now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+            for (info, row, place), (number, is_new) in zip(rows, added, strict=True):
+                stored = row | {"id": number, "created": now}
+                if not is_new:  # another search has just measured it
+                    stored = self._session.store.find(row) or stored
+                self._take_in(info, stored, place)
 
     def _take_in(self, info: Mapping[str, Any], stored: Mapping[str, Any], place: int) -> None:
         """Take in a row as the store holds it."""
@@ -336,10 +372,9 @@ class WorkloadSearch:
             for request in requests:
                 self._session.target.submit(request)
             with suppress(Late):
-                for _ in requests:
-                    if self._session.is_late(until):
-                        break
-                    self._take(until)
+                left = len(requests)
+                while left > 0 and not self._session.is_late(until):
+                    left -= len(self._take(until))
             self._session.target.drop()
 
     def _rounds(self, variant: str, rounds: int) -> list[Run]:

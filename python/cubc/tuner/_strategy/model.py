@@ -38,6 +38,7 @@ MOST = 400  # neighbours that are candidates
 # Outcomes, at most, that the model rests on, and those that stay of more: its time grows with their
 # square.
 KNOWN, KEPT = 300, 200
+AWAITED = 100  # points whose outcome is awaited, at most, that it takes into account: the last
 
 
 class Model(PointStrategy):
@@ -90,7 +91,7 @@ class Model(PointStrategy):
         if not points:
             return iter(())
         known, levels = self._outcomes()
-        awaited = list(islice(filterfalse(self.scores.__contains__, self._named), KNOWN))
+        awaited = list(filterfalse(self.scores.__contains__, self._named))[-AWAITED:]
         mean, deviation = process.forecast(known, levels, awaited, near, drawn)
         order = np.argsort(-_improvement(mean, deviation, levels.max()), kind="stable")
         return map(points.__getitem__, order)
