@@ -4,9 +4,10 @@
 
 A rank is a process with a GPU of its own; T is cut. Volumes are those of a rank's part.
 
-hop      the Wilson Dslash of one parity: microseconds of a call among many in one CUDA graph, which
-         all ranks launch at once; that of the slowest rank. `alone` is the same part on one GPU
-         that has no neighbours. QUDA's are those of its develop branch at 9521952c on two H200s.
+wilson   the Wilson Dslash of one parity, links of 12 numbers, and improved, the hop of staggered
+         fermions, long links of 13: microseconds of a call among many in one CUDA graph, which all
+         ranks launch at once; that of the slowest rank. `alone` is the same part on one GPU that
+         has no neighbours. QUDA's are those of its develop branch at 9521952c on two H200s.
 solve    an iteration of conjugate gradients, half inside double; `alone` is all of the lattice on
          one GPU (lattice_cg.py has the links).
 
@@ -23,16 +24,19 @@ import cells
 import numpy as np
 import torch
 from lattice_dslash import QUDA_ORIGIN, extent_of, fields_of, random_gauge
+from lattice_operators import staggered
 
 import cubc
 from cubc import lattice
 from cubc._core import call
 
-QUDA = {  # of two GPUs: local volume: microseconds in double, single, half, of 12 numbers a link
-    "16x16x16x16": (33, 34, 35),
-    "32x32x32x16": (125, 73, 58),
-    "32x32x32x32": (221, 116, 85),
-    "48x48x48x32": (737, 355, 228),
+QUDA = {  # of two GPUs: hop, local volume: microseconds in double, single, half
+    ("wilson", "16x16x16x16"): (33, 34, 35),
+    ("wilson", "32x32x32x16"): (125, 73, 58),
+    ("wilson", "32x32x32x32"): (221, 116, 85),
+    ("wilson", "48x48x48x32"): (737, 355, 228),
+    ("improved", "24x24x24x24"): (None, 75, 57),
+    ("improved", "32x32x32x32"): (320, 174, 114),
 }
 PRECISIONS = ("double", "single", "half")
 SOLVES = ["16x16x16x16", "32x32x32x16", "32x32x32x32"]
@@ -87,15 +91,20 @@ def seconds_of(launch, comm):
     return max(comm.allgather(statistics.median(times[3:])))
 
 
-def hop(extent, precision, grid, comm):
+def fields(name, extent, precision):
+    if name == "wilson":
+        return fields_of(random_gauge(extent), precision, 12, 1)
+    return staggered(name, extent, 1, precision)[0].args[1]
+
+
+def hop(name, extent, precision, grid, comm):
     """Seconds of a hop over the ranks, and of a GPU alone."""
-    given = fields_of(random_gauge(extent), precision, 12, 1)
+    kernel = "dslash_wilson" if name == "wilson" else "dslash_staggered"
+    given = fields(name, extent, precision)
     found = []
     for ranks in ({"ranks": grid._ranks}, {}):
         found.append(
-            seconds_of(
-                lambda stream, r=ranks: call("dslash_wilson", given | r, stream=stream), comm
-            )
+            seconds_of(lambda stream, r=ranks: call(kernel, given | r, stream=stream), comm)
         )
         grid.check()
     return found
@@ -137,19 +146,18 @@ def rank_of(rank, options, values, barrier):
 
     if rank == 0:
         print(f"{options.ranks} x {cubc.device_info()['model']}, cut {cut or 't'}")
-    for volume in options.volumes:
-        extent = extent_of(volume)
-        name = "x".join(map(str, extent))
-        for at, precision in enumerate(PRECISIONS):
-            over, alone = hop(extent, precision, grid, comm)
+    for name, volume in QUDA:
+        if options.volumes and volume not in options.volumes:
+            continue
+        for precision, peer in zip(PRECISIONS, QUDA[name, volume], strict=True):
+            over, alone = hop(name, extent_of(volume), precision, grid, comm)
             cell = {
-                "type": f"{precision} 12",
-                "size": name,
-                "case": f"hop, {options.ranks} ranks, cut {cut or 't'}",
+                "type": precision,
+                "size": volume,
+                "case": f"{name}, {options.ranks} ranks, cut {cut or 't'}",
                 "unit": "us",
             }
-            if name in QUDA and options.ranks == 2:
-                peer = QUDA[name][at]
+            if peer and options.ranks == 2:
                 cell |= {"peer": peer, "ratio": round(peer / over * 1e-6, 2)} | QUDA_ORIGIN
             note(cell, over, alone)
     for volume in options.solves if options.ranks > 1 else ():
@@ -171,7 +179,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--cut", default="t", help="directions with faces to an own neighbour")
-    parser.add_argument("--volumes", nargs="*", default=list(QUDA))
+    parser.add_argument("--volumes", nargs="*", default=[], help="some of them; all")
     parser.add_argument("--solves", nargs="*", default=SOLVES)
     cells.add_option(parser)
     options = parser.parse_args()
