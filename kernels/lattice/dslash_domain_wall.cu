@@ -167,7 +167,7 @@ DSLASH_KERNEL(dslash_domain_wall, wall_args, wall_shared)
     kernel_sums sums{};
     dslash_work w;
 #if TUNE_CUT
-    const bool outer = has_outer_site(COLUMNS, COLUMN_BLOCKS);
+    const bool outer = has_outer_site(block_id() % COLUMN_BLOCKS, COLUMNS);
     if (outer) wait_for_launch_before();
 #endif
 #if TUNE_GUARDED

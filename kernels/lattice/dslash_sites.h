@@ -12,6 +12,7 @@
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 32:1024:32 cpu=1:1:1
 // %RANGE% TUNE_MIN_BLOCKS mb 1:16:1 cpu=1:1:1
 // %RANGE% TUNE_SOURCES_PER_THREAD spt 1:16:1 cpu=1:4:1
+// %RANGE% TUNE_SOURCES_FIRST sf 0:1:1 cpu=0:1:1
 // %RANGE% TUNE_KEEP_LINKS kl 0:1:1 cpu=0:0:1
 // %RANGE% TUNE_BRICK_X_LOG2 bx 0:6:1 cpu=6:6:1
 // %RANGE% TUNE_BRICK_Y_LOG2 by 0:6:1 cpu=6:6:1
@@ -26,6 +27,9 @@
 //
 // spt   right-hand sides a thread; the others go to other blocks. More than four are for colour
 //       vectors
+// sf    0: blocks of other sources come after those of all sites; 1: those of the same sites follow
+//       each other, so that the L2 cache has their links. Spinors of all sources then have to stay
+//       there for the next time slice, for which sz is smaller
 // kl    0: loops over hops, and inside over the sources of the thread, with one link in registers;
 //       1: loops over sources with all eight links kept, but not reconstructed, which uses more
 //       registers and less of the L1 cache at a time
@@ -154,11 +158,24 @@ struct dslash_work {
     u32 source; // the first of SPT sources
 };
 
-// Sets the thread's work. Returns false if it has none.
-FUNCTION bool dslash_work_of(dslash_work& w)
+// Work of a block: which of the DSLASH_BLOCKS tiles of sites, and the first of SPT sources.
+struct block_work {
+    u32 tile, source;
+};
+
+FUNCTION block_work work_of_block(u64 sources)
 {
-    const u32 place = block_id() % DSLASH_BLOCKS * DSLASH_TILE + warp_id() * SIMT_WARP + lane_id();
-    w.source = block_id() / DSLASH_BLOCKS * SPT;
+    if constexpr (!TUNE_SOURCES_FIRST)
+        return {block_id() % DSLASH_BLOCKS, block_id() / DSLASH_BLOCKS * SPT};
+    const u32 blocks = (static_cast<u32>(sources) + SPT - 1) / SPT;
+    return {block_id() / blocks, block_id() % blocks * SPT};
+}
+
+// Sets the thread's work. Returns false if it has none.
+FUNCTION bool dslash_work_of(const block_work& block, dslash_work& w)
+{
+    const u32 place = block.tile * DSLASH_TILE + warp_id() * SIMT_WARP + lane_id();
+    w.source = block.source;
     if (place >= DSLASH_PLACES) return false;
     w.at = site_in_order(place, w.parity);
     return true;
@@ -168,12 +185,9 @@ FUNCTION bool dslash_work_of(dslash_work& w)
 // Returns the number of a source's field of a parity among those of a face.
 FUNCTION u64 face_field(u32 source, u32 parity) { return BOTH ? 2 * source + parity : source; }
 
-// True if a thread of the block may have a site on a face, of so many sites a block. All threads of
-// a block agree.
-FUNCTION bool has_outer_site(u32 tile, u32 blocks)
-{
-    return (block_id() % blocks + 1) * tile > INNER_PLACES;
-}
+// True if a thread of a block may have a site on a face: of the tile of so many sites that has this
+// number. All threads of a block agree.
+FUNCTION bool has_outer_site(u32 tile, u32 sites) { return (tile + 1) * sites > INNER_PLACES; }
 
 // Calls `compute` for the thread's site, in code of its own where the block has no site on a face:
 // loads that need not ask where a neighbour is are queued ahead of each other.
@@ -266,15 +280,15 @@ FUNCTION bool any_active(const guard_args& guard, u32 first, u64 sources)
     return any;
 }
 
-// Adds up the sums of a block for the sources from `first` on.
-FUNCTION void end_of_sources(const guard_args& guard, u64 sources, u32 first,
+// Adds up the sums of a block for its sources.
+FUNCTION void end_of_sources(const guard_args& guard, u64 sources, const block_work& block,
                              kernel_sums (&sums)[SPT], kernel_sums_storage& s)
 {
     UNROLL
     for (u32 k = 0; k < SPT; k++) {
-        const u32 source = first + k;
+        const u32 source = block.source + k;
         if (source >= sources || !is_active(guard, state_of(source))) continue;
-        const u32 part = source % TUNE_INNER * DSLASH_BLOCKS + block_id() % DSLASH_BLOCKS;
+        const u32 part = source % TUNE_INNER * DSLASH_BLOCKS + block.tile;
         if constexpr (SPT == 1) {
             end_of_source(guard, state_of(source), sums[k], part, TUNE_INNER * DSLASH_BLOCKS, s);
         } else { // a copy, as in the code that was measured on GPUs
@@ -293,14 +307,15 @@ FUNCTION void dslash_by(const operator_args<Fields, Term>& a, dslash_shared& s, 
 {
     dslash_work w;
     kernel_sums sums[SPT] = {};
-    const bool has_site = dslash_work_of(w);
+    const block_work block = work_of_block(a.d.sources);
+    const bool has_site = dslash_work_of(block, w);
 #if TUNE_CUT
-    const bool outer = has_outer_site(DSLASH_TILE, DSLASH_BLOCKS);
+    const bool outer = has_outer_site(block.tile, DSLASH_TILE);
     if (outer) wait_for_launch_before();
 #endif
 #if TUNE_GUARDED
     const guard_args& guard = a.tail.guard;
-    if (!any_active(guard, w.source, a.d.sources)) return;
+    if (!any_active(guard, block.source, a.d.sources)) return;
 #endif
 #if TUNE_CUT
     if (outer) wait_for_faces(*a.d.ranks);
@@ -324,7 +339,7 @@ FUNCTION void dslash_by(const operator_args<Fields, Term>& a, dslash_shared& s, 
     if (has_site) compute(w);
 #endif
 #if TUNE_GUARDED
-    end_of_sources(guard, a.d.sources, w.source, sums, s.sums);
+    end_of_sources(guard, a.d.sources, block, sums, s.sums);
 #endif
 }
 

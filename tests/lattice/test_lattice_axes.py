@@ -14,8 +14,8 @@ from cubc.tuner import _workload
 TYPE = {"T{ct}": "F32"}
 AT_24 = dict.fromkeys("XYZT", 24)
 SMALL = {"X": 4, "Y": 6, "Z": 2, "T": 10}
-SEVERAL = "tpb_64.mb_1.spt_2.kl_0.bx_6.by_6.bz_0.bt_0.sz_7.ld_0.ll_0.cv_0"
-WARPS = "tpb_64.mb_1.spt_1.kl_0.bx_6.by_6.bz_0.bt_0.sz_7.ld_0.ll_0.cv_0"
+SEVERAL = "tpb_64.mb_1.spt_2.sf_0.kl_0.bx_6.by_6.bz_0.bt_0.sz_7.ld_0.ll_0.cv_0"
+WARPS = "tpb_64.mb_1.spt_1.sf_0.kl_0.bx_6.by_6.bz_0.bt_0.sz_7.ld_0.ll_0.cv_0"
 LATTICES = [name for name, axes in _core.benchmarks().items() if "X" in axes]
 OF_SOURCES = [name for name in LATTICES if "Sources" in _core.benchmarks()[name]]
 
@@ -128,7 +128,7 @@ def test_a_search_with_several_right_hand_sides(tmp_path):
     [one] = _workload.compile_time_workloads("dslash.wilson.r12", {"T": "F32"}, "cpu")
     axes = {"T": "F32", "Sources": 4}
     [four] = _workload.compile_time_workloads("dslash.wilson.r12", axes, "cpu")
-    label = "tpb_1.mb_1.spt_4.kl_0.bx_6.by_6.bz_0.bt_0.sz_7.ld_0.ll_0.cv_0"
+    label = "tpb_1.mb_1.spt_4.sf_0.kl_0.bx_6.by_6.bz_0.bt_0.sz_7.ld_0.ll_0.cv_0"
     assert four.space.valid(label) and not one.space.valid(label)
 
 
