@@ -59,6 +59,17 @@ def test_solutions_in_mixed_precision(device, rng, links):
     assert error(operator(x), b) < 1e-10
 
 
+def test_updates_of_a_positive_operator(device, rng, links):
+    operator = lattice.HISQ(lattice.Gauge(links, device=device), 0.05)
+    b = sources(rng)
+    x, info = operator.solve(b, sloppy="single")
+    same, as_often = operator.solve(b, sloppy="single", delta=0.1)
+    _, more_often = operator.solve(b, sloppy="single", delta=0.001)
+    assert info.updates == as_often.updates != more_often.updates
+    np.testing.assert_array_equal(x, same)
+    assert error(operator(x), b) < 1e-10
+
+
 def test_odd_sources(device, rng, links):
     """The odd part of the solution follows from the even one."""
     operator = lattice.Staggered(lattice.Gauge(links, device=device), 0.2)

@@ -104,4 +104,4 @@ static cubc_status iterate(solver *s, uint64_t last_of_round)
                        SITE_FIELDS(WRITE("n", p[k + 1]), READ("p", p[k]), READ("v", v[k])));
 }
 
-const solver_method solver_gcr = {"gcr", open, update, iterate, 1, 1, NULL, true};
+const solver_method solver_gcr = {"gcr", open, update, iterate, 1, 1, NULL, true, 0};

@@ -132,7 +132,8 @@ static cubc_status open_states(solver *s, const cubc_solve_params *p)
 {
     bool on_cpu = strcmp(s->device->info.kind, "cpu") == 0;
     uint64_t sources = s->shape.sources, sites = solver_reals(s) / (uint64_t)s->shape.reals;
-    double delta = p->delta > 0 ? p->delta : 0.2,
+    double usual = s->method->delta > 0 ? s->method->delta : 0.2,
+           delta = p->delta > 0 ? p->delta : usual,
            least = fmin(delta, ROUNDINGS * solve_epsilon(p->sloppy));
     // A block has one thread on the cpu and whole warps elsewhere.
     s->guard.parts_n =
@@ -217,10 +218,10 @@ static cubc_status solve_steps(solver *s, void *context)
     const cubc_solve_params *p = ((solve_context *)context)->params;
     cubc_solve_info *info = ((solve_context *)context)->info;
     whole_fields w = {0};
-    TRY(open_states(s, p));
     TRY(operator_open(s, p->op));
     if (p->normal) TRY(normal_open(s));
     if (s->op->positive && s->method->of_positive) s->method = s->method->of_positive;
+    TRY(open_states(s, p));
     TRY(solve_take_fields(s, p, &w));
     TRY(solve_scale_source(s, p, &w));
     if (by_parity(p)) TRY(s->op->source(s, w.b_of, &s->b));

@@ -66,6 +66,7 @@ struct solver_method {
     int iteration_applies, update_applies; // how often M or its adjoint is applied
     const solver_method *of_positive;      // the same for Hermitian positive M; NULL: this one
     bool compacts; // sources that have stopped may leave the batch (compact.c)
+    double delta;  // drop of the residual at which an update is due; 0: that of most methods
 };
 
 // The actions of a solve on the device: those of a run (solver.c), or of a dry run (dry_run.c).

@@ -190,8 +190,9 @@ def solve(
     normal : bool
         True solves M^+ M x = b.
     delta : float, optional
-        Factor for updates, see `sloppy`; by default 0.2. An update waits for the end of a round of
-        eight iterations.
+        Factor for updates, see `sloppy`; by default 0.2, and 0.1 for "cg" on a Hermitian positive
+        operator, as that of staggered fermions. An update waits for the end of a round of eight
+        iterations.
     out : array, optional
         Array for x, of the shape of `b`.
     stream : optional

@@ -123,7 +123,7 @@ typedef struct cubc_solve_params {
     cubc_type sloppy;       // F64, F32, I16: of the iteration
     cubc_solve_sites sites; // of the system that is solved
     int normal;             // not 0: M^+ M x = b, not by parity
-    double delta;           // 0: 0.2
+    double delta;           // 0: 0.2, of CG on a Hermitian positive operator 0.1
 } cubc_solve_params;
 
 typedef struct cubc_solve_info { // report of a right-hand side
