@@ -258,7 +258,7 @@ static cubc_status plan_passes(const problem *p, const instance *i, memory in, m
         ceil_div(p->n, threads * (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1));
     // The counts of all items, in the bins of each digit and of the split, and what is made of
     // them; a row of counters for each tile of each pass, and of the split.
-    uint64_t rows = round_up((((digits + 1) * 8) << radix_bits) + (digits + 2) * 8, 256);
+    uint64_t rows = round_up((((digits + 1) * 8) << radix_bits) + (digits + 3) * 8, 256);
     uint64_t row_bytes = (tiles << radix_bits) * (p->wide ? 8 : 4);
     uint64_t bin = most_of_a_bin(p, i, digits);
     uint64_t cleared = round_up(rows + (digits + (bin > 0)) * row_bytes, 256);

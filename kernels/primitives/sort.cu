@@ -113,6 +113,7 @@ KERNEL_AHEAD(sort_count, sort_args, count_shared)
             if (splits) {
                 range_of_sample(a)[0] = split.low;
                 range_of_sample(a)[1] = split.high;
+                range_of_sample(a)[2] = split.by_code;
             }
             close_tickets(a.messages, mine);
         }
@@ -153,7 +154,8 @@ FUNCTION auto split_of(const sort_args& a)
 {
     if constexpr (SPLIT_FLOATS) {
         const u64* const range = range_of_sample(a);
-        return splitter_of(static_cast<key_t>(range[0]), static_cast<key_t>(range[1]));
+        return splitter_of(static_cast<key_t>(range[0]), static_cast<key_t>(range[1]),
+                           range[2] != 0);
     } else
         return cut_of(a, split_number(a));
 }

@@ -47,6 +47,7 @@ def kinds(dtype, n):
         yield "uniform", draw.random(n).astype(dtype)
         yield "negative", -draw.random(n).astype(dtype) - 5
         yield "of every size", np.exp(15 * draw.standard_normal(n)).astype(dtype)
+        yield "of any bits", np.where(np.isnan(whole), np.array(0, dtype), whole)
         yield "infinite", np.full(n, np.inf, dtype)
     else:
         yield "random", whole
