@@ -195,13 +195,47 @@ cubc_status scan_launch(const problem *p, const device_kernel *kernel, uint64_t 
     return problem_place_input(p, ITEMS, l, 0);
 }
 
+enum { TILES_KERNEL, SEGMENTS_KERNEL };
+
+// Items of a segment that a team scans (scan_segments.h): all, if blocks soon scan whatever there
+// is; a few times the mean, if the mean is a warp's and tiles may scan the others again, which is
+// not so in place; 0 if there are no teams.
+static uint64_t longest_for(const problem *p, const instance *i)
+{
+    enum { WARP = 32, SOON = 524288, LEAST_MEAN = 32, TIMES = 4, LEAST = 1024 };
+    uint64_t count = scan_numbers_of(p).segments, threads = i->kernels[SEGMENTS_KERNEL].threads;
+    if (!in_segments(p) || count == 0 || threads == 1) return 0;
+    uint64_t mean = p->n / count, size = cubc_type_size((cubc_type)p->type);
+    uint64_t ipt = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1);
+    uint64_t resident = (uint64_t)i->device->info.sm_count *
+                        (uint64_t)i->kernels[SEGMENTS_KERNEL].info.blocks_per_sm;
+    if (mean < LEAST_MEAN) return 0;
+    if (p->n * size <= SOON && mean <= threads * ipt && count <= 2 * resident) return p->n;
+    bool enough = count >= (uint64_t)i->device->info.sm_count;
+    if (p->in_place || !enough || mean > 4 * WARP * ipt) return 0;
+    return smaller(p->n - 1, larger(TIMES * mean, LEAST));
+}
+
 static cubc_status scan_plan(const problem *p, const instance *i, plan *out)
 {
-    const device_kernel *kernel = &i->kernels[0];
+    enum { WARP = 32 };
+    const device_kernel *kernel = &i->kernels[TILES_KERNEL];
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
-    uint64_t tiles = ceil_div(p->n, tile);
-    TRY(scan_launch(p, kernel, tiles, tiles, out));
-    out->launches[0].shape.cluster = problem_cluster(i, tiles);
+    uint64_t tiles = ceil_div(p->n, tile), longest = longest_for(p, i);
+    // A message behind those of the tiles is that there is a segment for them.
+    TRY(scan_launch(p, kernel, tiles, tiles + in_segments(p), out));
+    launch *l = &out->launches[0];
+    l->args[l->args_count++] = longest;
+    l->shape.cluster = problem_cluster(i, tiles);
+    if (longest == 0 || tiles == 0) return CUBC_OK;
+    uint64_t teams = scan_numbers_of(p).segments + 2, warps = kernel->threads / WARP;
+    uint64_t blocks = longest < p->n ? ceil_div(teams, warps) : teams;
+    TRY(problem_blocks(p, blocks));
+    out->launches[1] = *l;
+    out->launch_count = longest < p->n ? 2 : 1;
+    l->kernel = &i->kernels[SEGMENTS_KERNEL];
+    l->shape.grid = (unsigned)blocks;
+    l->shape.cluster = 0;
     return CUBC_OK;
 }
 
@@ -239,7 +273,7 @@ static const benchmark scan_benchmarks[] = {
 
 const algorithm scan_algorithm = {.name = "scan",
                                   .source = "scan.cu",
-                                  .kernels = {"scan_tiles"},
+                                  .kernels = {"scan_tiles", "scan_segments"},
                                   .axes = {"Elements", "SegmentSize"},
                                   .benchmarks = scan_benchmarks,
                                   .benchmark_count = COUNT_OF(scan_benchmarks),

@@ -43,6 +43,8 @@
 //                      them,
 //                      and after the last
 //
+// Segments of middling length are scanned by teams (scan_segments.h), before the tiles.
+//
 // A scan by key or of segments combines pairs: a value, and a flag that is set if a run begins in
 // the combined items. A tile in which one begins tells its total at once as the prefix of the tiles
 // behind it.
@@ -79,6 +81,7 @@ struct scan_args {
     u64* messages; // one a tile
     value_t init;
     u64 has_init;
+    u64 longest; // items of a segment that a team scans; 0: there are no teams
 };
 
 // Few tiles of segments read the items before them, up to WINDOW, at once with their own: where the
@@ -100,6 +103,7 @@ struct scan_shared {
     u32 has_prefix;                  // 0 for the first tile if there is no initial value
     runs_shared runs;
     sum_t window[WINDOW ? SIMT_WARPS : 1]; // totals of the warps' parts of the window
+    u32 left;                              // 1: there is a segment for the tiles
 };
 
 // State of a thread's rows until the prefix of the tile arrives.
@@ -287,11 +291,16 @@ FUNCTION void scan_tile(const scan_args& a, scan_shared& s, ticket mine)
     }
 }
 
+#include "scan_segments.h"
+
 KERNEL(scan_tiles, scan_args, scan_shared)
 {
+    if (!left_to_tiles(a, s)) return;
     const ticket mine = open_tile(a.messages, s.tile_ticket, s.inbox);
     if ((mine.rank + 1ull) * TILE <= a.n)
         scan_tile<true>(a, s, mine);
     else
         scan_tile<false>(a, s, mine);
 }
+
+KERNEL(scan_segments, scan_args, scan_segments_shared) { scan_segments_of(a, s); }

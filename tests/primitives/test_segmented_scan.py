@@ -116,6 +116,32 @@ def test_segments_of_one_size(device, policies, size, label):
     same(result, x.reshape(-1, size).cumsum(axis=1).ravel())
 
 
+TEAMS = ("ipt_8.tpb_64.mb_1.pk_0.ipv_1.ld_0.la_0.ord_0.lb_1.ns_0.l2w_0",
+         "ipt_4.tpb_128.mb_1.pk_0.ipv_2.ld_1.la_0.ord_1.lb_1.ns_0.l2w_0",
+         "ipt_8.tpb_96.mb_1.pk_1.ipv_2.ld_1.la_0.ord_2.lb_3.ns_50.l2w_100")  # fmt: skip
+
+
+@pytest.mark.parametrize("lengths", ["alike", "skewed", "one"])
+@pytest.mark.parametrize("n", [3000, 30_001, 200_003])
+@pytest.mark.parametrize("label", TEAMS)
+def test_segments_of_middling_length(device, policies, label, n, lengths):
+    """A block a segment, or a warp, which leaves the longest to tiles; anywhere and in place."""
+    draw, count = np.random.default_rng(n), n // 90
+    weight = {
+        "alike": draw.random(count) + 0.1,
+        "skewed": 1 / np.arange(1, count + 1) ** 1.2,
+        "one": np.where(np.arange(count) == count // 2, 10 * count, 1),
+    }[lengths]
+    offsets = 3 + np.cumsum(weight / weight.sum() * (n - 10)).astype(np.int64)
+    _core.use_policy("scan.segmented", {"T{ct}": "I64"}, cubc.device_info(device)["arch"], label)
+    x = inputs.random("I64", n)
+    given, where = (cubc.asarray(a, device=device) for a in (x.copy(), offsets))
+    same(cubc.segmented_scan(given, where), sums(x, offsets))
+    same(cubc.segmented_scan(given, where, inclusive=False), sums(x, offsets) - x)
+    assert cubc.segmented_scan(given, where, init=5, out=given) is given
+    same(given, sums(x, offsets) + 5)
+
+
 def spread(kind, n):
     """Offsets whose places the mean length tells well, or not at all."""
     draw = np.random.default_rng(n)
