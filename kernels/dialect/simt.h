@@ -161,6 +161,17 @@ FUNCTION void shared_add(f32* p, f32 v) { atomicAdd(p, v); }
 FUNCTION void shared_add(f64* p, f64 v) { atomicAdd(p, v); }
 FUNCTION void atomic_max(u64* p, u64 v) { atomicMax(p, v); }
 FUNCTION void shared_or(u32* p, u32 v) { atomicOr(p, v); }
+FUNCTION u16 load_relaxed(const u16* p)
+{
+    u16 v;
+    asm volatile("ld.relaxed.gpu.global.u16 %0, [%1];" : "=h"(v) : "l"(p) : "memory");
+    return v;
+}
+typedef u16 least_word; // the narrowest that the device exchanges
+// Writes `to` where `from` is, and returns what was there.
+FUNCTION u16 atomic_exchange_if(u16* p, u16 from, u16 to) { return atomicCAS(p, from, to); }
+FUNCTION u32 atomic_exchange_if(u32* p, u32 from, u32 to) { return atomicCAS(p, from, to); }
+FUNCTION u64 atomic_exchange_if(u64* p, u64 from, u64 to) { return atomicCAS(p, from, to); }
 // Orders the thread's earlier writes before its later ones, for all threads of the device.
 FUNCTION void device_fence() { __threadfence(); }
 // Prefetches the 128 bytes of memory around p to the L2 cache.
@@ -405,6 +416,15 @@ FUNCTION void atomic_max(u64* p, u64 v)
     }
 }
 FUNCTION void shared_or(u32* p, u32 v) { *p |= v; }
+typedef u8 least_word;
+FUNCTION u8 load_relaxed(const u8* p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }
+FUNCTION u16 load_relaxed(const u16* p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }
+template <class V>
+FUNCTION V atomic_exchange_if(V* p, V from, V to)
+{
+    __atomic_compare_exchange_n(p, &from, to, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return from;
+}
 FUNCTION void device_fence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 FUNCTION u32 and_of_three(u32 a, u32 b, u32 c) { return a & b & c; }
 FUNCTION void prefetch_l2(const void*) {}

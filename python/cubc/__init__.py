@@ -75,6 +75,7 @@ from ._runs import (
     unique_by_key,
 )
 from ._scans import scan
+from ._scatter import put, put_along_axis, scatter
 from ._searching import find_if, topk
 from ._segments import (
     segmented_argsort,
@@ -171,12 +172,15 @@ __all__ = [
     "partition_if",
     "permutation",
     "prod",
+    "put",
+    "put_along_axis",
     "reduce",
     "reduce_by_key",
     "repeat",
     "run_length_encode",
     "scan",
     "scan_by_key",
+    "scatter",
     "searchsorted",
     "segmented_argsort",
     "segmented_reduce",

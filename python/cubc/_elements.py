@@ -16,6 +16,7 @@ from ._calls import described
 from ._core import Array, Lazy, asarray, transform
 from ._indexing import check_indices, take
 from ._lazy import lazy
+from ._scatter import scatter
 from ._selections import flatnonzero, select
 from ._strides import contiguous, gathered, steps_of
 
@@ -41,10 +42,9 @@ def set_item(a: Array, index: Any, value: Any) -> None:
         store(lazy("m ? v : a", m=arrays[0], v=number, a=a, dtype=a.dtype), a)
         return
     if arrays:
-        raise TypeError(
-            "an assignment by indices is d[first:end] = value or d[mask] = number: write "
-            "cubc.transform('m ? v : d', m=mask, v=values, d=d, out=d) with an array of values"
-        )
+        _refuse_mixed(keys)
+        _put(a, keys, masked, value)
+        return
     part = _part(a, keys, view=True)
     if part.size:
         if not isinstance(value, Lazy) and not hasattr(value, "__cuda_array_interface__"):
@@ -56,6 +56,22 @@ def set_item(a: Array, index: Any, value: Any) -> None:
             store(lazy(text, value=value, **whole), part)
         else:
             transform(text, value=value, out=part, casting="unsafe")
+
+
+def _put(a: Array, keys: list[Any], masked: Any, value: Any) -> None:
+    """Write values to the places that a mask or arrays of integers name."""
+    if masked:
+        mask = _mask_of(a, keys[0])
+        rows = a.reshape(mask.size, *a.shape[mask.ndim :])
+        scatter(rows, flatnonzero(mask), value, axis=0, out=rows, mode="clip")
+        return
+    keys = _expanded(a, keys)
+    at, places, _ = _places(a, keys)
+    joined = a.reshape(
+        *a.shape[: at[0]], items_of(a.shape[at[0] : at[-1] + 1]), *a.shape[at[-1] + 1 :]
+    )
+    mode = "raise" if len(at) == 1 else "clip"  # several are checked, and none is negative
+    scatter(joined, places, value, axis=at[0], out=joined, mode=mode)
 
 
 def _number_or_array(a: Array, value: Any) -> Any:
@@ -164,12 +180,18 @@ def _refuse_mixed(keys: list[Any]) -> None:
         )
 
 
-def _masked(a: Array, mask: Any) -> Any:
+def _mask_of(a: Array, mask: Any) -> Any:
+    """Return a mask; IndexError unless it has the array's shape, or that of its first axes."""
     if tuple(mask.shape) != tuple(a.shape[: mask.ndim]) or not mask.ndim:
         raise IndexError(
             f"a mask has the shape {tuple(mask.shape)} and the array {tuple(a.shape)}: expected "
             "that of the array, or of its first axes"
         )
+    return mask
+
+
+def _masked(a: Array, mask: Any) -> Any:
+    mask = _mask_of(a, mask)
     if mask.ndim == a.ndim:
         return select(a, mask)
     rows = a.reshape(mask.size, *a.shape[mask.ndim :])
@@ -179,23 +201,36 @@ def _masked(a: Array, mask: Any) -> Any:
 def _taken(a: Array, keys: list[Any]) -> Any:
     """Return items by arrays of indices, which are along axes that lie together."""
     keys = _expanded(a, keys)
+    at, places, shape = _places(a, keys)
+    if len(at) == 1:
+        return take(a, places, at[0])
+    joined = a.reshape(
+        *a.shape[: at[0]], items_of(a.shape[at[0] : at[-1] + 1]), *a.shape[at[-1] + 1 :]
+    )
+    made = take(joined, places, at[0], mode="clip")
+    return made.reshape(*a.shape[: at[0]], *shape, *a.shape[at[-1] + 1 :])
+
+
+def _places(a: Array, keys: list[Any]) -> tuple[list[int], Any, tuple[int, ...]]:
+    """Return the axes of arrays of indices, their places in these axes as one, and their shape.
+
+    Several arrays are checked, and their places count from the front.
+    """
     at = [axis for axis, key in enumerate(keys) if hasattr(key, "dtype")]
     if len(at) == 1:
-        return take(a, keys[at[0]], at[0])
+        return at, keys[at[0]], tuple(keys[at[0]].shape)
     if at != list(range(at[0], at[-1] + 1)):
         raise IndexError("arrays of indices are for axes side by side: d[:, rows, columns]")
-    extents = a.shape[at[0] : at[-1] + 1]
     shape = np.broadcast_shapes(*(tuple(keys[axis].shape) for axis in at))
     flat: Any = None
-    for axis, extent in zip(at, extents, strict=True):
+    for axis in at:
+        extent = a.shape[axis]
         _check(keys[axis], axis, extent)
         own = lazy("k < 0 ? k + n : k", k=keys[axis], n=extent, dtype="int64")
         text = "f * n + k" if flat is not None else "k"
         more = {} if flat is None else {"f": flat, "n": extent}
         flat = lazy(text, k=own, dtype="int64", **more)
-    joined = a.reshape(*a.shape[: at[0]], items_of(extents), *a.shape[at[-1] + 1 :])
-    made = take(joined, transform(flat), at[0], mode="clip")
-    return made.reshape(*a.shape[: at[0]], *shape, *a.shape[at[-1] + 1 :])
+    return at, transform(flat), shape
 
 
 def _check(places: Any, axis: int, extent: int) -> None:

@@ -13,7 +13,7 @@ from ._reductions import any as any_of
 from ._selections import flatnonzero
 from ._sorting import argsort
 
-_MODES = {"raise": 0, "wrap": 1, "clip": 2}
+MODES = {"raise": 0, "wrap": 1, "clip": 2}
 
 
 @primitive(workspace=None)
@@ -63,7 +63,7 @@ def take(x, indices, /, axis=None, out=None, mode="raise", **where: Unpack[Where
     else:
         number = axis_number(axis, len(shape) or 1)
         shape = shape or (1,)
-    if mode not in _MODES:
+    if mode not in MODES:
         raise ValueError(f"mode is {mode!r}: expected 'raise', 'wrap' or 'clip'")
     check_indices("take", places, shape, number, mode, where)
     result = (*shape[:number], *tuple(places.shape), *shape[number + 1 :])
@@ -72,7 +72,7 @@ def take(x, indices, /, axis=None, out=None, mode="raise", **where: Unpack[Where
         "indices": places,
         "length": shape[number],
         "columns": items_of(shape[number + 1 :]),
-        "mode": _MODES[mode],
+        "mode": MODES[mode],
         "out": ("in", result, out),
     }
     return call("take", fields, **where)[0]

@@ -16,6 +16,7 @@ from ._elements import items_in_turn, set_item
 from ._indexing import take
 from ._ordered import searchsorted
 from ._partitions import argpartition
+from ._scatter import put
 from ._sorting import argsort
 from ._strides import turned
 
@@ -213,6 +214,7 @@ _OF_ARRAY = {
     "ravel": _ravel,
     "flatten": _flatten,
     "argpartition": argpartition,
+    "put": put,
     "__repr__": _repr,
     "__format__": _format,
     "_repr_html_": _html,

@@ -113,8 +113,30 @@ def test_assignments(device):
     same(d, x)
     with pytest.raises(TypeError, match=r"write d\[mask\] = number"):
         d[::2] = 0
-    with pytest.raises(TypeError, match=r"d\[first:end\] = value"):
-        d[[0, 1]] = 0
+
+
+def test_assignments_by_arrays(device):
+    x, d = X.copy(), cubc.asarray(X, device=device)
+    mask = X[:, :, 0] % 2 == 0
+    for index, value in [
+        ([0, -1], 7),
+        ((FULL, [2, 0]), [[1, 2, 3, 4, 5], [6, 7, 8, 9, 10]]),
+        (([0, 3], [1, 5], [-1, 0]), [50, 60]),
+        ((..., [[0], [4]]), 3),
+        (mask.tolist(), 5),
+        (mask.tolist(), [9, 8, 7, 6, 5]),
+    ]:
+        x[index] = value
+        d[index] = value
+        same(d, x)
+    many = x < 20
+    values = np.arange(np.count_nonzero(many), dtype="i4")
+    x[many], d[d < 20] = values, cubc.asarray(values, device=device)
+    same(d, x)
+    with pytest.raises(IndexError, match="out of bounds"):
+        d[[0, 4]] = 0
+    with pytest.raises(ValueError, match=r"do not go into|broadcast"):
+        d[[0, 1]] = [1, 2]
 
 
 def test_axes_in_another_order(given):

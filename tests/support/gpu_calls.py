@@ -54,6 +54,14 @@ def copied(x):
     return out
 
 
+def added(x, places):
+    """Items with each added once more, to that of its place."""
+    out = x.copy()
+    if x.size:
+        np.add.at(out, places % x.size, x)
+    return out
+
+
 CALLS = {
     "axis_reduce": (
         "axis_reduce.sum",
@@ -147,6 +155,11 @@ CALLS = {
         "take.items",
         lambda x: cubc.take(x, x >> 54, mode="wrap"),
         lambda x: np.take(x, x >> 54, mode="wrap"),  # which subtracts until it fits
+    ),
+    "scatter": (
+        "scatter.sum",
+        lambda x: cubc.scatter(x, x >> 54, x, "sum", mode="wrap"),
+        lambda x: added(x, x >> 54),
     ),
     "transform": ("transform.mul", lambda x: cubc.transform("3 * x", x=x), lambda x: 3 * x),
     "transpose": (

@@ -191,6 +191,12 @@ LABELS = {
         "ipt_16.tpb_256",
         "ipt_2.tpb_1024",
     ],
+    "scatter": [
+        "ipt_1.tpb_64",
+        "ipt_3.tpb_96",
+        "ipt_16.tpb_256",
+        "ipt_2.tpb_1024",
+    ],
     "transpose": [
         "ipt_2.tpb_64.mb_1",
         "ipt_6.tpb_192.mb_2",
@@ -244,6 +250,7 @@ BENCHMARKS = {
     "sort": ["sort.keys", "sort.pairs"],
     "spinor_twist": ["spinor_twist.apply"],
     "take": ["take.items", "take.rows"],
+    "scatter": ["scatter.set", "scatter.sum"],
     "topk": ["topk.pairs"],
     "transform": ["transform.mul", "transform.nstream"],
     "transpose": ["transpose.matrix"],

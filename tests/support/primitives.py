@@ -67,6 +67,13 @@ def order(x):
     return np.argsort(x, kind="stable")
 
 
+def added(x):
+    """Items with each added once more, to that of its place."""
+    out = x.copy()
+    np.add.at(out, x % max(x.size, 1), x)
+    return out
+
+
 def pair(options):
     """With out= of two arrays, where there are two."""
     if "keys" in options:
@@ -116,6 +123,9 @@ PRIMITIVES = {
         lambda x, **o: cubc.take(x, x, mode="wrap", **o),
         lambda x: np.take(x, x, mode="wrap"),
         {"out": LIKE},
+    ),
+    "scatter": Primitive(
+        lambda x, **o: cubc.scatter(x, x, x, "sum", mode="wrap", **o), added, {"out": LIKE}
     ),
     "bincount": Primitive(
         lambda x, **o: cubc.bincount(x, minlength=100, **o),

@@ -261,6 +261,34 @@ typedef struct cubc_take_params {
     int mode;
 } cubc_take_params;
 
+// Values to places that indices name, as numpy.put along an axis: the items are
+// [outer][length][columns] and the values [outer][count][columns]. There is an index along the axis
+// for each of count, or with `along` for each value. Indices and mode are as those of
+// cubc_take_params. Without an operator a value replaces the item, one of those that have one
+// place; with one it becomes op(item, value), for all values in any order, so that op has to be
+// commutative too. With `distinct` no two values have one place. Otherwise an operator is for items
+// of 1 to 8 bytes that are real numbers or bool, and the sum for complex ones. out may be in; no
+// others may overlap. A GPU combines items of one byte together with the byte that makes two of
+// them, which it leaves as it is: at an odd end of the array that is the byte before or behind it.
+typedef struct cubc_scatter_params {
+    const void *in;      // n items
+    const void *indices; // index_count integers, or a cubc_lazy
+    const void *values;  // total of them, or a cubc_lazy; of the items' type
+    void *out;           // n items
+    uint64_t n;
+    uint64_t index_count;
+    uint64_t total;
+    uint64_t length;  // of the axis
+    uint64_t columns; // items behind the axis; 1 for the last one
+    cubc_type type;
+    cubc_type index_type;
+    cubc_type value_type;
+    const char *op; // NULL; or "sum" "prod" "min" "max" "any" "all", or a C expression of a and b
+    int along;
+    int distinct;
+    int mode;
+} cubc_scatter_params;
+
 // Histograms: number of items in each bin, or sum of their weights. An item that is in no bin, as
 // NaN, is not counted. If items are the channels of pixels, one pixel after the other, each of the
 // first `active` channels has a histogram.
@@ -455,6 +483,10 @@ cubc_status cubc_take_temp_bytes(cubc_device *device, const cubc_take_params *pa
                                  size_t *bytes);
 cubc_status cubc_take(cubc_device *device, const cubc_take_params *params, void *temp,
                       size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_scatter_temp_bytes(cubc_device *device, const cubc_scatter_params *params,
+                                    size_t *bytes);
+cubc_status cubc_scatter(cubc_device *device, const cubc_scatter_params *params, void *temp,
+                         size_t temp_bytes, cubc_stream stream);
 
 cubc_status cubc_merge_sort_temp_bytes(cubc_device *device, const cubc_merge_sort_params *params,
                                        size_t *bytes);

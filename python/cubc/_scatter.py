@@ -1,0 +1,375 @@
+"""Items to places that their indices name: numpy.put, its like along an axis, and with an operator.
+
+Atomic operations combine items of which several have one place, in any order. Where the order
+shows, the values are sorted by their places, those of one place reduced in their order, and the
+results, of which no two have one place, are combined with the items.
+"""
+
+from typing import Any, Unpack
+
+import numpy as np
+
+from ._axes import axis_number, items_of
+from ._calls import as_array, beside, described, named, primitive
+from ._core import Lazy, asarray, call, transform
+from ._indexing import MODES, check_indices
+from ._lazy import lazy
+from ._options import Where, without_workspace
+from ._runs import reduce_by_key
+from ._sorting import argsort
+from ._strides import gathered, steps_of
+
+_BUILT_IN = ("sum", "prod", "min", "max", "any", "all")
+# An index of an axis of n items, brought into [0, n) as by kernels/shared/places.h.
+_INTO_AXIS = {
+    "raise": "k < 0 ? (k + n < 0 ? 0 : k + n) : k < n ? k : n - 1",
+    "wrap": "(k % n + n) % n",
+    "clip": "k < 0 ? 0 : k < n ? k : n - 1",
+}
+
+
+@primitive(workspace=None)
+def scatter(
+    x,
+    indices,
+    values,
+    /,
+    op=None,
+    axis=None,
+    *,
+    out=None,
+    mode="raise",
+    commutative=False,
+    deterministic=False,
+    **where: Unpack[Where],
+) -> Any:
+    """Write values to the places that indices name, or combine them with the items there.
+
+    What ``numpy.add.at(x, indices, values)`` does in place, `scatter` does with ``op="sum"``. A
+    call with ``out=x`` changes `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Items, of any number of dimensions.
+    indices : array_like or Lazy
+        Integers, of any number of dimensions, as for `take`.
+    values : array_like, number or Lazy
+        Values, converted to the type of `x`. They have the shape of ``take(x, indices, axis)``, or
+        one that is broadcast to it.
+    op : str or function, optional
+        Operator as for `reduce`, but for "argmin" and "argmax". None: a value replaces the item.
+    axis : int, optional
+        Axis that the indices are along; by default `x` is taken flat.
+    out : array, optional
+        Array for the result, of the shape and type of `x`: `x` itself, or apart from all inputs.
+    mode : {"raise", "wrap", "clip"}
+        As for `take`.
+    commutative : bool
+        The values of one place may be combined in any order by an operator of your own, so that
+        atomic operations do. The built-in operators always are.
+    deterministic : bool
+        Every run gives the same bits: of values that replace, the last one with a place stays
+        there; others are sorted by their places and combined in their order, as by
+        `reduce_by_key`. This waits for the device.
+
+    Returns
+    -------
+    numpy.ndarray, cubc.Array or out
+        Items, of the shape and the type of `x`.
+
+    Raises
+    ------
+    IndexError
+        For an index beyond the items with "raise"; for any index if there are no items.
+    TypeError
+        For indices that are no integers; for an `out` of another type.
+    ValueError
+        For an axis that is not there, another `mode`, values that cannot be broadcast.
+    CompileError
+        If the expression does not compile.
+
+    Notes
+    -----
+    Of values that replace, any one with a place stays there, if it is not deterministic. Sums of
+    float16 and bfloat16 are rounded after each value by atomic operations, and once for each place
+    by the sorted way. The sorted way is taken too for an own operator that is not commutative, and
+    for structs and complex numbers, but for sums.
+
+    Examples
+    --------
+    >>> print(cubc.scatter(np.zeros(4), np.array([1, 3, 1]), np.array([1.0, 2.0, 4.0]), "sum"))
+    [0. 5. 0. 2.]
+    """
+    items = as_array(x)
+    places = indices
+    if not isinstance(places, Lazy):
+        places = as_array(beside(items, indices, where.get("stream")))
+    shape = tuple(items.shape)
+    if axis is None:
+        shape, number = (items_of(shape),), 0
+    else:
+        number = axis_number(axis, len(shape) or 1)
+        shape = shape or (1,)
+    moved = (*shape[:number], *tuple(places.shape), *shape[number + 1 :])
+    check_mode(mode)
+    check_indices("scatter", places, shape, number, mode, where)
+    fields = {
+        "in": items,
+        "indices": places,
+        "values": _broadcast(items, values, moved, where),
+        "op": op,
+        "length": shape[number],
+        "columns": items_of(shape[number + 1 :]),
+        "mode": MODES[mode],
+        "out": ("in", tuple(items.shape), out),
+    }
+    return _scatter(fields, mode, commutative, deterministic, where)
+
+
+def check_mode(mode: Any) -> None:
+    """Raise ValueError for a mode that is not there."""
+    if mode not in MODES:
+        raise ValueError(f"mode is {mode!r}: expected 'raise', 'wrap' or 'clip'")
+
+
+def _broadcast(items: Any, values: Any, shape: tuple[int, ...], where: Where) -> Any:
+    """Return values of the items' type, as many as the shape has, beside the items."""
+    stream = where.get("stream")
+    if not isinstance(values, Lazy):
+        values = as_array(beside(items, values, stream))
+    own = tuple(values.shape)
+    if own != shape:
+        if np.broadcast_shapes(own, shape) != shape:
+            raise ValueError(f"values of the shape {own} do not go into {shape}")
+        if isinstance(values, Lazy):
+            values = _evaluated(values, items, where)
+        if isinstance(values, np.ndarray):
+            values = np.broadcast_to(values, shape)
+        else:
+            steps = [s if n != 1 else 0 for n, s in zip(own, steps_of(own), strict=True)]
+            steps = [*[0] * (len(shape) - len(own)), *steps]
+            values = gathered(asarray(values).reshape(-1), 0, shape, steps, stream)
+    dtype = _dtype(items)
+    if str(values.dtype) == str(dtype):
+        return values
+    if np.dtype(_dtype(values)).kind == "c" and dtype.kind != "c":
+        raise TypeError("complex values do not go into real items: take their real parts")
+    return lazy("v", v=values, dtype=dtype)
+
+
+def _evaluated(x: Lazy, items: Any, where: Where) -> Any:
+    """Return the items of a lazy input, in host memory where others are: it may have no arrays."""
+    out = np.empty(x.shape, x.dtype) if isinstance(items, np.ndarray) else None
+    return transform(x, out=out, **without_workspace(where))
+
+
+def _flat(x: Any) -> Any:
+    """Return an array of any library, or a number, in one dimension."""
+    if isinstance(x, np.ndarray | np.generic):
+        return np.asarray(x).reshape(-1)
+    return asarray(x).reshape(-1)
+
+
+def _dtype(x: Any) -> Any:
+    """Return NumPy's dtype of an array of any library."""
+    return x.dtype if isinstance(x, np.ndarray | Lazy) else asarray(x).dtype
+
+
+def _scatter(
+    fields: dict[str, Any], mode: str, commutative: Any, deterministic: Any, where: Where
+) -> Any:
+    """Call the core: with atomic operations, or without two values of one place."""
+    op, dtype = fields["op"], _dtype(fields["in"])
+    exact = op in _BUILT_IN and dtype.kind in "biu"
+    in_order = bool(deterministic) and not exact
+    if op is not None:
+        in_order = in_order or (op not in _BUILT_IN and not commutative)
+        in_order = in_order or dtype.fields is not None or (dtype.kind == "c" and op != "sum")
+    if in_order and items_of(tuple(fields["values"].shape)):
+        fields = _distinct(fields, mode, where)
+    return call("scatter", fields, **where)[0]
+
+
+def _distinct(fields: dict[str, Any], mode: str, where: Where) -> dict[str, Any]:
+    """Return the fields with the values of each place as one, combined in their order."""
+    options = without_workspace(where)
+    values, indices = fields["values"], fields["indices"]
+    size, length, columns = items_of(tuple(values.shape)), fields["length"], fields["columns"]
+    rows = max(1, items_of(tuple(fields["in"].shape)) // (length * columns))
+    count = size // (rows * columns)
+    if isinstance(indices, Lazy):
+        indices = _evaluated(indices, fields["in"], where)
+    if isinstance(values, Lazy):
+        values = _evaluated(values, fields["in"], where)
+    along = "i" if fields.get("along") else "i / c % m"
+    index = lazy(
+        f"static_cast<i64>(t[{along}])",
+        t=indices,
+        dtype="int64",
+        size=size,
+        **({} if along == "i" else {"c": columns, "m": count}),
+    )
+    k = lazy(_INTO_AXIS[mode], k=index, n=length, dtype="int64")
+    text = "(static_cast<i64>(i) / r * n + k) * c + static_cast<i64>(i) % c"
+    places = transform(text, k=k, r=columns * count, n=length, c=columns, dtype="int64", **options)
+    order = argsort(places, **options)
+    keys, results = reduce_by_key(
+        lazy("t[o]", t=places, o=order),
+        lazy("v[o]", v=values, o=order, dtype=_dtype(values)),
+        fields["op"] or "b",
+        dtype=None if _dtype(values).fields else _dtype(values),
+        deterministic=True,
+        **options,
+    )
+    return {
+        **fields,
+        "indices": keys,
+        "values": results,
+        "length": items_of(tuple(fields["in"].shape)),
+        "columns": 1,
+        "along": 0,
+        "mode": MODES["clip"],
+        "distinct": 1,
+    }
+
+
+@named
+def put(a, ind, v, mode="raise", *, deterministic=False, stream=None, device=None) -> None:
+    """Replace items of an array taken flat by values, in place, as numpy.put does.
+
+    Parameters
+    ----------
+    a : array
+        Array that is changed.
+    ind : array_like
+        Integers; negative ones count from the end.
+    v : array_like
+        Values, converted to the type of `a`, and repeated if they are fewer than the indices.
+    mode : {"raise", "wrap", "clip"}
+        As for `take`.
+    deterministic : bool
+        Of several values for one place the last one stays there, as in NumPy; otherwise any one.
+    stream, device
+        As for `scatter`.
+
+    Raises
+    ------
+    IndexError, TypeError, ValueError
+        As `scatter`; a TypeError too for an `a` that is no array.
+
+    Examples
+    --------
+    >>> x = np.arange(5)
+    >>> cubc.put(x, [0, -1], [-44, -55])
+    >>> print(x)
+    [-44   1   2   3 -55]
+    """
+    a = _changeable("put", a)
+    options: Where = {"stream": stream, "device": device}
+    places = _flat(as_array(beside(a, ind, stream)))
+    if np.dtype(_dtype(places)).kind not in "biu" and items_of(tuple(places.shape)):
+        raise TypeError(f"put(): the indices are {places.dtype}, expected integers")
+    values = _flat(as_array(beside(a, v, stream)))
+    given, count = items_of(tuple(values.shape)), items_of(tuple(places.shape))
+    if not given or not count:
+        return
+    if _dtype(places).kind == "b":
+        places = lazy("k", k=places, dtype="int64")
+    if given != count:
+        at = {"n": given} if given < count else {}
+        values = lazy(
+            f"v[{'i % n' if at else 'i'}]", v=values, size=count, dtype=_dtype(values), **at
+        )
+    _change(
+        a, {"axis": None, "mode": mode, "deterministic": deterministic}, places, values, options
+    )
+
+
+@named
+def put_along_axis(arr, indices, values, axis, *, stream=None, device=None) -> None:
+    """Put values into each line along an axis at its own places, as numpy.put_along_axis does.
+
+    Parameters
+    ----------
+    arr : array
+        Array that is changed.
+    indices : array_like
+        Integers, of the shape of `arr` but for the axis; what `argsort` returns.
+    values : array_like or number
+        Values, of the shape of `indices`, or one that is broadcast to it.
+    axis : int or None
+        Axis along which to put; None takes `arr` flat.
+    stream, device
+        As for `scatter`.
+
+    Raises
+    ------
+    IndexError, TypeError, ValueError
+        As `take_along_axis` and `scatter`.
+
+    Examples
+    --------
+    >>> x = np.array([[10, 30, 20], [60, 40, 50]])
+    >>> cubc.put_along_axis(x, np.array([[1], [0]]), 99, axis=1)
+    >>> print(x.tolist())
+    [[10, 99, 20], [99, 40, 50]]
+    """
+    a = _changeable("put_along_axis", arr)
+    where: Where = {"stream": stream, "device": device}
+    places = as_array(beside(a, indices, stream))
+    if np.dtype(_dtype(places)).kind not in "iu":
+        raise IndexError("the indices are no integers")
+    shape, of = tuple(a.shape), tuple(places.shape)
+    if axis is None:
+        shape, axis = (items_of(shape),), 0
+    if len(of) != len(shape):
+        raise ValueError(f"the indices have {len(of)} dimensions and the array {len(shape)}")
+    number = axis_number(axis, len(shape))
+    others, theirs = (s[:number] + s[number + 1 :] for s in (shape, of))
+    if others != theirs:
+        if not isinstance(places, np.ndarray):
+            raise ValueError(
+                f"indices of the shape {of} for an array of {shape}: only the axis differs"
+            )
+        of = (*shape[:number], of[number], *shape[number + 1 :])
+        places = np.broadcast_to(places, of)
+    check_indices("put_along_axis", places, shape, number, "raise", where)
+    fields = {
+        "indices": places,
+        "values": _broadcast(a, values, of, where),
+        "op": None,
+        "length": shape[number],
+        "columns": items_of(shape[number + 1 :]),
+        "along": 1,
+        "mode": MODES["raise"],
+    }
+    _in_place(
+        a,
+        lambda x: _scatter(
+            {**fields, "in": x, "out": ("in", tuple(x.shape), x)}, "raise", False, False, where
+        ),
+    )
+
+
+def _changeable(function: str, a: Any) -> Any:
+    """Return an array that may be changed; TypeError for anything else."""
+    given = described(a)
+    if not hasattr(given, "dtype") or isinstance(given, np.generic | Lazy):
+        raise TypeError(f"{function}() changes an array in place, and {type(a).__name__} is none")
+    return given
+
+
+def _change(a: Any, options: dict[str, Any], places: Any, values: Any, where: Where) -> None:
+    """Scatter into an array in place."""
+    _in_place(a, lambda x: scatter(x, places, values, out=x, **options, **where))
+
+
+def _in_place(a: Any, change: Any) -> None:
+    """Change an array; of one in host memory with gaps a copy, whose items go back."""
+    if not isinstance(a, np.ndarray) or a.flags.c_contiguous:
+        change(a)
+        return
+    copy = np.ascontiguousarray(a)
+    change(copy)
+    a[...] = copy
