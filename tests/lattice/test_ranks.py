@@ -297,13 +297,13 @@ def test_a_rank_that_dies_ends_the_others(tmp_path, device):
 
 def sleep_in_a_solve(comm):
     """Rank 1 solves nothing, as if it hung."""
-    grid = lattice.Grid((1, 1, 1, comm.size), comm, timeout=2)
+    grid = lattice.Grid((1, 1, 1, comm.size), comm, timeout=6)
     gauge = lattice.Gauge(grid.part(near_one(whole_extent(grid.grid)[::-1])), grid=grid)
     operator, b = lattice.Wilson(gauge, KAPPA), fields(EXTENT, 2)[1]
     operator.solve(b, **SOLVE)  # there is memory to share
     comm.allgather(None)
     if comm.rank == 0:
-        with pytest.raises(TimeoutError, match="rank 0 of 2 waited 2 s for the sums of rank 1"):
+        with pytest.raises(TimeoutError, match="rank 0 of 2 waited 6 s for the sums of rank 1"):
             operator.solve(b, **SOLVE)
     comm.allgather(None)
 
