@@ -78,6 +78,7 @@ class Array:
     min: Any
     nonzero: Any
     prod: Any
+    put: Any
     repeat: Any
     searchsorted: Any
     std: Any
