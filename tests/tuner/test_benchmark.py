@@ -274,9 +274,8 @@ def test_base_fails(tmp_path, device):
 
     with pytest.raises(tuner.BaseFailed, match="a key that is not there") as caught:
         search(own(SAXPY.replace("BROKEN", ""), fails), db, device, axes)
-    assert "test_benchmark.py" in str(caught.value) and "_user_benchmark.py" not in str(
-        caught.value
-    )
+    # Without the name of the file, which some releases of cloudpickle take out.
+    assert ", in fails" in str(caught.value) and "_user_benchmark.py" not in str(caught.value)
 
     def expects(state):
         saxpy(state)
