@@ -71,7 +71,7 @@ static cubc_status check_types(const cubc_scatter_params *params)
     return CUBC_OK;
 }
 
-// How values come to their places: the operator is there already.
+// The ways that values are combined with the items at their places.
 static cubc_status choose_update(const cubc_scatter_params *params, const problem *p, update *out)
 {
     type_kind kind = type_table[p->type].kind;

@@ -65,7 +65,7 @@
 #include "types.h" // here, as an include under a condition counts for all
 #if TUNE_CUT
 #include "halo.h"
-#define DSLASH_KERNEL KERNEL_AHEAD // of the launch that sends the faces: dslash_faces.h
+#define DSLASH_KERNEL KERNEL_AHEAD // of the launch that sends the faces: faces.h
 #else                              // there are no faces
 #define DSLASH_KERNEL KERNEL
 enum : u32 {

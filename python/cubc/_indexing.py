@@ -16,6 +16,12 @@ from ._sorting import argsort
 MODES = {"raise": 0, "wrap": 1, "clip": 2}
 
 
+def check_mode(mode: Any) -> None:
+    """Raise ValueError for a mode that is not there."""
+    if mode not in MODES:
+        raise ValueError(f"mode is {mode!r}: expected 'raise', 'wrap' or 'clip'")
+
+
 @primitive(workspace=None)
 def take(x, indices, /, axis=None, out=None, mode="raise", **where: Unpack[Where]) -> Any:
     """Take items by their indices, as numpy.take does: ``x[indices]`` of an array taken flat.
@@ -63,8 +69,7 @@ def take(x, indices, /, axis=None, out=None, mode="raise", **where: Unpack[Where
     else:
         number = axis_number(axis, len(shape) or 1)
         shape = shape or (1,)
-    if mode not in MODES:
-        raise ValueError(f"mode is {mode!r}: expected 'raise', 'wrap' or 'clip'")
+    check_mode(mode)
     check_indices("take", places, shape, number, mode, where)
     result = (*shape[:number], *tuple(places.shape), *shape[number + 1 :])
     fields = {

@@ -12,7 +12,7 @@ import numpy as np
 from ._axes import axis_number, items_of
 from ._calls import as_array, beside, described, named, primitive
 from ._core import Lazy, asarray, call, transform
-from ._indexing import MODES, check_indices
+from ._indexing import MODES, check_indices, check_mode
 from ._lazy import lazy
 from ._options import Where, without_workspace
 from ._runs import reduce_by_key
@@ -125,12 +125,6 @@ def scatter(
         "out": ("in", tuple(items.shape), out),
     }
     return _scatter(fields, mode, commutative, deterministic, where)
-
-
-def check_mode(mode: Any) -> None:
-    """Raise ValueError for a mode that is not there."""
-    if mode not in MODES:
-        raise ValueError(f"mode is {mode!r}: expected 'raise', 'wrap' or 'clip'")
 
 
 def _broadcast(items: Any, values: Any, shape: tuple[int, ...], where: Where) -> Any:
