@@ -12,7 +12,6 @@ import os
 import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
-from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -31,17 +30,19 @@ def rate(benchmark, axes, gpus, options):
     """Variants a minute, and how many they were."""
     with tempfile.TemporaryDirectory() as folder:
         os.environ["CUBC_CACHE"] = str(Path(folder, "cache"))  # the pool's processes inherit it
-        begin = time.perf_counter()
-        result = tuner.search(
-            benchmark,
-            axes,
-            db=Path(folder, "gpus.db"),
-            executor=partial(ProcessPoolExecutor, gpus, mp_context=get_context("spawn")),
-            seconds=options.seconds,
-            confirm=0,
-            progress=False,
-        )
-        wall = time.perf_counter() - begin
+        # Its processes have ended, and given their GPUs back, when the next search begins.
+        with ProcessPoolExecutor(gpus, mp_context=get_context("spawn")) as executor:
+            begin = time.perf_counter()
+            result = tuner.search(
+                benchmark,
+                axes,
+                db=Path(folder, "gpus.db"),
+                executor=executor,
+                seconds=options.seconds,
+                confirm=0,
+                progress=False,
+            )
+            wall = time.perf_counter() - begin
     done = sum(
         group.status(variant) in ("ok", "lost")
         for group in result.groups
