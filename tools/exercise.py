@@ -122,6 +122,24 @@ def searches(x):
     assert (found == [part.max() if part.size else 0 for part in parts][1:-1]).all()
 
 
+def indices(x):
+    """Items taken, scattered and put by their places."""
+    n, d = x.size, cubc.asarray(x)
+    k = (np.arange(n) * 7 % 5).astype("int64")
+    sums = np.zeros(5, total_type(x))
+    np.add.at(sums, k, x)
+    for deterministic in (False, True):
+        none, values = np.zeros(5, sums.dtype), cubc.asarray(x.astype(sums.dtype))
+        found = cubc.scatter(
+            cubc.asarray(none), cubc.asarray(k), values, "sum", deterministic=deterministic
+        )
+        assert np.allclose(found.numpy(), sums)
+    turned = cubc.asarray(np.zeros_like(x))
+    cubc.put(turned, cubc.asarray(np.arange(n)[::-1].copy()), d)
+    assert (turned.numpy() == x[::-1]).all()
+    assert (cubc.take(d, cubc.asarray(k)).numpy() == x[k]).all()
+
+
 def transforms(x):
     """Transforms, batches of copies and outer products."""
     n, d = x.size, cubc.asarray(x)
@@ -150,7 +168,7 @@ def lazy_inputs(x):
     assert (cubc.select(lazy, "x > 3").numpy() == items[items > 3]).all()
 
 
-GROUPS = (reductions, scans, selections, sorts, merges, searches, transforms, lazy_inputs)
+GROUPS = (reductions, scans, selections, sorts, merges, searches, indices, transforms, lazy_inputs)
 
 
 def on_items(group, name):
@@ -258,6 +276,23 @@ def staggered():
             assert D.solve(b, sloppy=sloppy)[1].converged
 
 
+def faces():
+    """A lattice that is its own neighbour: faces are packed, sent and taken in one device."""
+    u = cubc.lattice.quenched((4, 6, 4, 8), 6.0, 2, start="hot", over_relaxation=1)
+    links = u.links()
+    sites = (8, 4, 6, 4)
+    grid = cubc.lattice.Grid(cut="zt")
+    cut = cubc.lattice.Gauge(links, grid=grid)
+    x = np.ones((*sites, 4, 3), complex)
+    b = np.ones((*sites, 3), complex)
+    for precision in ("double", "half"):
+        for Operator, field in ((cubc.lattice.Wilson, x), (cubc.lattice.HISQ, b)):
+            found, expected = (Operator(g, 0.1, precision=precision)(field) for g in (cut, u))
+            assert np.allclose(found, expected, atol=1e-2)
+    assert cubc.lattice.Wilson(cut, 0.1).solve(x, sloppy="single")[1].converged
+    grid.check()
+
+
 def domain_wall():
     """Operators with a fifth dimension."""
     u = cubc.lattice.quenched((4, 6, 2, 4), 6.0, 2, start="hot", over_relaxation=1)
@@ -287,7 +322,7 @@ PARTS = {
     f"{name}.{group.__name__}": functools.partial(on_items, group, name)
     for name in ("int8", "float32", "float64")
     for group in GROUPS
-} | {part.__name__: part for part in (structs, bools, lattice, staggered, domain_wall, sources)}
+} | {part.__name__: part for part in (structs, bools, lattice, staggered, faces, domain_wall, sources)}
 
 if sys.argv[1:] == ["--list"]:
     print(*PARTS)
