@@ -1,10 +1,8 @@
 // Store: the file of measurements as a Python object.
 #include "python/py_module.h"
-
-#include "store/store.h"
+#include "python/py_record.h"
 
 #include <limits.h>
-#include <string.h>
 
 static PyObject *store_type, *rows_type;
 
@@ -91,177 +89,18 @@ static void store_dealloc(PyObject *self)
     py_release(self);
 }
 
-// ---- dicts to structs ---------------------------------------------------------------------------
-static const char *text_of(PyObject *dict, const char *key)
-{
-    PyObject *value = PyDict_GetItemString(dict, key);
-    const char *text = value && value != Py_None ? PyUnicode_AsUTF8AndSize(value, NULL) : "";
-    return text ? text : ""; // the exception stays set
-}
-
-// A message may hold anything, and ends at a NUL; what identifies a row is whole or an error.
-static const char *column_text(PyObject *dict, const store_column *column)
-{
-    PyObject *value = PyDict_GetItemString(dict, column->name);
-    const char *text = text_of(dict, column->name);
-    Py_ssize_t length = 0;
-    if (PyErr_Occurred() || !value || value == Py_None) return text;
-    if (column->offset == offsetof(store_record, row.message)) return text;
-    if (PyUnicode_AsUTF8AndSize(value, &length) && strlen(text) != (size_t)length)
-        PyErr_Format(PyExc_ValueError, "%s holds a NUL", column->name);
-    return text;
-}
-
-static long long integer_of(PyObject *dict, const char *key)
-{
-    PyObject *value = PyDict_GetItemString(dict, key);
-    return value && value != Py_None ? PyLong_AsLongLong(value) : 0;
-}
-
-static double real_of(PyObject *dict, const char *key)
-{
-    PyObject *value = PyDict_GetItemString(dict, key);
-    return value && value != Py_None ? PyFloat_AsDouble(value) : 0;
-}
-
-static int samples_of(PyObject *dict, const char *key, store_series *out)
-{
-    PyObject *value = PyDict_GetItemString(dict, key);
-    char *bytes = NULL;
-    Py_ssize_t length = 0;
-    if (value && value != Py_None && PyBytes_AsStringAndSize(value, &bytes, &length) < 0) return -1;
-    *out = (store_series){(const float *)(const void *)bytes, (size_t)length / 4};
-    if (length % 4 == 0) return 0;
-    PyErr_Format(PyExc_ValueError, "%s are float32 bytes", key);
-    return -1;
-}
-
-static int count_of(PyObject *dict, const char *key, int *out)
-{
-    long long value = integer_of(dict, key);
-    if (PyErr_Occurred()) return -1;
-    *out = (int)value;
-    if (value >= 0 && value <= INT_MAX) return 0;
-    PyErr_Format(PyExc_ValueError, "%s is %lld, must be from 0 to %d", key, value, INT_MAX);
-    return -1;
-}
-
-// The columns of a row that a caller gives; the others are the store's.
-static int column_from(PyObject *dict, const store_column *column, void *to)
-{
-    switch (column->kind) {
-    case STORE_TEXT: *(const char **)to = column_text(dict, column); break;
-    case STORE_COUNT: return count_of(dict, column->name, to);
-    case STORE_REAL: *(double *)to = real_of(dict, column->name); break;
-    case STORE_SERIES: return samples_of(dict, column->name, to);
-    default: break;
-    }
-    return PyErr_Occurred() ? -1 : 0;
-}
-
-static int row_from(PyObject *dict, store_row *out)
-{
-    for (int i = 0; i < STORE_COLUMN_COUNT; i++) {
-        const store_column *column = &store_columns[i];
-        if (column->offset < sizeof *out &&
-            column_from(dict, column, (char *)out + column->offset) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-static void copy_text(PyObject *dict, const char *key, char *out, size_t size)
-{
-    PyOS_snprintf(out, size, "%s", text_of(dict, key));
-}
-
 static PyObject *store_set_device(PyObject *self, PyObject *dict)
 {
-    device_info i = {0};
+    device_info info;
     cubc_status st;
-    if (!PyDict_Check(dict)) {
-        PyErr_SetString(PyExc_TypeError, "expected the dict of device_info()");
-        return NULL;
-    }
-    copy_text(dict, "name", i.name, sizeof i.name);
-    copy_text(dict, "kind", i.kind, sizeof i.kind);
-    copy_text(dict, "model", i.model, sizeof i.model);
-    copy_text(dict, "uuid", i.uuid, sizeof i.uuid);
-    copy_text(dict, "arch", i.arch, sizeof i.arch);
-    copy_text(dict, "compiler", i.compiler, sizeof i.compiler);
-    copy_text(dict, "driver", i.driver, sizeof i.driver);
-    copy_text(dict, "runtime", i.runtime, sizeof i.runtime);
-    i.sm_count = (int)integer_of(dict, "sm_count");
-    i.warp_size = (int)integer_of(dict, "warp_size");
-    i.max_threads = (int)integer_of(dict, "max_threads");
-    i.threads_per_sm = (int)integer_of(dict, "threads_per_sm");
-    i.shared_bytes_per_block = integer_of(dict, "shared_bytes_per_block");
-    i.shared_bytes_per_sm = integer_of(dict, "shared_bytes_per_sm");
-    i.l2_bytes = integer_of(dict, "l2_bytes");
-    i.memory_bytes = integer_of(dict, "memory_bytes");
-    i.clock_khz = integer_of(dict, "clock_khz");
-    i.memory_clock_khz = integer_of(dict, "memory_clock_khz");
-    i.bus_bits = (int)integer_of(dict, "bus_bits");
-    i.ecc = (int)integer_of(dict, "ecc");
-    store *s = PyErr_Occurred() ? NULL : begin_use(self);
+    store *s = py_record_device(dict, &info) < 0 ? NULL : begin_use(self);
     if (!s) return NULL;
     Py_BEGIN_ALLOW_THREADS
-    st = store_device(s, &i, cubc_version());
+    st = store_device(s, &info, cubc_version());
     Py_END_ALLOW_THREADS
     end_use(self);
     if (st) return py_raise(st);
     Py_RETURN_NONE;
-}
-
-// ---- structs to dicts ---------------------------------------------------------------------------
-static PyObject *column_object(const store_column *column, const void *value)
-{
-    const store_series *series = value;
-    switch (column->kind) {
-    case STORE_TEXT: return PyUnicode_FromString(*(const char *const *)value);
-    case STORE_COUNT: return PyLong_FromLong(*(const int *)value);
-    case STORE_ID:
-    case STORE_STATE: return PyLong_FromLongLong(*(const int64_t *)value);
-    case STORE_REAL:
-    case STORE_MEDIAN: return PyFloat_FromDouble(*(const double *)value);
-    case STORE_SERIES:
-        return PyBytes_FromStringAndSize((const char *)series->values,
-                                         (Py_ssize_t)(4 * series->count));
-    }
-    return NULL;
-}
-
-// Takes `value`, which may be NULL with an exception.
-static int put(PyObject *dict, const char *name, PyObject *value)
-{
-    int failed = value ? PyDict_SetItemString(dict, name, value) : -1;
-    Py_XDECREF(value);
-    return failed;
-}
-
-static PyObject *record_dict(const store_record *r)
-{
-    PyObject *dict = PyDict_New();
-    int failed = dict ? put(dict, "id", PyLong_FromLongLong(r->id)) : -1;
-    for (int i = 0; !failed && i < STORE_COLUMN_COUNT; i++) {
-        const store_column *column = &store_columns[i];
-        const void *value = (const char *)r + column->offset;
-        if (column->kind != STORE_ID)
-            failed = put(dict, column->name, column_object(column, value));
-    }
-    if (failed) Py_CLEAR(dict);
-    return dict;
-}
-
-// The same; CUBC_STORE_ERROR for text that is not UTF-8.
-static PyObject *record_object(const store_record *r)
-{
-    PyObject *dict = record_dict(r);
-    if (dict || PyErr_ExceptionMatches(PyExc_MemoryError)) return dict;
-    PyErr_Clear();
-    return py_raise(error_set(__FILE__, __LINE__, CUBC_STORE_ERROR,
-                              "row %lld of the store holds text that is not UTF-8",
-                              (long long)r->id));
 }
 
 // ---- rows ---------------------------------------------------------------------------------------
@@ -291,7 +130,7 @@ static PyObject *store_row_call(PyObject *self, PyObject *given, bool add)
     }
     PyObject *dict = PyDict_Copy(given); // keeps the values while the GIL is dropped
     if (!dict) return NULL;
-    store *s = row_from(dict, &row) < 0 ? NULL : begin_use(self);
+    store *s = py_record_row(dict, &row) < 0 ? NULL : begin_use(self);
     if (!s) {
         Py_DECREF(dict);
         return NULL;
@@ -300,7 +139,7 @@ static PyObject *store_row_call(PyObject *self, PyObject *given, bool add)
     st = put_and_find(s, &row, add, &c, &record, &found);
     Py_END_ALLOW_THREADS
     Py_DECREF(dict);
-    PyObject *stored = st ? py_raise(st) : found ? record_object(&record) : Py_NewRef(Py_None);
+    PyObject *stored = st ? py_raise(st) : found ? py_record_object(&record) : Py_NewRef(Py_None);
     store_end(c);
     end_use(self);
     return stored;
@@ -348,7 +187,7 @@ static int rows_from(PyObject *tuple, store_row *out)
             PyErr_SetString(PyExc_TypeError, "a row is a dict");
             return -1;
         }
-        if (row_from(dict, &out[i]) < 0) return -1;
+        if (py_record_row(dict, &out[i]) < 0) return -1;
     }
     return 0;
 }
@@ -459,7 +298,7 @@ static PyObject *rows_next(PyObject *self)
     Py_BEGIN_ALLOW_THREADS
     st = store_next(rows->cursor, &record, &more);
     Py_END_ALLOW_THREADS
-    PyObject *dict = st || !more ? NULL : record_object(&record);
+    PyObject *dict = st || !more ? NULL : py_record_object(&record);
     rows->running = false;
     return st ? py_raise(st) : dict;
 }
@@ -501,28 +340,12 @@ static PyType_Slot rows_slots[] = {
 static PyType_Spec rows_spec = {"cubc._core._Rows", sizeof(py_rows), 0,
                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, rows_slots};
 
-// The kinds of the columns that a caller gives.
-static int add_columns(PyObject *module)
-{
-    static const char *const kinds[] = {[STORE_TEXT] = "text",
-                                        [STORE_COUNT] = "count",
-                                        [STORE_REAL] = "real",
-                                        [STORE_SERIES] = "series"};
-    PyObject *columns = PyDict_New();
-    int failed = columns ? 0 : -1;
-    for (int i = 0; !failed && i < STORE_COLUMN_COUNT; i++) {
-        const store_column *column = &store_columns[i];
-        if (column->offset < sizeof(store_row))
-            failed = put(columns, column->name, PyUnicode_FromString(kinds[column->kind]));
-    }
-    if (!failed) failed = PyModule_AddObjectRef(module, "STORE_COLUMNS", columns);
-    Py_XDECREF(columns);
-    return failed;
-}
-
 int py_store_setup(PyObject *module)
 {
     if (py_add_type(module, &store_spec, &store_type) < 0) return -1;
-    if (py_add_type(module, &rows_spec, &rows_type) < 0 || add_columns(module) < 0) return -1;
-    return PyModule_AddIntConstant(module, "MOST_SERIES", STORE_SERIES_BYTES);
+    if (py_add_type(module, &rows_spec, &rows_type) < 0) return -1;
+    PyObject *columns = py_record_columns();
+    int failed = columns ? PyModule_AddObjectRef(module, "STORE_COLUMNS", columns) : -1;
+    Py_XDECREF(columns);
+    return failed ? -1 : PyModule_AddIntConstant(module, "MOST_SERIES", STORE_SERIES_BYTES);
 }
