@@ -92,7 +92,7 @@ class Tuner:
     def _search(self, device: str, benchmark: str, workload: dict[str, Any]) -> str:
         """Label of the variant that won."""
         from .tuner import search
-        from .tuner._analyze import winners
+        from .tuner._winners import winners
 
         store = self.folder / "autotune.db"
         result = search(

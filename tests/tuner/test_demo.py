@@ -5,7 +5,7 @@ import stores
 
 from cubc import _core, tuner
 from cubc.tuner import _demo as demo
-from cubc.tuner._search import Result
+from cubc.tuner._result import Result
 
 WINNER, LUCKY = "tpb_128.ipt_4", "tpb_64.ipt_2"
 OWN = {"benchmark": "saxpy.saxpy", "source_hash": "0" * 64}

@@ -6,7 +6,7 @@ import stores
 
 from cubc import _core, tuner
 from cubc.tuner._demo import saxpy
-from cubc.tuner._search import Result
+from cubc.tuner._result import Result
 
 WINNER, BASE = "tpb_128.ipt_4", "tpb_64.ipt_1"
 OWN = {"benchmark": "saxpy.saxpy", "source_hash": "0" * 64}

@@ -15,7 +15,7 @@ from typing import Any
 from cubc import _core
 
 from . import _axes as ax
-from ._analyze import Analysis, analyze, no_winner, winners
+from ._analyze import Analysis, analyze
 from ._compare import compare
 from ._goal import parse as parse_target
 from ._live import compare_live
@@ -32,6 +32,7 @@ from ._stores import expand, store_path
 from ._strategy import DEFAULT, STRATEGIES
 from ._verdict import DRIFT, MOST
 from ._verify import verify, verify_winners
+from ._winners import no_winner, winners
 from ._words import Parser
 from ._workload import matching
 

@@ -17,7 +17,8 @@ import cubc
 from cubc import _core
 
 from ._benchmark import benchmark
-from ._search import Result, search
+from ._result import Result
+from ._search import search
 from ._state import State
 from ._tuned import TunedKernel
 

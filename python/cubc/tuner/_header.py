@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cubc import _core
 
 if TYPE_CHECKING:
-    from ._analyze import Winner
+    from ._winners import Winner
 
 HEAD = """\
 // Variants that cubc {version} measured as fastest. Made by "cubc policy --header".

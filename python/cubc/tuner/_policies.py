@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from cubc import _core
 
 from . import _policy_text as text
-from ._analyze import warn_unconfirmed, winners
 from ._axes import workload_text
 from ._policy_text import Policy
 from ._records import Group
 from ._stores import StorePaths, expand, read
+from ._winners import warn_unconfirmed, winners
 
 
 def use_policies(paths: StorePaths) -> int:

@@ -12,6 +12,7 @@ from ._profile import profile
 from ._recorded import recorded
 from ._recording import record
 from ._remote_bench import BaseFailed
-from ._search import Result, Search, search
+from ._result import Result
+from ._search import Search, search
 from ._state import Launch, State
 from ._verify import verify, verify_winners

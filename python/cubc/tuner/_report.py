@@ -16,12 +16,13 @@ from typing import Any
 
 from cubc import _core
 
-from ._analyze import Analysis, winners
+from ._analyze import Analysis
 from ._axes import calls_near, numbers, workload_text
 from ._importance import varied
 from ._progress_curve import measured_order
 from ._records import PARTIAL, Group
 from ._status import LOST, OK
+from ._winners import winners
 
 BEST = 10  # variants in a table
 FAILURES = 500  # in a table, at most

@@ -15,7 +15,6 @@ from typing import Any
 from cubc import _core
 
 from . import _axes as ax
-from ._analyze import Analysis
 from ._benchmark import Benchmark, joined
 from ._checks import count, integer, positive, share, takes_arguments_of
 from ._constraints import Constraint, parse
@@ -28,11 +27,11 @@ from ._recorded import read as read_calls
 from ._records import Group
 from ._remote_bench import BaseFailed
 from ._replay_target import Replay, is_replay, replay_info, replay_workloads
+from ._result import Result
 from ._session import Session
 from ._stores import MOST_SAMPLES, StorePaths, expand, read, store_path
 from ._strategy import DEFAULT, Exhaustive, Factory, make, warmed
 from ._target import Target
-from ._tuned import TunedKernel, tuned
 from ._workload import CompileTimeWorkload, compile_time_workloads
 from ._workload_results import WorkloadResults
 from ._workload_search import WorkloadSearch
@@ -64,81 +63,6 @@ TIMING: dict[str, Callable[[str, Any], Any]] = {  # options of Workload.measure,
     "samples": count,
     "throttle_below": share,
 }
-
-
-class Result(Analysis):
-    """Analysis of the workloads that a search was asked for.
-
-    Attributes
-    ----------
-    failed : dict of str to str
-        Why a compile-time workload could not be searched, by its name.
-    ended : dict of str to str
-        What ended the search of a compile-time workload, by its name: one of the arguments
-        ``"seconds"``, ``"variants"``, ``"target"`` and ``"patience"``; or ``"space"``, which had no
-        variant left. It is ``""`` of those that were not begun, or whose base took all the time.
-
-    Examples
-    --------
-    >>> r = tuner.search("reduce.sum", axes={"T": "F32"}, seconds=60)  # doctest: +SKIP
-    >>> r.failed, r.ended  # doctest: +SKIP
-    ({}, {'T{ct}=F32': 'seconds'})
-    """
-
-    def __init__(
-        self,
-        groups: list[Group],
-        failed: dict[str, str],
-        ended: dict[str, str],
-        benchmark: Benchmark | None = None,
-    ):
-        super().__init__(groups)
-        self.failed, self.ended = failed, ended
-        self._benchmark = benchmark
-
-    def __getitem__(self, place: int | slice) -> Result:
-        groups = super().__getitem__(place).groups
-        return Result(groups, self.failed, self.ended, self._benchmark)
-
-    def kernel(
-        self, name: str | None = None, *, variant: str | None = None, device: str | None = None
-    ) -> TunedKernel:
-        """Kernel of your own as the winner, to be called with arrays.
-
-        Parameters
-        ----------
-        name
-            Name of the kernel; needed if the source has several.
-        variant
-            Label of another variant that was measured, or ``"base"``; by default the winner, or
-            base if nothing was found FASTER.
-        device
-            Name of the device; by default one of the architecture that was searched.
-
-        Returns
-        -------
-        cubc.Kernel
-            With `label` and `values` of the variant. Called as ``f(x, y, 2.0, n)``, its default
-            `block` is the parameter ``tpb``, and its `grid` has a block for each ``tpb * ipt``
-            items of the largest array.
-
-        Raises
-        ------
-        LookupError
-            If there is no such kernel or variant.
-        ValueError
-            If the search was of a function of cubc, which runs winners after `use_policies`; of
-            several compile-time workloads, of which ``r[0].kernel()`` takes one; or of a device
-            that is not here.
-        CompileError
-            If the kernel does not compile for `device`.
-
-        Examples
-        --------
-        >>> f = tuner.search(twice, seconds=60).kernel()  # of `benchmark`  # doctest: +SKIP
-        >>> f(x, x.size)  # doctest: +SKIP
-        """
-        return tuned(self._benchmark, self.groups, name, variant, device)
 
 
 class Search:

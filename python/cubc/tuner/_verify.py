@@ -14,7 +14,6 @@ from typing import Any
 from cubc import _core
 
 from . import _axes as ax
-from ._analyze import Winner, no_winner, warn_unconfirmed, winners
 from ._compare import Compared, Comparison
 from ._local import Local
 from ._records import restrict
@@ -22,6 +21,7 @@ from ._status import OK
 from ._stores import StorePaths, expand, measurement, read
 from ._target import Request, Run
 from ._verdict import LEAST, MOST, STEP, Verdict, confidence_of_all, judge
+from ._winners import Winner, no_winner, warn_unconfirmed, winners
 from ._workload import CompileTimeWorkload, compile_time_workloads
 
 TIMING = {"min_samples": 20, "max_samples": 20, "timeout": 0.5}  # for each workload in a round
