@@ -1,28 +1,20 @@
 """Searches whose variants are measured by the processes of an executor."""
 
-import contextlib
 import importlib.util
 import multiprocessing
 import os
-import signal
 import subprocess
 import sys
 import tempfile
-import time
-from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
-from pathlib import Path
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 
 import pytest
 import stores
-from searches import AXES, TIMING, keys, search, variant_rows
+from searches import AXES, TIMING, complete, keys, search, variant_rows
 
 from cubc import _core, tuner
-from cubc.tuner import _deadlines as deadlines
-from cubc.tuner import _limits as limits
 from cubc.tuner import _pool as pool
 from cubc.tuner import _remote as remote
-from cubc.tuner._target import Late, Request, Run
-from cubc.tuner._workload import compile_time_workloads
 
 SPAWN = multiprocessing.get_context("spawn")
 
@@ -36,17 +28,6 @@ def db(tmp_path):
 def processes():
     with ProcessPoolExecutor(2, mp_context=SPAWN) as pool:
         yield pool
-
-
-def complete(db, variants):
-    """Every variant once, with base, and nothing failed."""
-    found = keys(db)
-    assert len(found) == len(set(found)) == variants + 1
-    rows = stores.read(db)
-    assert {row["status"] for row in rows} == {"ok"}
-    # Base is told from the variants, though every process measures it with its first one.
-    assert all(bool(row["base_samples"]) == (row["variant"] != "base") for row in rows)
-    assert all(bool(row["message"]) == (row["variant"] == "base") for row in rows)
 
 
 def test_a_process_pool(db, processes):
@@ -242,196 +223,6 @@ def test_a_device_of_another_architecture_measures_nothing(db, singly):
     assert [row["status"] for row in rows] == ["ok"] * len(rows)
     assert len(rows) in (3, 4)
     assert {row["device_uuid"] for row in rows} == {_core.device_info("cpu")["uuid"]}
-
-
-class Losing(ThreadPoolExecutor):
-    """Some of its tasks are never answered."""
-
-    def __init__(self, lost):
-        super().__init__(1)
-        self.lost, self.given = lost, 0
-
-    def submit(self, function, *arguments):
-        self.given += 1
-        return Future() if self.given in self.lost else super().submit(function, *arguments)
-
-
-@pytest.fixture
-def impatient(monkeypatch, singly):
-    monkeypatch.setattr(pool, "PATIENCE", 0.2)
-    monkeypatch.setattr(pool, "LOOK", 0.1)
-    monkeypatch.setattr(pool, "FACTOR", 1.0)
-    monkeypatch.setattr(deadlines, "RUN_FLOOR", 1.0)
-
-
-def test_a_task_that_is_lost_is_given_to_another(db, impatient):
-    search(db, executor=Losing({4}))
-    complete(db, 4)
-
-
-def test_a_variant_that_is_lost_twice_is_recorded(db, impatient, monkeypatch):
-    monkeypatch.setattr(deadlines, "RUN_FLOOR", 0.1)  # no variant is answered in any case
-    soon = TIMING | {"timeout": 0.1}
-    search(db, executor=Losing({3, 4, 5, 6, 7, 8}), variants=2, timing=soon)
-    rows = variant_rows(db)
-    assert [row["status"] for row in rows] == ["timeout"] * 2
-    assert all("no process answered, 2 times" in row["message"] for row in rows)
-
-
-def test_seconds_hold_where_everything_is_lost(db):
-    begin = time.monotonic()
-    search(db, executor=Losing(range(3, 100)), seconds=1)
-    assert time.monotonic() - begin < 10
-    assert variant_rows(db) == []
-
-
-def test_a_task_ends_with_the_search():
-    """A variant that hangs does not keep the process from the next search's tasks."""
-    workload = compile_time_workloads("reduce.sum", AXES, "cpu")[0]
-    try:
-        with pytest.raises(Late):
-            remote.work("an id", workload, [Request("base", [Run(0, 0)], TIMING)], "cpu", 0.0)
-    finally:
-        remote._here.claimed.close()
-        del remote._here.claimed
-
-
-def dying(workload_id, workload, requests, *others):
-    """Stands for `remote.work`: the first process that gets a certain variant dies."""
-    marker = os.environ["CUBC_TEST_MARKER"]
-    if requests[0].variant != "base" and not os.path.exists(marker):
-        open(marker, "w").close()
-        os.kill(os.getpid(), signal.SIGKILL)
-    return _work(workload_id, workload, requests, *others)
-
-
-_work = remote.work
-
-
-SEARCHING = """
-from concurrent.futures import ProcessPoolExecutor
-from cubc import tuner
-if __name__ == "__main__":
-    tuner.search("reduce.sum", {"T": "F32", "Elements": 16}, db="killed.db", device="cpu",
-                 executor=ProcessPoolExecutor(1))
-"""
-
-
-def test_a_killed_search_leaves_no_measuring_process(tmp_path):
-    """The pool's processes stay: a device that they kept would be refused to the next search."""
-    script = tmp_path / "searching.py"
-    script.write_text(SEARCHING)
-    with subprocess.Popen([sys.executable, str(script)], cwd=tmp_path) as search:
-        while not (measuring := measuring_processes(search.pid)):
-            time.sleep(0.05)
-        left = limits.descendants(search.pid)
-        search.kill()
-    try:
-        while any(map(is_measuring, measuring)):
-            time.sleep(0.05)
-    finally:
-        for pid in left:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-
-
-def measuring_processes(pid):
-    return [one for one in limits.descendants(pid) if is_measuring(one)]
-
-
-def is_measuring(pid):
-    try:
-        return "cubc.tuner._worker" in Path(f"/proc/{pid}/cmdline").read_text().split("\0")
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-
-
-def test_a_process_that_dies_costs_nothing(db, monkeypatch, tmp_path):
-    """Its pool is replaced, and what it had to do is done by another."""
-    monkeypatch.setenv("CUBC_TEST_MARKER", str(tmp_path / "died"))
-    monkeypatch.setattr(remote, "work", dying)
-    made = []
-
-    def make():
-        made.append(ProcessPoolExecutor(2, mp_context=SPAWN))
-        return made[-1]
-
-    search(db, executor=make)
-    complete(db, 4)
-    assert len(made) == 2
-    assert (tmp_path / "died").exists()
-
-
-class Breaking(ThreadPoolExecutor):
-    """Breaks as a pool of processes may whose manager sees a death while tasks are submitted."""
-
-    given = 0
-
-    def submit(self, function, *arguments):
-        self.given += 1
-        if self.given <= 2:  # what the device is, and base
-            return super().submit(function, *arguments)
-        if self.given == 3:
-            return Future()  # forgotten
-        if self.given == 4:
-            (failed := Future()).set_exception(BrokenExecutor("a process died"))
-            return failed
-        if self.given == 5:
-            raise OSError("handle is closed")
-        raise BrokenExecutor("a process died")
-
-
-def test_a_pool_that_breaks_while_it_is_given_tasks(db, singly):
-    made = iter([Breaking(1), ThreadPoolExecutor(1)])
-    search(db, executor=lambda: next(made))
-    complete(db, 4)
-
-
-def test_a_pool_that_breaks_and_cannot_be_replaced(db, monkeypatch, tmp_path):
-    monkeypatch.setenv("CUBC_TEST_MARKER", str(tmp_path / "died"))
-    monkeypatch.setattr(remote, "work", dying)
-    with (
-        ProcessPoolExecutor(1, mp_context=SPAWN) as pool,
-        pytest.raises(RuntimeError, match="executor=lambda: ProcessPoolExecutor"),
-    ):
-        search(db, executor=pool)
-    assert "base" in [variant for _, variant, _ in keys(db)]
-
-
-def test_variants_whose_processes_always_die_are_at_fault(db, monkeypatch):
-    real = _core.device_info("cpu")
-
-    class Dead:
-        """An executor whose processes die over variants, but not over base."""
-
-        def submit(self, function, *arguments):
-            request = getattr(function, "args", [None] * 3)
-            if request[2] is None or request[2][0].variant == "base":
-                with ThreadPoolExecutor(1) as pool:
-                    return pool.submit(function, *arguments)
-            (failed := Future()).set_exception(BrokenExecutor("a process died"))
-            return failed
-
-    search(db, executor=Dead(), variants=2)
-    rows = variant_rows(db)
-    assert [row["status"] for row in rows] == ["fault"] * 2
-    assert all("died 2 times" in row["message"] for row in rows)
-    assert {row["device_uuid"] for row in rows} == {real["uuid"]}
-
-
-def test_an_error_in_a_process_is_no_fault_of_a_variant(db, monkeypatch):
-    def crowded(workload_id, workload, requests, *others):
-        if requests[0].variant != "base":
-            raise _core.NoDeviceError("all 1 GPUs of this machine measure for other processes")
-        return _work(workload_id, workload, requests, *others)
-
-    monkeypatch.setattr(remote, "work", crowded)
-    with (
-        ThreadPoolExecutor(1) as threads,
-        pytest.raises(_core.NoDeviceError, match="all 1 GPUs"),
-    ):
-        search(db, executor=threads)
-    assert variant_rows(db) == []
 
 
 def test_an_executor_of_ours_is_ended_where_there_is_no_device(db, monkeypatch):
