@@ -205,6 +205,12 @@ double workload_bytes(const workload *w)
     return w->problem.algorithm->traffic(&w->problem);
 }
 
+double workload_flops(const workload *w)
+{
+    const algorithm *a = w->problem.algorithm;
+    return a->flops ? a->flops(&w->problem) : 0;
+}
+
 cubc_status workload_variant(workload *w, const char *label, instance **out)
 {
     return instance_open(w->device, &w->problem, label, out);

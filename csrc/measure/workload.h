@@ -21,6 +21,7 @@ void workload_close(workload *w);
 cubc_device *workload_device(const workload *w);
 const problem *workload_problem(const workload *w);
 double workload_bytes(const workload *w); // compulsory traffic
+double workload_flops(const workload *w); // 0: not counted
 // Compiles and loads a variant for the workload; release with instance_close before the workload.
 cubc_status workload_variant(workload *w, const char *label, instance **out);
 // Queues the work of an instance on a stream.

@@ -148,6 +148,12 @@ static PyObject *get_bytes(PyObject *self, void *unused)
     return PyLong_FromDouble(workload_bytes(((py_workload *)self)->workload));
 }
 
+static PyObject *get_flops(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyFloat_FromDouble(workload_flops(((py_workload *)self)->workload));
+}
+
 // Appends the addresses of the arrays that have memory to a list. 0, or -1 with an exception.
 static int append_addresses(PyObject *list, const operand *arrays, int count)
 {
@@ -355,6 +361,7 @@ static PyObject *get_info(PyObject *self, void *unused)
 // ---- types --------------------------------------------------------------------------------------
 static PyGetSetDef workload_properties[] = {
     {"bytes", get_bytes, NULL, "Compulsory traffic in bytes.", NULL},
+    {"flops", get_flops, NULL, "Floating-point operations; 0 if they are not counted.", NULL},
     {"pointers", get_pointers, NULL, "Addresses of the inputs and of the outputs.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 static PyMethodDef workload_methods[] = {

@@ -229,6 +229,8 @@ struct algorithm {
     cubc_status (*plan)(const problem *p, const instance *i, plan *out);
     // Compulsory traffic in bytes.
     double (*traffic)(const problem *p);
+    // Floating-point operations that the result takes; NULL, or 0: not counted.
+    double (*flops)(const problem *p);
     // The items of a benchmark's input k: an expression of seed, of the index i, and of the
     // run-time axes by their names. NULL, or a result of NULL: as workload.c has it.
     const char *(*random)(const problem *p, int k);

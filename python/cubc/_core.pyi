@@ -561,6 +561,9 @@ class Workload:
     def bytes(self) -> int:
         """Bytes that any implementation has to read and write (compulsory traffic)."""
     @property
+    def flops(self) -> float:
+        """Floating-point operations that the result takes; 0.0 if they are not counted."""
+    @property
     def pointers(self) -> tuple[list[int], list[int]]:
         """Addresses of the inputs, then of the operands of lazy ones; and of the outputs."""
     def variant(self, label: str, /) -> Variant:

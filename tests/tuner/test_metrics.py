@@ -7,6 +7,7 @@ import stores
 from cubc import tuner
 from cubc.tuner import _frames as frames
 from cubc.tuner import _metrics as mt
+from cubc.tuner._state import State
 from cubc.tuner._target import Run
 
 SOURCE = """
@@ -151,3 +152,24 @@ def test_what_is_no_text_of_metrics(tmp_path, text):
     db = stores.write(tmp_path / "s.db", rows)
     with pytest.warns(RuntimeWarning, match="no list of metrics"):
         assert list(tuner.analyze(db).groups[0].cells) == ["base"]
+
+
+def test_declared_operations_are_stored_and_drawn(tmp_path):
+    def count(state, error):
+        state.reads(state.random(dtype="F32"))
+        state.flops(12 * state["Elements"])
+
+    found = search(tmp_path / "s.db", made(count), variants=1)
+    assert set(found.to_frame().flops) == {2400.0}
+    axes = found.plot_roofline(peak_gbps=10, peak_gflops=10)
+    (line,) = (line for line in axes.lines if line.get_label() == "base")
+    assert line.get_xdata() == pytest.approx(2400 / 1600)  # 200 floats read and 200 written
+
+
+@pytest.mark.parametrize(
+    ("operations", "error"),
+    [("many", TypeError), (True, TypeError), (-1, ValueError), (float("inf"), ValueError)],
+)
+def test_operations_that_are_no_number(operations, error):
+    with pytest.raises(error, match="flops takes a number of operations"):
+        State({}, {}, "cpu").flops(operations)

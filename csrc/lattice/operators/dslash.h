@@ -6,6 +6,7 @@
 #define CUBC_LATTICE_DSLASH_H
 
 #include "lattice/operators/dslash_sites.h"
+#include "lattice/operators/flops.h"
 
 typedef struct dslash_traits {
     int reconstruct; // reals of a link
@@ -88,6 +89,7 @@ cubc_status dslash_plan_on(const problem *p, const instance *i, dslash_grid grid
      .random = dslash_random,                               \
      .workload = dslash_##op##_workload,                    \
      .plan = dslash_##op##_plan,                            \
+     .flops = dslash_##op##_flops,                          \
      __VA_ARGS__}
 
 #endif

@@ -118,6 +118,13 @@ static double dslash_domain_wall_traffic(const problem *p)
            (dslash_domain_wall_traits_of(p).hops ? 0 : problem_input_bytes(p, 0));
 }
 
+// Those of the inverse along s are not counted.
+static double dslash_domain_wall_flops(const problem *p)
+{
+    if (!dslash_domain_wall_traits_of(p).hops) return 0;
+    return dslash_flops(p, SPINOR_REALS, HOP_FLOPS + ALONG_FLOPS);
+}
+
 // ---- the algorithm ------------------------------------------------------------------------------
 #define PARAMS cubc_dslash_domain_wall_params
 static const field dslash_domain_wall_fields[] = {
@@ -159,4 +166,5 @@ const algorithm dslash_domain_wall_algorithm = {
     .define = dslash_domain_wall_define,
     .plan = dslash_domain_wall_plan,
     .traffic = dslash_domain_wall_traffic,
+    .flops = dslash_domain_wall_flops,
 };

@@ -40,6 +40,11 @@ static cubc_status dslash_doublet_plan(const problem *p, const instance *i, plan
     return dslash_plan(p, i, &term, sizeof term, out);
 }
 
+static double dslash_doublet_flops(const problem *p)
+{
+    return dslash_flops(p, SPINOR_REALS, HOP_FLOPS + DOUBLET_FLOPS);
+}
+
 static const field dslash_doublet_fields[] = {
     DSLASH_FIELDS,
     FIELD(cubc_dslash_doublet_params, a5, FIELD_REAL),

@@ -168,6 +168,12 @@ const char *dslash_sites_invalid(const problem *p, const char *kind, const space
 }
 
 // ---- launches -----------------------------------------------------------------------------------
+double dslash_flops(const problem *p, int reals, int site)
+{
+    double sites = (double)dslash_places(p) * (double)dslash_site_numbers_of(p).sources;
+    return sites * (site + (dslash_site_traits_of(p).xpay ? 2 * reals : 0));
+}
+
 uint64_t dslash_word(double number)
 {
     uint64_t word;

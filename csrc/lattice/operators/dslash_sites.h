@@ -70,6 +70,8 @@ dslash_grid dslash_sites_grid(const problem *p, const instance *i); // that of d
 cubc_status dslash_sites_plan(const problem *p, const instance *i, dslash_grid grid,
                               dslash_words hops, dslash_words term, plan *out);
 uint64_t dslash_word(double number);
+// Floating-point operations of so many a site, and of adding x.
+double dslash_flops(const problem *p, int reals, int site);
 enum { DSLASH_PHASE_WORDS = 8 };
 // The phases as arguments of a kernel; returns how many words these are.
 int dslash_phase_words(const double theta[4], uint64_t words[DSLASH_PHASE_WORDS]);

@@ -1,5 +1,6 @@
 // Descriptor of the Dslash of staggered fermions: kernels/lattice/dslash_staggered.cu.
 #include "lattice/operators/dslash_sites.h"
+#include "lattice/operators/flops.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -139,6 +140,12 @@ static cubc_status dslash_staggered_plan(const problem *p, const instance *i, pl
 
 // ---- the algorithm ------------------------------------------------------------------------------
 #define PARAMS cubc_dslash_staggered_params
+static double dslash_staggered_flops(const problem *p)
+{
+    bool improved = dslash_staggered_traits_of(p).long_reconstruct;
+    return dslash_flops(p, COLOUR_VECTOR_REALS, improved ? IMPROVED_FLOPS : NAIVE_FLOPS);
+}
+
 static const field dslash_staggered_fields[] = {
     DSLASH_SITES_FIELDS,
     FIELD_ARRAY(PARAMS, links, FIELD_INPUT, sites.type, links_n),
@@ -191,4 +198,5 @@ const algorithm dslash_staggered_algorithm = {
     .define = dslash_staggered_define,
     .plan = dslash_staggered_plan,
     .traffic = problem_array_bytes,
+    .flops = dslash_staggered_flops,
 };

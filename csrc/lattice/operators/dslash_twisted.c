@@ -22,6 +22,11 @@ static cubc_status dslash_twisted_plan(const problem *p, const instance *i, plan
     return dslash_plan(p, i, &term, sizeof term, out);
 }
 
+static double dslash_twisted_flops(const problem *p)
+{
+    return dslash_flops(p, SPINOR_REALS, HOP_FLOPS + TWIST_FLOPS);
+}
+
 static const field dslash_twisted_fields[] = {
     DSLASH_FIELDS,
     FIELD(cubc_dslash_twisted_params, a5, FIELD_REAL),

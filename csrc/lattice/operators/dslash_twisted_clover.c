@@ -75,6 +75,11 @@ static double dslash_twisted_clover_traffic(const problem *p)
     return problem_array_bytes(p) - (dslash_site_traits_of(p).parity == 2 ? 0 : all / 2);
 }
 
+static double dslash_twisted_clover_flops(const problem *p)
+{
+    return dslash_flops(p, SPINOR_REALS, HOP_FLOPS + TWISTED_CLOVER_FLOPS);
+}
+
 static const field dslash_twisted_clover_fields[] = {
     DSLASH_FIELDS,
     FIELD_ARRAY(cubc_dslash_twisted_clover_params, clover, FIELD_INPUT, wilson.sites.type,

@@ -13,6 +13,11 @@ static cubc_status dslash_wilson_plan(const problem *p, const instance *i, plan 
     return dslash_plan(p, i, NULL, 0, out);
 }
 
+static double dslash_wilson_flops(const problem *p)
+{
+    return dslash_flops(p, SPINOR_REALS, HOP_FLOPS);
+}
+
 static const field dslash_wilson_fields[] = {DSLASH_FIELDS};
 
 #define CALL(reals) &(const cubc_dslash_wilson_params)DSLASH_CALL(reals)

@@ -2,9 +2,8 @@
 // site, or C + i t gamma_5 with t = 2 kappa mu, whose inverse is K (C - i t gamma_5) with
 // K = (C^2 + t^2)^-1. C and its inverse, or K, are kept in the precise and in the sloppy type.
 #include "lattice/operators/clover.h"
+#include "lattice/operators/flops.h"
 #include "lattice/solver/wilson.h"
-
-enum { CLOVER_FLOPS = 552, TWISTED_CLOVER_FLOPS = 2 * CLOVER_FLOPS };
 
 typedef struct clover_operator {
     wilson w;

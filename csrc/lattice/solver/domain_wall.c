@@ -7,12 +7,11 @@
 //     x_o = T^-1 (b_o + D_oe K y / 2)
 // An application to y is K, a hop with K behind it, and a hop; the adjoint is two hops, each with
 // K^+ behind it.
+#include "lattice/operators/flops.h"
 #include "lattice/operators/lattice_problem.h"
 #include "lattice/solver/wilson.h"
 
 #include <math.h>
-
-enum { HOP_FLOPS = 1320, ALONG_FLOPS = 240 }; // a site
 
 typedef struct along { // (same + next H) (1 - step H)^-1
     double same, next, step;

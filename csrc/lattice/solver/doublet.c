@@ -2,10 +2,11 @@
 // flavour the site term is 1 + i t gamma_5 tau_3 + e tau_1, t = 2 kappa mu and e = 2 kappa epsilon;
 // its inverse is (1 - i t gamma_5 tau_3 - e tau_1) / (1 + t^2 - e^2). A source has two fields, its
 // flavours.
+#include "lattice/operators/flops.h"
 #include "lattice/operators/lattice_problem.h"
 #include "lattice/solver/wilson.h"
 
-enum { FLAVOURS = 2, TERM_FLOPS = 2 * 96 }; // of a site of a flavour
+enum { FLAVOURS = 2 };
 
 typedef struct doublet {
     wilson w;
@@ -78,7 +79,7 @@ static cubc_status flavours(const cubc_operator *op, int *out)
     return CUBC_OK;
 }
 
-static const wilson_term term = {.flops = TERM_FLOPS, .dslash = dslash, .open = open};
+static const wilson_term term = {.flops = DOUBLET_FLOPS, .dslash = dslash, .open = open};
 static const field fields[] = {WILSON_FIELDS, FIELD(cubc_doublet_operator, mu, FIELD_REAL),
                                FIELD(cubc_doublet_operator, epsilon, FIELD_REAL)};
 

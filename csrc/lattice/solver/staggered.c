@@ -1,12 +1,11 @@
 // Staggered fermions, naive and improved: M = 2 m + D with D anti-Hermitian, that is A - kappa D
 // with A = 2 m and kappa = -1. The operator of the even sites, 2 m - D_eo D_oe / (2 m), is
 // Hermitian and positive; solves have m > 0.
+#include "lattice/operators/flops.h"
 #include "lattice/operators/lattice_problem.h"
 #include "lattice/solver/operator_row.h"
 
 #include <math.h>
-
-enum { NAIVE_FLOPS = 570, IMPROVED_FLOPS = 1146 }; // of a hop, a site
 
 typedef struct staggered {
     stored_links links[2], long_links[2]; // in the precise and in the sloppy type

@@ -1,9 +1,8 @@
 // Twisted mass fermions: the site term 1 + i t gamma_5 with t = 2 kappa mu, whose inverse is
 // (1 - i t gamma_5) / (1 + t^2).
+#include "lattice/operators/flops.h"
 #include "lattice/operators/lattice_problem.h"
 #include "lattice/solver/wilson.h"
-
-enum { TWIST_FLOPS = 96 };
 
 typedef struct twisted {
     wilson w;

@@ -1,11 +1,10 @@
 // The operators M = A - kappa D of Wilson's hopping term D: their links and hops, and Wilson
 // fermions, where A is 1. The site terms of others are in twisted.c and clover_operator.c.
 #include "lattice/solver/wilson.h"
+#include "lattice/operators/flops.h"
 #include "lattice/operators/lattice_problem.h"
 
 #include <math.h>
-
-enum { HOP_FLOPS = 1320 }; // a site
 
 // ---- hops ---------------------------------------------------------------------------------------
 static const wilson *wilson_of(const solver *s)

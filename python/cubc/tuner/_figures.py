@@ -223,7 +223,8 @@ class Figures:
     ) -> Axes:
         """Draw GFLOP/s against flops a byte, under the device's two roofs.
 
-        It needs a benchmark that declares bytes and flops.
+        It needs a benchmark that declares bytes and flops: those of Dirac operators, or one of your
+        own that calls `State.flops`.
         """
         group = self._one()
         labels = _labels(group, variants)

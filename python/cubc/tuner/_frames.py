@@ -36,7 +36,7 @@ def _columns(kind: str, *others: str) -> tuple[str, ...]:
 
 
 COUNTS = _columns("count", "round")
-REALS = _columns("real", "bytes", "flops")  # bytes are a whole number
+REALS = _columns("real", "bytes")  # which are a whole number
 SERIES = _columns("series")
 METRICS = ("metrics", "base_metrics")
 MOST = MOST_HEADER + len(SERIES) * _core.MOST_SERIES  # bytes of a reply

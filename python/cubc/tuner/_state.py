@@ -8,6 +8,8 @@ Python.
 from __future__ import annotations
 
 import difflib
+import math
+import numbers
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -162,6 +164,7 @@ class State:
         }
         self.device = device
         self.work: Callable[[Launch], Any] | None = None
+        self.operations = 0.0  # of floats; 0: not declared
         self.checks: list[tuple[cubc.Array, Any, float | None, float]] = []
         self._metrics: dict[str, Callable[[dict[str, Any]], Any]] = {}
         self._kept: list[Kept] = []
@@ -259,6 +262,31 @@ class State:
             If one is no array of this state.
         """
         self._written += map(self._known, arrays)
+
+    def flops(self, operations: float) -> None:
+        """Declare the floating-point operations of the work, which `Analysis.plot_roofline` needs.
+
+        Parameters
+        ----------
+        operations
+            How many the result takes, whatever a variant does: a number of 0 or more.
+
+        Raises
+        ------
+        TypeError
+            If it is no number.
+        ValueError
+            If it is negative or not finite.
+
+        Examples
+        --------
+        >>> state.flops(2 * x.size)  # of ``y += a * x``  # doctest: +SKIP
+        """
+        if isinstance(operations, bool) or not isinstance(operations, numbers.Real):
+            raise TypeError(f"flops takes a number of operations, not {operations!r:.60}")
+        if not 0 <= operations < math.inf:
+            raise ValueError(f"flops takes a number of operations from 0 on, not {operations:g}")
+        self.operations = float(operations)
 
     def exec(self, work: Callable[[Launch], Any]) -> None:
         """Give the work: a function of a `Launch`, which launches one kernel or several.

@@ -41,6 +41,11 @@ class UserRunTimeWorkload:
         """Bytes that the work has to read and write."""
         return self._state.bytes
 
+    @property
+    def flops(self) -> float:
+        """Floating-point operations of the work; 0.0 if they were not declared."""
+        return self._state.operations
+
     def variant(self, label: str) -> _core.Program:
         """Load a variant and record what it launches; base has to be right."""
         workload = self._workload

@@ -75,7 +75,7 @@ class Bench:
         if run.round:
             base = workload.variant("base")
         opened = base if request.variant == "base" else workload.variant(request.variant)
-        row = {"status": OK, "bytes": workload.bytes} | {
+        row = {"status": OK, "bytes": workload.bytes, "flops": workload.flops} | {
             name: opened.info[name]
             for name in ("registers", "local_bytes", "shared_bytes", "blocks_per_sm")
         }

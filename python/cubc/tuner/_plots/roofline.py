@@ -107,7 +107,7 @@ def plot_roofline(
     if not any(points.values()):
         raise ValueError(
             f"{group.benchmark} {group.workload} declares no bytes and flops; plot_bandwidth shows "
-            "the bytes alone"
+            "the bytes alone, and a benchmark of your own declares flops by state.flops(...)"
         )
     labels = style.short(group, chosen)
     axes = style.new_axes(axes)
