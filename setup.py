@@ -56,7 +56,8 @@ def switched_on(name):
 def flags():
     """Compile and link flags, as the environment asks."""
     compile_args = ["-std=c11", "-pthread", "-fvisibility=hidden", "-Wall", "-Wextra"]
-    compile_args += ["-O0", "-g3"] if switched_on("CUBC_DEBUG") else ["-O2"]
+    # Python's own options ask for the debugger's tables, which are three quarters of the file.
+    compile_args += ["-O0", "-g3"] if switched_on("CUBC_DEBUG") else ["-O2", "-g0"]
     link_args = ["-pthread"]
     if sys.platform == "linux":
         # A C program links against the module without libpython: its Python half stays unresolved
@@ -64,7 +65,7 @@ def flags():
         link_args.append("-Wl,-z,lazy")
     both = []
     if switched_on("CUBC_SANITIZE"):
-        both += ["-fsanitize=address,undefined", "-fno-omit-frame-pointer"]
+        both += ["-fsanitize=address,undefined", "-fno-omit-frame-pointer", "-g"]
     if switched_on("CUBC_COVERAGE"):
         both.append("--coverage")
     return compile_args + both, link_args + both
