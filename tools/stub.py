@@ -27,8 +27,11 @@ TYPES = {
 RESULTS = {
     "asarray": "Array",
     "call": "tuple[Any, ...]",
+    "device_info": "dict[str, Any]",
+    "devices": "list[str]",
     "empty": "Array",
     "operator_types": "tuple[str, str]",
+    "synchronize": "None",
 }
 
 

@@ -3,6 +3,7 @@
 // those that calls of cubc can say: operators, texts, pickles, methods of NumPy's names.
 #include "python/py_array_methods.h"
 
+#include "python/py_docs.h"
 #include "python/py_module.h"
 #include "python/py_types.h"
 
@@ -113,33 +114,25 @@ static PyGetSetDef properties[] = {
 
 #define KEYWORDS(function) ((PyCFunction)(void (*)(void))(function))
 static PyMethodDef array_methods[] = {
-    {"numpy", py_array_host_numpy, METH_NOARGS, "A copy as a NumPy array."},
-    {"item", py_array_host_item, METH_NOARGS,
-     "The only item as a Python number; of a struct as a tuple."},
-    {"tolist", py_array_host_tolist, METH_NOARGS,
-     "The items as a list, of lists for several dimensions."},
-    {"reshape", py_array_views_reshape, METH_VARARGS,
-     "The same memory in another shape; one extent may be -1."},
-    {"astype", py_array_views_astype, METH_O, "A copy of another type, as NumPy converts items."},
-    {"copy", py_array_views_copy, METH_NOARGS, "A copy on the same device."},
+    {"numpy", py_array_host_numpy, METH_NOARGS, array_numpy_doc},
+    {"item", py_array_host_item, METH_NOARGS, array_item_doc},
+    {"tolist", py_array_host_tolist, METH_NOARGS, array_tolist_doc},
+    {"reshape", py_array_views_reshape, METH_VARARGS, array_reshape_doc},
+    {"astype", py_array_views_astype, METH_O, array_astype_doc},
+    {"copy", py_array_views_copy, METH_NOARGS, array_copy_doc},
     {"__complex__", py_array_host_complex, METH_NOARGS, NULL},
     {"__array__", KEYWORDS(py_array_host_array), METH_VARARGS | METH_KEYWORDS, NULL},
     {"__dlpack__", KEYWORDS(py_array_export_dlpack), METH_VARARGS | METH_KEYWORDS, NULL},
     {"__dlpack_device__", py_array_export_dlpack_device, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL}};
 
-static PyType_Slot slots[] = {{Py_tp_doc, "A contiguous array in a device's memory."},
-                              {Py_tp_dealloc, array_dealloc},
-                              {Py_tp_traverse, array_traverse},
-                              {Py_tp_methods, array_methods},
-                              {Py_tp_getset, properties},
-                              {Py_mp_subscript, py_array_views_subscript},
-                              {Py_sq_length, array_length},
-                              {Py_nb_float, py_array_host_float},
-                              {Py_nb_int, py_array_host_int},
-                              {Py_nb_index, py_array_host_index},
-                              {Py_nb_bool, py_array_host_bool},
-                              {0, NULL}};
+static PyType_Slot slots[] = {
+    {Py_tp_doc, (void *)array_doc},   {Py_tp_dealloc, array_dealloc},
+    {Py_tp_traverse, array_traverse}, {Py_tp_methods, array_methods},
+    {Py_tp_getset, properties},       {Py_mp_subscript, py_array_views_subscript},
+    {Py_sq_length, array_length},     {Py_nb_float, py_array_host_float},
+    {Py_nb_int, py_array_host_int},   {Py_nb_index, py_array_host_index},
+    {Py_nb_bool, py_array_host_bool}, {0, NULL}};
 static PyType_Spec spec = {
     "cubc._core.Array", sizeof(py_array), 0,
     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};

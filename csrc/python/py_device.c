@@ -4,6 +4,7 @@
 #include "compile/cache.h"
 #include "device/cuda/cuda_api.h"
 #include "python/py_arguments.h"
+#include "python/py_docs.h"
 #include "python/py_module.h"
 
 #include <string.h>
@@ -171,10 +172,10 @@ static PyObject *set_default_device(PyObject *self, PyObject *args)
 }
 
 static PyMethodDef methods[] = {
-    {"devices", devices, METH_NOARGS, "Names of the usable devices."},
-    {"device_info", device_info_dict, METH_VARARGS, "Properties of a device."},
+    {"devices", devices, METH_NOARGS, devices_doc},
+    {"device_info", device_info_dict, METH_VARARGS, device_info_doc},
     {"synchronize", (PyCFunction)(void (*)(void))synchronize, METH_VARARGS | METH_KEYWORDS,
-     "Wait for a device's stream; faults of its kernels are raised here."},
+     synchronize_doc},
     {"set_cuda_paths", set_cuda_paths, METH_VARARGS, "Files to load cudart and NVRTC from."},
     {"_set_default_device", set_default_device, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL}};

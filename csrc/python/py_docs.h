@@ -1,8 +1,8 @@
-// The texts of help() on the primitives.
+// The texts of help() on the primitives and on arrays.
 //
-// Each begins with its call, which is written here alone: inspect.signature reads it, py_arguments
-// takes the names of its parameters from it, and tools/stub.py writes it into _core.pyi. "--" ends
-// that line.
+// That of a call begins with it, which is written here alone: inspect.signature reads it,
+// py_arguments takes the names of its parameters from it, and tools/stub.py writes it into
+// _core.pyi. "--" ends that line.
 #ifndef CUBC_PY_DOCS_H
 #define CUBC_PY_DOCS_H
 
@@ -13,5 +13,17 @@ extern const char scan_doc[];
 extern const char transform_doc[];
 extern const char call_doc[];
 extern const char operator_types_doc[];
+extern const char array_doc[];
+extern const char array_numpy_doc[];
+extern const char array_item_doc[];
+extern const char array_tolist_doc[];
+extern const char array_reshape_doc[];
+extern const char array_astype_doc[];
+extern const char array_copy_doc[];
+extern const char lazy_type_doc[];
+extern const char lazy_array_doc[];
+extern const char devices_doc[];
+extern const char device_info_doc[];
+extern const char synchronize_doc[];
 
 #endif

@@ -3,6 +3,7 @@
 #include "python/py_transform.h"
 
 #include "python/py_call.h"
+#include "python/py_docs.h"
 #include "python/py_expression.h"
 #include "python/py_module.h"
 #include "python/py_numpy.h"
@@ -362,20 +363,17 @@ static PyGetSetDef properties[] = {
 
 #define KEYWORDS(function) ((PyCFunction)(void (*)(void))(function))
 static PyMethodDef lazy_methods[] = {
-    {"array", KEYWORDS(lazy_array), METH_VARARGS | METH_KEYWORDS,
-     "array($self, **options)\n--\n\n"
-     "Evaluate: ``cubc.transform(self, **options)``, with its out, dtype, stream and device."},
+    {"array", KEYWORDS(lazy_array), METH_VARARGS | METH_KEYWORDS, lazy_array_doc},
     {"__array__", KEYWORDS(lazy_numpy), METH_VARARGS | METH_KEYWORDS, NULL},
     {NULL, NULL, 0, NULL}};
 
-static PyType_Slot slots[] = {
-    {Py_tp_doc, "An expression of arrays, evaluated where a call reads it. Made by `cubc.lazy`."},
-    {Py_tp_new, lazy_new},
-    {Py_tp_dealloc, lazy_dealloc},
-    {Py_tp_traverse, lazy_traverse},
-    {Py_tp_methods, lazy_methods},
-    {Py_tp_getset, properties},
-    {0, NULL}};
+static PyType_Slot slots[] = {{Py_tp_doc, (void *)lazy_type_doc},
+                              {Py_tp_new, lazy_new},
+                              {Py_tp_dealloc, lazy_dealloc},
+                              {Py_tp_traverse, lazy_traverse},
+                              {Py_tp_methods, lazy_methods},
+                              {Py_tp_getset, properties},
+                              {0, NULL}};
 static PyType_Spec spec = {"cubc._core.Lazy", sizeof(py_lazy), 0,
                            Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, slots};
 

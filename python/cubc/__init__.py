@@ -235,6 +235,14 @@ def use_policies(*stores):
     ------
     StoreError
         If a file is neither, or a row of it has a label that is not a declared variant.
+    FileNotFoundError
+        If there is no such file.
+
+    Examples
+    --------
+    >>> cubc.use_policies("my.db")  # of `tuner.search`  # doctest: +SKIP
+    4
+    >>> cubc.clear_policies()
     """
     from .tuner._policies import use_policies as apply
 
@@ -242,7 +250,12 @@ def use_policies(*stores):
 
 
 def clear_policies():
-    """Drop all policies of `use_policies`: calls run the shipped ones again."""
+    """Drop all policies of `use_policies`: calls run the shipped ones again.
+
+    Examples
+    --------
+    >>> cubc.clear_policies()
+    """
     _core.clear_policies()
 
 

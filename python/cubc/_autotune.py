@@ -182,6 +182,12 @@ def autotune(enabled: bool = True, *, seconds: float | None = None) -> None:
     -----
     ``CUBC_TUNE=1`` in the environment switches autotuning on at the import of cubc,
     ``CUBC_TUNE=5s`` with 5 seconds for each workload.
+
+    Examples
+    --------
+    >>> cubc.autotune(seconds=5)
+    >>> total = cubc.sum(x)  # the first call of its kind searches  # doctest: +SKIP
+    >>> cubc.autotune(False)
     """
     if seconds is not None:
         from .tuner._checks import positive

@@ -8,7 +8,13 @@ from ._extras import need
 
 
 def get_include():
-    """Return the folder of ``cubc.h`` and ``cubc/*.h``, for a C compiler's ``-I``."""
+    """Return the folder of ``cubc.h`` and ``cubc/*.h``, for a C compiler's ``-I``.
+
+    Examples
+    --------
+    >>> os.path.exists(os.path.join(cubc.get_include(), "cubc.h"))
+    True
+    """
     return str(Path(__file__).parent / "include")
 
 
@@ -19,6 +25,11 @@ def get_library():
     called::
 
         cc main.c -I $(include) $(library) -Wl,--unresolved-symbols=ignore-in-shared-libs
+
+    Examples
+    --------
+    >>> os.path.basename(cubc.get_library())
+    '_core.abi3.so'
     """
     return _core.__file__
 
@@ -33,6 +44,17 @@ def ffi():
         Object with all declarations of the headers.
     lib
         Open library, with functions as ``lib.cubc_reduce(...)``.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If CFFI is not there: ``pip install "cubc[ffi]"``.
+
+    Examples
+    --------
+    >>> ffi, lib = cubc.ffi()
+    >>> ffi.string(lib.cubc_version()).decode() == cubc.__version__
+    True
     """
     interface = need("cffi").FFI()
     lattice = [f"lattice/{part}.h" for part in ("copy", "ranks", "operators", "solve", "gauge")]

@@ -104,12 +104,36 @@ def _deep_copied(self: Array, memo: dict[int, Any], /) -> Array:
 
 # ---- items of a lazy input -----------------------------------------------------------------------
 def _computed(self: Lazy) -> Any:
-    """Return a lazy input's items in host memory."""
+    """Return a lazy input's items in host memory.
+
+    Raises
+    ------
+    CompileError
+        If the expression does not compile.
+
+    Examples
+    --------
+    >>> print(cubc.lazy("x + 1", x=np.arange(3)).numpy())
+    [1 2 3]
+    """
     return np.asarray(self)
 
 
 def _item(self: Lazy) -> Any:
-    """Compute the only item, as a Python number."""
+    """Compute the only item, as a Python number.
+
+    Raises
+    ------
+    ValueError
+        If there are several items, or none.
+    CompileError
+        If the expression does not compile.
+
+    Examples
+    --------
+    >>> (cubc.asarray([3.0]) * 2).item()
+    6.0
+    """
     if self.size != 1:
         raise ValueError(
             f"only an array of one item can become a scalar, this one has {self.size}: "
@@ -119,7 +143,18 @@ def _item(self: Lazy) -> Any:
 
 
 def _tolist(self: Lazy) -> Any:
-    """Compute the items, as a list, of lists for several dimensions."""
+    """Compute the items, as a list, of lists for several dimensions.
+
+    Raises
+    ------
+    CompileError
+        If the expression does not compile.
+
+    Examples
+    --------
+    >>> (cubc.asarray([[1, 2], [3, 4]]) * 2).tolist()
+    [[2, 4], [6, 8]]
+    """
     return _computed(self).tolist()
 
 
@@ -146,7 +181,20 @@ def _lazy_items(self: Lazy) -> Iterator[Any]:
 
 # ---- shapes --------------------------------------------------------------------------------------
 def _transpose(self: Array, *axes: Any) -> Array:
-    """Return a copy with the axes in another order, by default reversed."""
+    """Return a copy with the axes in another order, by default reversed.
+
+    Raises
+    ------
+    ValueError
+        If an axis is named twice, or not at all.
+    AxisError
+        If there is no such axis.
+
+    Examples
+    --------
+    >>> cubc.empty((2, 3, 4)).transpose(1, 0, 2).shape
+    (3, 2, 4)
+    """
     order = axes[0] if len(axes) == 1 and not hasattr(axes[0], "__index__") else axes
     numbers = [axis_number(axis, self.ndim) for axis in order or ()]
     if not order:
@@ -167,7 +215,18 @@ def _matrices_turned(self: Array) -> Array:
 
 
 def _swapaxes(self: Array, axis1: int, axis2: int) -> Array:
-    """Return a copy with two axes exchanged."""
+    """Return a copy with two axes exchanged.
+
+    Raises
+    ------
+    AxisError
+        If there is no such axis.
+
+    Examples
+    --------
+    >>> cubc.empty((2, 3, 4)).swapaxes(0, -1).shape
+    (4, 3, 2)
+    """
     order = list(range(self.ndim))
     a, b = axis_number(axis1, self.ndim), axis_number(axis2, self.ndim)
     order[a], order[b] = order[b], order[a]
@@ -175,7 +234,20 @@ def _swapaxes(self: Array, axis1: int, axis2: int) -> Array:
 
 
 def _squeeze(self: Array, axis: Any = None) -> Array:
-    """Return the same memory without axes of one item."""
+    """Return the same memory without axes of one item.
+
+    Raises
+    ------
+    ValueError
+        If an axis that is named has several items.
+    AxisError
+        If there is no such axis.
+
+    Examples
+    --------
+    >>> cubc.empty((1, 3, 1)).squeeze().shape
+    (3,)
+    """
     axes = range(self.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     numbers = {axis_number(one, self.ndim) for one in axes}
     if axis is not None and any(self.shape[d] != 1 for d in numbers):
@@ -184,12 +256,29 @@ def _squeeze(self: Array, axis: Any = None) -> Array:
 
 
 def _ravel(self: Array) -> Array:
-    """Return the same memory in one dimension."""
+    """Return the same memory in one dimension.
+
+    Examples
+    --------
+    >>> cubc.empty((2, 3)).ravel().shape
+    (6,)
+    """
     return self.reshape(-1)
 
 
 def _flatten(self: Array) -> Array:
-    """Return a copy in one dimension."""
+    """Return a copy in one dimension.
+
+    Raises
+    ------
+    DeviceMemoryError
+        If memory does not suffice.
+
+    Examples
+    --------
+    >>> cubc.empty((2, 3)).flatten().shape
+    (6,)
+    """
     return self.copy().reshape(-1)
 
 

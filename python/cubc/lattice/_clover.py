@@ -103,6 +103,18 @@ class WilsonClover(Wilson):
 
         ``cubc_clover_term_params`` in ``cubc/lattice.h`` describes the order. Both are kept until
         the links change.
+
+        Raises
+        ------
+        ValueError
+            If the precision is none.
+
+        Examples
+        --------
+        >>> D = lattice.WilsonClover(lattice.Gauge.unit((4, 2, 4, 6)), mass=0.1, csw=1.5)
+        >>> matrices, norms = D.clover()
+        >>> matrices.size == 72 * 4 * 2 * 4 * 6, norms
+        (True, None)
         """
         return self._keep("clover_term", precision, self._term, stream)[:2]
 
@@ -124,7 +136,19 @@ class WilsonClover(Wilson):
 
     @named
     def inverse(self, precision: str = "double", stream: Any = None) -> tuple[Any, Any]:
-        """Return the inverse of the clover term, in the order of `clover`."""
+        """Return the inverse of the clover term, in the order of `clover`.
+
+        Raises
+        ------
+        ValueError
+            If the precision is none.
+
+        Examples
+        --------
+        >>> D = lattice.WilsonClover(lattice.Gauge.unit((4, 2, 4, 6)), mass=0.1, csw=1.5)
+        >>> D.inverse()[0].size == D.clover()[0].size
+        True
+        """
         return self._inverse(precision, stream)[:2]
 
     @named
@@ -137,6 +161,17 @@ class WilsonClover(Wilson):
             Parity of the sites that count; by default all sites.
         stream : optional
             As for `cubc.reduce`.
+
+        Raises
+        ------
+        ValueError
+            If the parity is none.
+
+        Examples
+        --------
+        >>> D = lattice.WilsonClover(lattice.Gauge.unit((4, 2, 4, 6)), mass=0.1, csw=1.5)
+        >>> abs(D.trace_log()) < 1e-12  # without a field the term is 1
+        True
         """
         of_sites = self._inverse("double", stream)[2]
         half = of_sites.size // 2

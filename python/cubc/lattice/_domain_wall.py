@@ -168,6 +168,18 @@ class Mobius(Propagates, Operator):
 
         It is ``D_- (P_+ eta)`` at s = 0 and ``D_- (P_- eta)`` at s = Ls - 1: spinors ``(..., T, Z,
         Y, X, 4, 3)`` become ``(..., Ls, T, Z, Y, X, 4, 3)``, in double precision.
+
+        Raises
+        ------
+        ValueError
+            If `eta` is of one parity, or has another shape.
+
+        Examples
+        --------
+        >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+        >>> D = lattice.DomainWall(u, mass=0.1, M5=1.4, Ls=8)
+        >>> D.source(np.ones((6, 4, 2, 4, 4, 3))).shape
+        (8, 6, 4, 2, 4, 4, 3)
         """
         eta = _on_host(eta).astype(complex)
         if is_half(eta.shape, self.gauge.extent):
@@ -197,12 +209,38 @@ class Mobius(Propagates, Operator):
 
     @named
     def physical(self, psi: Any) -> np.ndarray:
-        """Return the physical field of a solution, ``q = P_- psi_0 + P_+ psi_(Ls-1)``."""
+        """Return the physical field of a solution, ``q = P_- psi_0 + P_+ psi_(Ls-1)``.
+
+        Raises
+        ------
+        ValueError
+            If `psi` has another shape.
+
+        Examples
+        --------
+        >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+        >>> D = lattice.DomainWall(u, mass=0.1, M5=1.4, Ls=8)
+        >>> D.physical(np.ones((8, 6, 4, 2, 4, 4, 3))).shape
+        (6, 4, 2, 4, 4, 3)
+        """
         return self._between(psi, 0)
 
     @named
     def midpoint(self, psi: Any) -> np.ndarray:
-        """Return the field half-way between the walls, ``P_- psi_(Ls/2) + P_+ psi_(Ls/2-1)``."""
+        """Return the field half-way between the walls, ``P_- psi_(Ls/2) + P_+ psi_(Ls/2-1)``.
+
+        Raises
+        ------
+        ValueError
+            If Ls is odd, or `psi` has another shape.
+
+        Examples
+        --------
+        >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+        >>> D = lattice.DomainWall(u, mass=0.1, M5=1.4, Ls=8)
+        >>> D.midpoint(np.ones((8, 6, 4, 2, 4, 4, 3))).shape
+        (6, 4, 2, 4, 4, 3)
+        """
         if self.Ls % 2:
             raise ValueError(f"Ls={self.Ls}: the middle of an even number of sites is asked for")
         return self._between(psi, self.Ls // 2)
@@ -261,8 +299,14 @@ class Mobius(Propagates, Operator):
 
         At each distance it is the correlator of the pion with the density half-way between the
         walls over that of the pion, both summed over space; on a plateau it depends little on the
-        distance. Parameters and errors are those of `propagator` but
-        for `source`.
+        distance. Parameters are those of `propagator` but for `source`.
+
+        Raises
+        ------
+        ValueError
+            If Ls is odd.
+        RuntimeError
+            If a column did not converge.
         """
         psi, _ = self._columns(place, None, options)
         middle, pion = (

@@ -59,11 +59,15 @@ class Grid:
 
     Examples
     --------
-    ::
+    >>> grid = lattice.Grid()  # a process alone
+    >>> grid, grid.place
+    (Grid(1x1x1x1, rank 0 of 1), (0, 0, 0, 0))
+
+    Two processes, started by ``mpiexec -n 2 python script.py``::
 
         from mpi4py import MPI
 
-        grid = lattice.Grid((1, 1, 1, 2), MPI.COMM_WORLD)  # mpiexec -n 2 python script.py
+        grid = lattice.Grid((1, 1, 1, 2), MPI.COMM_WORLD)
         D = lattice.Wilson(lattice.Gauge(grid.part(links), grid=grid), kappa=0.12)
         x, info = D.solve(grid.part(b))
         whole = grid.gather(x)
@@ -143,6 +147,11 @@ class Grid:
         ----------
         field, axis
             This rank's part, with axes as for `part`.
+
+        Raises
+        ------
+        ValueError
+            If the parts of the ranks differ in shape.
 
         Examples
         --------

@@ -114,6 +114,14 @@ def propagator(
         As `solve`; and if the place is no site, or the source has another shape.
     RuntimeError
         If a solve does not converge.
+
+    Examples
+    --------
+    >>> u = lattice.Gauge.random((4, 4, 4, 4), seed=1)
+    >>> D = lattice.Wilson(u, kappa=0.12)
+    >>> S, info = lattice.propagator(D, (0, 0, 0, 0), tol=1e-6)
+    >>> S.shape, info.converged
+    ((4, 4, 4, 4, 4, 4, 3, 3), True)
     """
     refuse(options, "shifts", "normal")
     check_operator(operator)

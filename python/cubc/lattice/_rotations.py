@@ -72,7 +72,14 @@ class Rotation:
     @classmethod
     @named
     def from_native(cls, matrices: Any, extent: tuple[int, int, int, int]) -> Rotation:
-        """Return the rotation of matrices in native order, a device array that is not copied."""
+        """Return the rotation of matrices in native order, a device array that is not copied.
+
+        Examples
+        --------
+        >>> g = lattice.Rotation.random((8, 4, 6, 2))
+        >>> lattice.Rotation.from_native(g._native, g.extent)
+        Rotation(8x4x6x2 on cpu)
+        """
         made = cls.__new__(cls)
         made.extent, made._native = extent, matrices
         return made

@@ -114,7 +114,13 @@ class Wilson(Propagates, Operator):
 
     @property
     def mass(self) -> float:
-        """The bare mass m of kappa = 1 / (2 (m + 1 + 3 / anisotropy))."""
+        """The bare mass m of kappa = 1 / (2 (m + 1 + 3 / anisotropy)).
+
+        Examples
+        --------
+        >>> lattice.Wilson(lattice.Gauge.unit((4, 2, 4, 6)), kappa=0.125).mass
+        0.0
+        """
         hops = 1 + 3 / self.anisotropy
         return 1 / (2 * self.kappa) - hops if self.kappa else float("inf")
 
