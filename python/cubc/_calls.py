@@ -2,6 +2,7 @@
 
 import difflib
 import functools
+import inspect
 import operator
 import re
 import reprlib
@@ -58,7 +59,10 @@ def _raised_here(error: Exception) -> bool:
 
 
 def named(function: F) -> F:
-    """Let the errors of a public call name it: a constructor by its class."""
+    """Let the errors of a public call name it, and the nearest argument to a misspelt one.
+
+    A constructor is named by its class.
+    """
     name = function.__name__
     if name == "__init__":
         name = function.__qualname__.partition(".")[0]
@@ -68,10 +72,25 @@ def named(function: F) -> F:
         try:
             return function(*args, **options)
         except Exception as error:
+            trace = error.__traceback__
+            if isinstance(error, TypeError) and trace is not None and trace.tb_next is None:
+                refuse_unknown(name, options, inspect.signature(function))
             name_function(error, name)
             raise
 
     return call  # type: ignore[return-value]
+
+
+def refuse_unknown(function: str, options: Iterable[str], takes: inspect.Signature) -> None:
+    """Raise TypeError if an option is none that a function takes, with the nearest."""
+    kinds = {name: parameter.kind for name, parameter in takes.parameters.items()}
+    if inspect.Parameter.VAR_KEYWORD in kinds.values():
+        return
+    by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL)
+    bound = ("self", "cls")
+    names = [name for name, kind in kinds.items() if kind not in by_place and name not in bound]
+    if not set(options) <= {*names}:
+        raise _unknown_option(function, options, names) from None
 
 
 def primitive(*, workspace: str | None) -> Callable[[F], F]:

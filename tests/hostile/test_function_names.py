@@ -243,3 +243,21 @@ def test_what_is_no_field_and_no_operator(name, arguments):
 def test_a_search_without_a_benchmark():
     with pytest.raises(TypeError, match=r"^search\(\) missing 1 required"):
         cubc.tuner.search()
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (
+            lambda: cubc.lattice.Gauge.unit((4, 4, 4, 4), dvice="cpu"),
+            r"unit\(\).*'dvice'.*'device'",
+        ),
+        (lambda: cubc.lattice.read_gauge("x", format="ildg"), r"read_gauge\(\) has no .*'format'"),
+        (lambda: cubc.lattice.Wilson(None, kapa=0.1), r"Wilson\(\) .*'kapa'.*'kappa'"),
+        (lambda: cubc.tuner.search("reduce.sum", secnds=3), r"search\(\).*'secnds'.*'seconds'"),
+        (lambda: cubc.bind(cubc.sum, [1.0], nme=3), "has no argument 'nme'"),
+    ],
+)
+def test_the_nearest_argument_is_named(call, sentence):
+    with pytest.raises(TypeError, match=sentence):
+        call()

@@ -199,6 +199,8 @@ def test_wrong_arguments():
     u = lattice.Gauge.unit(EXTENT, device="cpu")
     with pytest.raises(ValueError, match="beta is -1: it is a number of 0 or more"):
         u.update(-1.0)
+    with pytest.raises(TypeError, match=r"update\(\): beta is '6': expected a number"):
+        u.update("6")
     with pytest.raises(ValueError, match="beta is nan"):
         u.update(np.nan)
     with pytest.raises(ValueError, match="all are 0 or more"):

@@ -156,3 +156,8 @@ def test_profile(capsys):
     ]
     assert main([*arguments, "--device", "cpu", "--variant", "ipt_1"]) == 2
     assert "ipt_1" in capsys.readouterr().err
+
+
+def test_without_a_command_it_says_what_there_is(capsys):
+    assert main([]) == 2
+    assert "search    measure variants into a store" in capsys.readouterr().err

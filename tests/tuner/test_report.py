@@ -79,3 +79,10 @@ def test_tables_for_programs(db, capsys):
     assert lines[0].startswith("benchmark,") and len(lines) == 13
     assert cli.main(["analyze", "--csv", "--top", "2", "--coverage", str(db)]) == 2
     assert "CSV is one table" in capsys.readouterr().err
+
+
+def test_a_page_that_cannot_be_written_is_named(tmp_path):
+    where = tmp_path / "none" / "report.html"
+    with pytest.raises(FileNotFoundError) as told:
+        tuner.analyze(tuner.example_db()).report(where)
+    assert told.value.filename == str(where)

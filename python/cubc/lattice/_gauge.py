@@ -179,6 +179,7 @@ class Gauge:
         return made
 
     @classmethod
+    @named
     def unit(cls, extent: tuple[int, int, int, int], *, device: Any = None) -> Gauge:
         """Return the field whose links are all 1, on a lattice of `extent` X, Y, Z, T.
 

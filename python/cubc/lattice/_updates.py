@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -105,6 +106,8 @@ def update(
     """
     from ..tuner._progress import bar
 
+    if isinstance(beta, bool) or not isinstance(beta, numbers.Real):
+        raise TypeError(f"beta is {beta!r:.80}: expected a number")
     if sweeps < 0 or over_relaxation < 0 or first < 0:
         raise ValueError(
             f"{sweeps} sweeps from number {first}, {over_relaxation} over-relaxations in each: "

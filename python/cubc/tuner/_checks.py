@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
 import numbers
@@ -9,6 +10,8 @@ import operator
 import re
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
+
+from cubc._calls import refuse_unknown
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -65,12 +68,21 @@ def regex(pattern: str) -> re.Pattern[str]:
 
 
 def takes_arguments_of(other: Callable[P, Any]) -> Callable[[Callable[..., R]], Callable[P, R]]:
-    """Decorate a function that passes all its arguments to another: it has that one's signature."""
+    """Decorate a function that passes all its arguments to another: it has that one's signature.
+
+    An option that the other does not take is refused, with the nearest that it does.
+    """
 
     def decorate(function: Callable[..., R]) -> Callable[P, R]:
         parameters = inspect.signature(other).parameters.values()
         whole = inspect.signature(function).replace(parameters=list(parameters))
-        function.__signature__ = whole  # type: ignore[attr-defined]
-        return function
+
+        @functools.wraps(function)
+        def call(*arguments: Any, **options: Any) -> R:
+            refuse_unknown(function.__name__, options, whole)
+            return function(*arguments, **options)
+
+        call.__signature__ = whole  # type: ignore[attr-defined]
+        return call
 
     return decorate

@@ -55,7 +55,11 @@ ERRORS = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 2 after an error and 130 after Ctrl-C."""
-    options = _parser().parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    if not given:
+        _parser().print_help(sys.stderr)
+        return 2
+    options = _parser().parse_args(given)
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _warn

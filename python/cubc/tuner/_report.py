@@ -50,8 +50,12 @@ def write(analysis: Analysis, path: str, stores: Sequence[str], again: float = 0
     """Write the page, whole or not at all, since a browser may read it meanwhile; its bytes."""
     data = page(analysis, stores, again).encode()
     part = Path(f"{path}.part")
-    part.write_bytes(data)
-    part.replace(path)
+    try:
+        part.write_bytes(data)
+        part.replace(path)
+    except OSError as error:
+        error.filename = path  # the one that was asked for
+        raise
     return len(data)
 
 
