@@ -22,8 +22,8 @@
 #include <sys/vfs.h>
 #endif
 
-#if SQLITE_VERSION_NUMBER < 3031000
-#error "cubc needs SQLite 3.31 or newer (for SQLITE_DBCONFIG_TRUSTED_SCHEMA)"
+#if SQLITE_VERSION_NUMBER < 3032000
+#error "cubc needs SQLite 3.32 or newer (for sqlite3_create_filename)"
 #endif
 
 static const double default_wait_s = 10.0;
@@ -85,7 +85,7 @@ static cubc_status harden(sql *s)
     };
     for (size_t i = 0; i < COUNT_OF(options); i++)
         if (sqlite3_db_config(s->db, options[i].option, options[i].value, NULL))
-            FAIL(CUBC_STORE_ERROR, "this SQLite (%s) is too old for cubc: 3.31 or newer is needed",
+            FAIL(CUBC_STORE_ERROR, "this SQLite (%s) is too old for cubc: 3.32 or newer is needed",
                  sqlite3_libversion());
     for (size_t i = 0; i < COUNT_OF(limits); i++)
         sqlite3_limit(s->db, limits[i].what, limits[i].most);

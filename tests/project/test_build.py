@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 from importlib import metadata
 from pathlib import Path
@@ -146,3 +147,13 @@ def test_every_public_function_is_exported():
     library = ctypes.CDLL(_core.__file__)
     assert names
     assert [name for name in names if not hasattr(library, name)] == []
+
+
+def test_the_image_of_wheels_gets_a_sqlite_that_is_new_enough():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["cibuildwheel"]
+    script = ROOT / settings["before-all"].removeprefix("sh {project}/")
+    (built,) = re.findall(r"sqlite-autoconf-(\d+)", script.read_text())  # 3XXYY00
+    source = (ROOT / "csrc/store/store_connect.c").read_text()
+    (least,) = re.findall(r"SQLITE_VERSION_NUMBER < (\d+)", source)  # 3XXX0YY
+    major, minor, patch = int(built[0]), int(built[1:3]), int(built[3:5])
+    assert major * 1_000_000 + minor * 1000 + patch >= int(least)

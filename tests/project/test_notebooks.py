@@ -131,6 +131,7 @@ def test_lattice(execute):
         "tol=1e-8": "tol=1e-2",
         "tol=1e-10": "tol=1e-6",
         "calls=20": "calls=3",
+        "variants=6": "variants=1, confirm=0",
     }
     text = "\n".join(execute(FOLDER / "05_lattice.ipynb", shorter))
     assert "Gauge(4x4x4x8 on cpu)" in text
