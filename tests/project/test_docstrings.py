@@ -11,6 +11,8 @@ import cubc
 from cubc import lattice, tuner
 
 NAMES = {"np": np, "os": os, "cubc": cubc, "lattice": lattice, "tuner": tuner}
+# Functions without errors of their own.
+SAFE = {"clear_policies", "devices", "effective_mass", "example_db", "get_include", "get_library"}
 
 
 def is_error(one):
@@ -57,3 +59,11 @@ def test_examples(one, request, tmp_path, monkeypatch):
 def test_each_function_and_class_has_one(package):
     found = {name: one for name, one in members(package) if "." not in name and not is_error(one)}
     assert [name for name, one in found.items() if ">>>" not in (one.__doc__ or "")] == []
+
+
+@pytest.mark.parametrize("package", [cubc, lattice, tuner], ids=lambda one: one.__name__)
+def test_each_function_says_what_it_raises(package):
+    functions = [name for name, one in members(package) if "." not in name]
+    functions = {name for name in functions if not inspect.isclass(getattr(package, name))}
+    silent = {name for name in functions if "Raises\n" not in getattr(package, name).__doc__}
+    assert silent - SAFE == set()
