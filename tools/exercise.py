@@ -322,7 +322,10 @@ PARTS = {
     f"{name}.{group.__name__}": functools.partial(on_items, group, name)
     for name in ("int8", "float32", "float64")
     for group in GROUPS
-} | {part.__name__: part for part in (structs, bools, lattice, staggered, faces, domain_wall, sources)}
+} | {
+    part.__name__: part
+    for part in (structs, bools, lattice, staggered, faces, domain_wall, sources)
+}
 
 if sys.argv[1:] == ["--list"]:
     print(*PARTS)
