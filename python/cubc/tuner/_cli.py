@@ -465,7 +465,7 @@ def _recorded(options: argparse.Namespace) -> None:
     table = recorded(options.files)
     if table.empty:
         raise LookupError("no calls were recorded: a program that is killed at once leaves none")
-    print(table.to_string(index=False, float_format="{:.3f}".format))
+    print(table)
 
 
 def _bundle(options: argparse.Namespace) -> int:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cubc import _core
+from cubc._extras import need
 
 from . import _axes as ax
 from ._constraints import Constraint, check_names
@@ -190,8 +191,7 @@ def recorded(db: StorePaths) -> pd.DataFrame:
         benchmark  calls
     0  reduce.sum      1
     """
-    import pandas as pd
-
+    make = need("._table", __package__).Recorded
     calls = read(db)
     total = sum(one.seconds for one in calls)
     table = [
@@ -210,7 +210,7 @@ def recorded(db: StorePaths) -> pd.DataFrame:
         )
         for one in calls
     ]
-    return pd.DataFrame(table, columns=list(COLUMNS))
+    return make(table, columns=list(COLUMNS))
 
 
 def device_of(calls: Iterable[Calls]) -> str | None:

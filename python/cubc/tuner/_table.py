@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 ABOUT = ["benchmark", "ct", "device"]
+CALLS = ["device", "shape", "variant", "searchable"]
 
 
 class Table(pd.DataFrame):
@@ -37,6 +38,30 @@ def _made(*arguments: Any, **options: Any) -> pd.DataFrame:
     return Table(frame) if {*ABOUT, "variant"} <= {*frame.columns} else frame
 
 
+class Recorded(pd.DataFrame):
+    """A DataFrame of recorded calls whose text has a heading for each device, and every column.
+
+    Below a line stand the variant, and why a search cannot take the calls; if there is no room, the
+    shape too.
+    """
+
+    @property
+    def _constructor(self) -> Any:
+        return _made_of_calls
+
+    def __repr__(self) -> str:
+        if not {*CALLS} <= {*self.columns} or self.empty:
+            return super().__repr__()
+        width = shutil.get_terminal_size().columns
+        groups = self.groupby("device", sort=False)
+        return "\n\n".join(_calls(str(device), rows, width) for device, rows in groups)
+
+
+def _made_of_calls(*arguments: Any, **options: Any) -> pd.DataFrame:
+    frame = pd.DataFrame(*arguments, **options)
+    return Recorded(frame) if {*CALLS} <= {*frame.columns} else frame
+
+
 def _number(value: float) -> str:
     return f"{value:.3f}" if abs(value) < 1000 else f"{value:.2e}"
 
@@ -45,11 +70,30 @@ def _group(key: tuple, rows: pd.DataFrame, width: int) -> str:
     benchmark, ct, device = key
     heading = f"{' '.join(filter(None, [benchmark, ct]))} on {device}"
     numbers = pd.DataFrame(rows).drop(columns=[*ABOUT, "variant"])
-    text = numbers.to_string(index=False, float_format=_number, na_rep="", line_width=None)
-    names, *lines = text.split("\n")
+    names, *lines = _lines(numbers)
     variants = list(rows["variant"])
     if len(names) + 2 + max(map(len, variants)) <= width:
         pairs = zip([names, *lines], ["variant", *variants], strict=True)
         return "\n".join([heading, *(f"{line}  {variant}" for line, variant in pairs)])
     pairs = zip(lines, variants, strict=True)
     return "\n".join([heading, names, *(f"{line}\n    {variant}" for line, variant in pairs)])
+
+
+def _calls(device: str, rows: pd.DataFrame, width: int) -> str:
+    below = ["variant"]
+    numbers = pd.DataFrame(rows).drop(columns=["device", "variant", "searchable"])
+    text = _lines(numbers)
+    if max(map(len, text)) > width:
+        below = ["shape", "variant"]
+        text = _lines(numbers.drop(columns="shape"))
+    found = [f"calls on {device}", text[0]]
+    for line, (_, row) in zip(text[1:], rows.iterrows(), strict=True):
+        found += [line, *(f"    {row[name]}" for name in below)]
+        if row.searchable != "yes":
+            found.append(f"    no search: {row.searchable.removeprefix('no: ')}")
+    return "\n".join(found)
+
+
+def _lines(frame: pd.DataFrame) -> list[str]:
+    text = frame.to_string(index=False, float_format=_number, na_rep="", line_width=None)
+    return text.split("\n")
