@@ -61,7 +61,7 @@ static const char *segmented_reduce_invalid(const problem *p, const char *kind, 
 }
 
 // ---- plans --------------------------------------------------------------------------------------
-enum { SHARES_KERNEL, TEAMS_KERNEL, CHUNKS_KERNEL };
+enum { SHARES_KERNEL, TEAMS_KERNEL, CHUNKS_KERNEL, BLOCKS_KERNEL };
 
 enum { // among the arguments
     MESSAGES = 6,
@@ -152,6 +152,14 @@ static uint64_t team_for(const problem *p, const instance *i)
     return reduction_team_log2(vectors, loads, count, threads);
 }
 
+// True if a block loads the mean segment at once, an item a load.
+static bool blocks_hold_segments(const problem *p, const instance *i)
+{
+    enum { AT_ONCE = 4 };
+    uint64_t mean = p->n / p->outputs[0].n;
+    return team_for(p, i) == BLOCK && mean <= AT_ONCE * i->kernels[BLOCKS_KERNEL].threads;
+}
+
 static cubc_status plan_teams(const problem *p, const instance *i, plan *out)
 {
     enum { WARP = 32, CHUNK_ENTRY = 16 };
@@ -175,6 +183,11 @@ static cubc_status plan_teams(const problem *p, const instance *i, plan *out)
     made.args[SUMS] = made.args[CHUNKS] + CHUNK_ENTRY * capacity;
     out->scratch_bytes = made.args[SUMS] + capacity * round_up((uint64_t)problem_acc_bytes(p), 4);
     out->message_bytes = 8;
+    if (capacity == 0 && blocks_hold_segments(p, i)) {
+        made.kernel = &i->kernels[BLOCKS_KERNEL];
+        made.shape.grid = (unsigned)count;
+        return finish_launch(p, &made, out);
+    }
     made.shape.grid = (unsigned)smaller(turns, most);
     TRY(finish_launch(p, &made, out));
     if (capacity == 0) return CUBC_OK; // no segment is longer than a chunk
@@ -218,7 +231,8 @@ static const benchmark segmented_reduce_benchmarks[] = {BENCHMARK("sum", lengths
 const algorithm segmented_reduce_algorithm = {
     .name = "segmented_reduce",
     .source = "segmented_reduce.cu",
-    .kernels = {"segmented_reduce_shares", "segmented_reduce_teams", "segmented_reduce_chunks"},
+    .kernels = {"segmented_reduce_shares", "segmented_reduce_teams", "segmented_reduce_chunks",
+                "segmented_reduce_blocks"},
     .axes = {"Elements", "SegmentSize"},
     .benchmarks = segmented_reduce_benchmarks,
     .benchmark_count = COUNT_OF(segmented_reduce_benchmarks),

@@ -65,6 +65,31 @@ FUNCTION void reduce_segments(const segmented_reduce_args& a, segment_teams_shar
     }
 }
 
+// Segments that blocks hold at once, one a block, item by item. So few instructions, as fetching
+// those of the other ways takes longer than the items of a small call.
+FUNCTION void reduce_segment_of_block(const segmented_reduce_args& a, segment_teams_shared& s)
+{
+    enum : u32 { AT_ONCE = 4 };
+    const u64 segment = block_id(), begin = segment_begin(a.set, segment);
+    const u64 end = segment_end(a.set, segment);
+    const u32 count = end > begin ? static_cast<u32>(end - begin) : 0;
+    const auto in = input_from(a.in, begin);
+    acc_t sum = acc_identity();
+    NO_UNROLL
+    for (u32 first = thread_id(); first < count; first += AT_ONCE * SIMT_THREADS) {
+        item_t item[AT_ONCE];
+        UNROLL
+        for (u32 j = 0; j < AT_ONCE; j++)
+            if (first + j * SIMT_THREADS < count) item[j] = input_item(in, first + j * SIMT_THREADS);
+        UNROLL
+        for (u32 j = 0; j < AT_ONCE; j++)
+            if (first + j * SIMT_THREADS < count)
+                sum = accumulate(sum, item[j], first + j * SIMT_THREADS);
+    }
+    sum = block_reduce(sum, combine(), s.reduce);
+    if (thread_id() == 0) write_whole(a, segment, sum, count == 0);
+}
+
 // ---- the second launch --------------------------------------------------------------------------
 typedef warp_words<acc_t> stored_sum;
 

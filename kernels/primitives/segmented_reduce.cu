@@ -425,6 +425,11 @@ KERNEL(segmented_reduce_teams, segmented_reduce_args, segment_teams_shared)
     reduce_segments(a, s);
 }
 
+KERNEL(segmented_reduce_blocks, segmented_reduce_args, segment_teams_shared)
+{
+    reduce_segment_of_block(a, s);
+}
+
 KERNEL(segmented_reduce_chunks, segmented_reduce_args, segment_teams_shared)
 {
     (void)s;
