@@ -206,6 +206,12 @@ typedef struct cubc_sort_params {
     int value_bytes; // of one value: 1, 2, 4, 8, 16; 0: there are none
     int descending;
     int begin_bit, end_bit; // end_bit 0: behind the highest
+    // Room for n keys and, if there are any, for n values, apart from all others: what they hold is
+    // lost, and the temporary storage need not be as large. With keys_out = keys_in (and values) a
+    // sort needs little memory beside these pairs, as with CUB's DoubleBuffer; the result is in
+    // keys_out in any case. NULL: there is none.
+    void *keys_spare;
+    void *values_spare;
 } cubc_sort_params;
 
 // Runs of equal consecutive keys; NaN differs from all keys. The members that are given choose the
