@@ -374,7 +374,7 @@ def repeat(x, repeats, /, axis=None, *, out=None, **where: Unpack[Where]) -> Any
     length = items_of(shape) if axis is None or not shape else shape[number]
     to = {"mode": "clip", "out": out, **without_workspace(where)}
     if not isinstance(repeats, Lazy):
-        repeats = as_array(repeats)
+        repeats = np.asarray(repeats) if isinstance(repeats, np.generic) else as_array(repeats)
         if isinstance(repeats, np.ndarray):
             _check_repeats(repeats.ravel())
             if repeats.size == 1 and (repeats.ndim == 0 or length != 1):
