@@ -211,6 +211,7 @@ struct algorithm {
     // kernel (kernels/cpu). NULL: they are of `source`, as GPUs' variants on the CPU always are.
     const char *cpu_source, *cpu_kernels[MAX_KERNELS];
     const char *axes[POLICY_AXES + 1]; // run-time axes that policies go by; none: Elements
+    bool makes_structs; // policies of lazy structs go by the bytes that they are made of
     const benchmark *benchmarks;
     int benchmark_count;
     const field *fields; // of cubc_<name>_params; none where a binding has glue of its own

@@ -132,10 +132,13 @@ int problem_acc_bytes(const problem *p)
 
 cubc_type problem_widest(const problem *p)
 {
-    cubc_type widest = (cubc_type)p->type;
+    bool made =
+        p->algorithm->makes_structs && p->inputs[0].lazy && type_table[p->type].kind == KIND_STRUCT;
+    cubc_type widest = made ? CUBC_BOOL : (cubc_type)p->type;
     for (int k = 0; k < p->operand_count; k++) {
         cubc_type type = (cubc_type)p->operands[k].type;
-        if (!p->operands[k].scalar && cubc_type_size(type) > cubc_type_size(widest)) widest = type;
+        bool wider = cubc_type_size(type) > cubc_type_size(widest) || (made && k == 0);
+        if (!p->operands[k].scalar && wider) widest = type;
     }
     return widest;
 }
