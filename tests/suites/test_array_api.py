@@ -141,6 +141,8 @@ def test_types(device):
     assert xp.astype(d, xp.int32, copy=False) is d
     assert xp.astype(d, xp.int32).ptr != d.ptr
     assert d.to_device(device) is d
+    with pytest.raises(TypeError, match="complex128 do not become float32"):
+        xp.astype(xp.asarray([1j], device=device), xp.float32)
 
 
 # ---- creation ------------------------------------------------------------------------------------
@@ -274,6 +276,7 @@ def test_manipulation(device, x, data):
     times = tuple(data.draw(st.lists(st.integers(0, 3), min_size=0, max_size=4), "times"))
     alike(xp.tile(d, times), np.tile(x, times))
     alike(xp.repeat(d, 2, axis=axis), np.repeat(x, 2, axis))
+    alike(xp.repeat(d, xp.asarray(2, device=device)), np.repeat(x, 2))
     alike(xp.expand_dims(d, axis), np.expand_dims(x, axis))
     alike(xp.squeeze(xp.expand_dims(d, axis), axis), np.squeeze(np.expand_dims(x, axis), axis))
     alike(xp.stack([d, d + 1], axis=axis), np.stack([x, x + 1], axis=axis))

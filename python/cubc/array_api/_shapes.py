@@ -107,7 +107,9 @@ def tile(x: Any, repetitions: tuple[int, ...], /) -> Array:
 
 
 def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Array:
-    """Return an array in which each item is repeated."""
+    """Return an array in which each item is repeated; one number for all is read by the host."""
+    if isinstance(repeats, Array) and repeats.size == 1:
+        repeats = int(repeats)
     return _runs.repeat(computed(x), repeats, axis=axis)
 
 

@@ -87,8 +87,8 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: str | None = Non
     """Return an array of another type; with copy=False `x` itself where nothing changes."""
     x = computed(x)
     same = x.dtype == np.dtype(dtype)
-    made = x.astype(dtype) if copy or not same else x
-    return made if device is None else on_device(made, device=device)
+    made = on_device(x, dtype, device=device)
+    return made.copy() if copy and same and made is x else made
 
 
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
