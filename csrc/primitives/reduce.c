@@ -15,10 +15,53 @@ static bool is_dot(const problem *p)
 
 static const reduction dot = {.call = "reduce.dot", .out = BENCHMARK_ARRAY(1), .op = "sum"};
 
+// Several reductions in one pass, as cubc.reduce makes them of a list of operators: each item
+// becomes a struct, of which a thread has far fewer in its registers than it loads items.
+static bool is_several(const problem *p)
+{
+    return !p->op && p->commutative && p->inputs[0].lazy && type_table[p->type].kind == KIND_STRUCT;
+}
+
+// Operators without branches: && and || would be some.
+#define FIRST                                                          \
+    "((a.most > b.most) | ((a.most != a.most) & (b.most == b.most)) |" \
+    "(((a.most == b.most) | ((a.most != a.most) & (b.most != b.most))) & (a.at < b.at)))"
+static const reduction several = {.call = "reduce.several",
+                                  .out = BENCHMARK_ARRAY(1),
+                                  .op = "value_t{a.total + b.total, "
+                                        "(a.least < b.least) | ((a.least != a.least) & (b.least == "
+                                        "b.least)) ? a.least : b.least, " FIRST
+                                        " ? a.most : b.most, " FIRST " ? a.at : b.at}",
+                                  .commutative = true};
+
+// A sum, the smallest item, and the largest one with its index.
+static cubc_status several_type(cubc_type items, cubc_type *out)
+{
+    enum { TOTAL, LEAST, MOST, AT, COUNT };
+    static const char *const operators[] = {"sum", "min", "max"};
+    cubc_member members[COUNT] = {
+        {.name = "total"}, {.name = "least"}, {.name = "most"}, {.name = "at", .type = CUBC_I64}};
+    size_t end = 0, widest = 8;
+    for (int k = 0; k < COUNT; k++) {
+        cubc_type result;
+        if (k != AT)
+            operator_types(operator_find(operators[k]), items, true, NULL, &members[k].type,
+                           &result);
+        size_t alignment = (size_t)type_table[members[k].type].alignment;
+        if (alignment > widest) widest = alignment;
+        members[k].offset = round_up(end, alignment);
+        end = members[k].offset + cubc_type_size(members[k].type);
+    }
+    return cubc_type_struct(members, COUNT, round_up(end, widest), out);
+}
+
 cubc_status reduce_build(const reduction *r, problem *out)
 {
     TRY(reduction_operands(r, &reduce_algorithm, out));
-    problem_set_benchmark(out, "reduce.", is_dot(out) ? "dot" : problem_operator_name(out));
+    problem_set_benchmark(out, "reduce.",
+                          is_dot(out)       ? "dot"
+                          : is_several(out) ? "several"
+                                            : problem_operator_name(out));
     return CUBC_OK;
 }
 
@@ -28,10 +71,15 @@ static cubc_status reduce_workload(const benchmark *b, cubc_type type, const uin
     reduction r = reduction_call(b, type, at[0]);
     const cubc_operand factors[] = {{.name = "x", .data = BENCHMARK_ARRAY(2), .type = type},
                                     {.name = "y", .data = BENCHMARK_ARRAY(3), .type = type}};
-    const cubc_lazy product = {
-        .expression = "x * y", .type = type, .operands = factors, .operand_count = 2};
-    if (b->call == &dot) {
-        r.in = &product;
+    cubc_lazy in = {.expression = "x * y", .type = type, .operands = factors, .operand_count = 2};
+    if (b->call == &several) {
+        TRY(several_type(type, &in.type));
+        in.expression = "out_t{x, x, x, i}";
+        in.operand_count = 1;
+        r.acc_type = r.out_type = in.type;
+    }
+    if (b->call == &dot || b->call == &several) {
+        r.in = &in;
         r.type = CUBC_LAZY;
     }
     return reduce_build(&r, out);
@@ -96,9 +144,11 @@ static const benchmark reduce_benchmarks[] = {BENCHMARK("sum"),
                                               BENCHMARK("max"),
                                               BENCHMARK("argmin"),
                                               BENCHMARK("argmax"),
-                                              BENCHMARK_OF("reduce.dot", .call = &dot)};
+                                              BENCHMARK_OF("reduce.dot", .call = &dot),
+                                              BENCHMARK_OF("reduce.several", .call = &several)};
 
 const algorithm reduce_algorithm = {.name = "reduce",
+                                    .makes_structs = true,
                                     .source = "reduce.cu",
                                     .kernels = {"reduce_blocks"},
                                     .benchmarks = reduce_benchmarks,

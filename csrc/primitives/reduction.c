@@ -5,7 +5,8 @@
 static cubc_status add_operator(const reduction *r, problem *p)
 {
     if (!type_valid(r->acc_type)) FAIL(CUBC_INVALID_TYPE, "unknown accumulator type");
-    TRY(problem_operator(p, r->call, r->op, r->init));
+    TRY(problem_operator(p, r->call, r->op, r->init_in_memory ? NULL : r->init));
+    if (r->init && r->init_in_memory) TRY(problem_init_in_memory(p, r->call, r->init));
     p->commutative = p->op || r->commutative;
     // The value for no items: a kernel that starts with its own identity need not look for it.
     if (p->n == 0 && p->op && p->op->float_mask) p->has_init = true;

@@ -21,6 +21,7 @@ typedef struct reduction {
     cubc_type type, acc_type, out_type, offset_type;
     const char *op;
     const void *init;
+    bool init_in_memory; // of the device
     bool commutative;
     bool deterministic; // the caller wants it, and the order of the operands shows
 } reduction;

@@ -42,7 +42,8 @@ static cubc_status route(const reduction *r, problem *out)
     .call = (name), .input = "the input of " name, .output = "the output of " name,     \
     .in = (params)->in, .out = (params)->out, .type = (params)->type,                   \
     .acc_type = (params)->acc_type, .out_type = (params)->out_type, .op = (params)->op, \
-    .init = (params)->init, .commutative = (params)->commutative != 0,                  \
+    .init = (params)->init, .init_in_memory = (params)->init_in_memory != 0,            \
+    .commutative = (params)->commutative != 0,                                          \
     .deterministic = in_one_order((params)->deterministic, (params)->op, (params)->acc_type)
 
 cubc_status reduce_problem(const cubc_reduce_params *params, problem *out)

@@ -98,9 +98,11 @@ cubc_status scan_operands(const cubc_scan_params *params, const algorithm *a, pr
     TRY(problem_output(out, "the output of scan", params->out, params->n, params->out_type));
     if (!type_valid(params->acc_type)) FAIL(CUBC_INVALID_TYPE, "unknown accumulator type");
     TRY(problem_overlap(out, INPUT_OF_SAME_NUMBER));
-    TRY(problem_operator(out, "scan", params->op, params->init));
+    TRY(problem_operator(out, "scan", params->op, params->init_in_memory ? NULL : params->init));
     if (out->op && out->op->arg)
         FAIL(CUBC_INVALID_ARGUMENT, "scan does not take %s; use min or max", params->op);
+    if (params->init && params->init_in_memory)
+        TRY(problem_init_in_memory(out, "scan", params->init));
     return begin_exclusive(out);
 }
 
@@ -257,7 +259,7 @@ static const field scan_fields[] = {
     FIELD(cubc_scan_params, deterministic, FIELD_INT),
     FIELD(cubc_scan_params, acc_type, FIELD_TYPE),
     {"init", FIELD_VALUE, offsetof(cubc_scan_params, init), offsetof(cubc_scan_params, acc_type), 0,
-     0},
+     offsetof(cubc_scan_params, init_in_memory)},
     FIELD_ARRAY(cubc_scan_params, out, FIELD_OUTPUT, out_type, n),
 };
 

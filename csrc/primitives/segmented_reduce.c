@@ -216,7 +216,8 @@ static const field segmented_reduce_fields[] = {
     FIELD(cubc_segmented_reduce_params, commutative, FIELD_INT),
     FIELD(cubc_segmented_reduce_params, deterministic, FIELD_INT),
     {"init", FIELD_VALUE, offsetof(cubc_segmented_reduce_params, init),
-     offsetof(cubc_segmented_reduce_params, acc_type), 0, 0},
+     offsetof(cubc_segmented_reduce_params, acc_type), 0,
+     offsetof(cubc_segmented_reduce_params, init_in_memory)},
     FIELD_ARRAY(cubc_segmented_reduce_params, out, FIELD_OUTPUT, out_type, segments),
 };
 

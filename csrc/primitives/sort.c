@@ -44,6 +44,33 @@ static cubc_status check_bits(const cubc_sort_params *params, problem *p)
     return CUBC_OK;
 }
 
+// Memory of the caller's that passes go back and forth to, instead of temporary storage.
+typedef struct sort_numbers {
+    void *keys, *values;
+} sort_numbers;
+PROBLEM_NUMBERS(sort_numbers);
+
+static cubc_status add_spare(const cubc_sort_params *params, problem *p)
+{
+    static const char *const names[] = {"keys_spare", "values_spare"};
+    void *const spare[] = {params->keys_spare, params->values_spare};
+    uintptr_t from[2] = {0}, to[2] = {0};
+    if (!spare[0] && !spare[1]) return CUBC_OK;
+    for (int k = 0; k < p->output_count; k++) {
+        operand checked;
+        TRY(problem_array(p, &checked, names[k], spare[k], params->n,
+                          (cubc_type)p->outputs[k].type));
+        size_t bytes = params->n * operand_item_bytes(&p->outputs[k]);
+        TRY(problem_apart(p, spare[k], bytes));
+        from[k] = (uintptr_t)spare[k];
+        to[k] = from[k] + bytes;
+    }
+    if (from[0] < to[1] && from[1] < to[0])
+        FAIL(CUBC_INVALID_ARGUMENT, "keys_spare and values_spare overlap: they must be apart");
+    sort_numbers_set(p, (sort_numbers){spare[0], spare[1]});
+    return CUBC_OK;
+}
+
 static cubc_status add_values(const cubc_sort_params *params, problem *p)
 {
     if (!params->value_bytes) return CUBC_OK;
@@ -71,6 +98,7 @@ cubc_status sort_problem(const cubc_sort_params *params, problem *out)
     TRY(problem_output(out, "the output of sort", params->keys_out, params->n, type));
     TRY(check_bits(params, out));
     TRY(add_values(params, out));
+    TRY(add_spare(params, out));
     strcpy(out->benchmark, out->output_count > 1 ? "sort.pairs" : "sort.keys");
     return problem_overlap(out, INPUT_OF_SAME_NUMBER);
 }
@@ -161,8 +189,9 @@ static cubc_status add_launch(const problem *p, plan *out, const device_kernel *
                   .shape.grid = (unsigned)grid,
                   .message_args = 1u << MESSAGES,
                   .scratch_args = (from.scratch ? 1u << IN | 1u << VALUES_IN : 0) |
-                                  (to.scratch ? 1u << OUT | 1u << VALUES_OUT : 0) | 1u << SPARE |
-                                  1u << SPARE_VALUES | 1u << BINS | 1u << ROWS,
+                                  (to.scratch ? 1u << OUT | 1u << VALUES_OUT : 0) |
+                                  (spare.scratch ? 1u << SPARE | 1u << SPARE_VALUES : 0) |
+                                  1u << BINS | 1u << ROWS,
                   .args_count = ARGS,
                   .args = {from.keys, to.keys, from.values, to.values, spare.keys, spare.values,
                            p->n, 0, 0, p->begin_bit, p->end_bit, digits,
@@ -171,9 +200,15 @@ static cubc_status add_launch(const problem *p, plan *out, const device_kernel *
     return p->inputs[0].lazy ? problem_place_input(p, 0, l, (int)l->args_count++) : CUBC_OK;
 }
 
-// The other memory that passes go back and forth to, behind `first` bytes of the scratch.
+// The other memory that passes go back and forth to: the caller's, or behind `first` bytes of the
+// scratch.
 static memory place_spare(const problem *p, uint64_t first, plan *out)
 {
+    const sort_numbers given = sort_numbers_of(p);
+    if (given.keys) {
+        out->scratch_bytes = first;
+        return (memory){.keys = (uintptr_t)given.keys, .values = (uintptr_t)given.values};
+    }
     memory spare = {.keys = first, .scratch = true};
     spare.values = round_up(spare.keys + p->n * operand_item_bytes(&p->inputs[0]), 256);
     out->scratch_bytes = spare.values;
@@ -228,7 +263,7 @@ static cubc_status plan_few(const problem *p, const instance *i, memory in, memo
     // 2^32 / share is a number of 32 bits.
     uint64_t share = smaller(capacity, round_up(ceil_div(p->n, blocks), 32));
     blocks = ceil_div(p->n, share);
-    TRY(add_launch(p, out, kernel, blocks, in, done, (memory){0}, digits, 0));
+    TRY(add_launch(p, out, kernel, blocks, in, done, (memory){.scratch = true}, digits, 0));
     out->launches[0].args[BLOCK_ITEMS] = share;
     out->launches[0].shape.cluster = blocks > 1 ? (unsigned)blocks : 0;
     return CUBC_OK;

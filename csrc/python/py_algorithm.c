@@ -4,6 +4,7 @@
 // struct means, so the struct is filled in here from Python objects by name. Only reduce, scan and
 // transform, which must be quick, have glue of their own.
 #include "python/py_arguments.h"
+#include "python/py_array.h"
 #include "python/py_call.h"
 #include "python/py_docs.h"
 #include "python/py_module.h"
@@ -57,6 +58,12 @@ static const py_view *view_of(const params_call *c, int f)
 static bool is_array(const field *f)
 {
     return is_input(f) || is_output(f);
+}
+
+// A value that an array of a device has, as cubc._initial gives it.
+static bool is_in_memory(const params_call *c, int f)
+{
+    return field_of(c, f)->kind == FIELD_VALUE && c->objects[f] && py_array_check(c->objects[f]);
 }
 
 static void put(params_call *c, uint16_t at, const void *value, size_t size)
@@ -119,8 +126,13 @@ static int view_arrays(params_call *c)
     for (int f = 0; f < c->algorithm->field_count; f++) {
         const field *described = field_of(c, f);
         PyObject *object = c->objects[f];
-        if (!is_array(described) || !object) continue;
+        if (!object || !(is_array(described) || is_in_memory(c, f))) continue;
         describe(c, f, what);
+        if (described->kind == FIELD_VALUE) {
+            c->place[f] = c->call.in_count;
+            if (py_view_get(object, what, true, NULL, py_call_input(&c->call)) < 0) return -1;
+            continue;
+        }
         if (is_input(described)) {
             c->place[f] = c->call.in_count;
             py_view *in = py_call_input(&c->call);
@@ -357,7 +369,13 @@ static int fill_value(params_call *c, int f)
         if (field_of(c, e)->kind == FIELD_LAZY && field_of(c, e)->type_at == described->type_at &&
             c->objects[e])
             type = view_of(c, e)->type;
-    if (py_scalar(c->objects[f], described->name, type, &c->values[f]) < 0) return -1;
+    if (is_in_memory(c, f)) {
+        const py_view *view = &c->call.in[c->place[f]];
+        put(c, described->row_at, &(int){1}, sizeof(int));
+        value = view->data;
+        if (py_check_dtype(type, view->type) < 0) return -1;
+    } else if (py_scalar(c->objects[f], described->name, type, &c->values[f]) < 0)
+        return -1;
     put(c, described->at, &value, sizeof value);
     return 0;
 }

@@ -1,5 +1,6 @@
 // cubc.reduce and cubc.scan.
 #include "python/py_arguments.h"
+#include "python/py_array.h"
 #include "python/py_axes.h"
 #include "python/py_call.h"
 #include "python/py_docs.h"
@@ -96,6 +97,37 @@ PyObject *py_operator_types(PyObject *self, PyObject *const *args, Py_ssize_t n,
     return py_call_named(NULL, "operator_types", NULL);
 }
 
+// ---- initial values -----------------------------------------------------------------------------
+typedef struct initial {
+    type_value value;
+    const py_view *view; // of an array of a device; NULL: the value counts
+    PyObject *array;     // that is kept
+} initial;
+
+// An array of one item stays on its device, as one of the accumulator's type.
+static int take_initial(py_call *c, PyObject *init, cubc_type acc, initial *out)
+{
+    if (!init) return 0;
+    if (!PyFloat_Check(init) && !PyLong_Check(init)) {
+        PyObject *module = PyImport_ImportModule("cubc._initial"), *type = NULL;
+        if (module) type = name_type(acc);
+        if (type) out->array = PyObject_CallMethod(module, "in_memory", "OO", init, type);
+        Py_XDECREF(type);
+        Py_XDECREF(module);
+        if (!out->array) return -1;
+    }
+    if (!out->array || !py_array_check(out->array))
+        return py_scalar(out->array ? out->array : init, "init", acc, &out->value);
+    py_view *view = py_call_input(c);
+    out->view = view;
+    return py_view_get(out->array, "init", true, NULL, view);
+}
+
+static const void *initial_place(const initial *i, PyObject *init)
+{
+    return i->view ? i->view->data : init ? &i->value : NULL;
+}
+
 // ---- reduce -------------------------------------------------------------------------------------
 // A call that is others, which a function of Python makes.
 static PyObject *reduce_by(const char *file, const char *name, PyObject *const *v, int count,
@@ -137,7 +169,7 @@ PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObjec
     cubc_type acc, out;
     cubc_status st;
     problem p;
-    type_value init;
+    initial init = {0};
     axis_shape shape;
     py_call c;
     (void)self;
@@ -165,10 +197,11 @@ PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObjec
         value = reduce_by("cubc._axes", "reduce_in_turns", v, COUNT, &signature);
         goto done;
     }
-    if (py_call_view_out(&c, 0, v[OUT]) < 0 || py_call_device(&c, v[DEVICE], v[STREAM]) < 0 ||
+    if (py_call_view_out(&c, 0, v[OUT]) < 0 ||
         choose_types(c.in[0].type, v[OUT] ? &c.out[0].view.type : NULL, v[DTYPE], known, true, &acc,
                      &out) < 0 ||
-        (v[INIT] && py_scalar(v[INIT], "init", acc, &init) < 0) || py_call_stage_inputs(&c) < 0 ||
+        take_initial(&c, v[INIT], acc, &init) < 0 || py_call_device(&c, v[DEVICE], v[STREAM]) < 0 ||
+        py_call_stage_inputs(&c) < 0 ||
         py_call_prepare_out(&c, 0, "reduce", out, shape.ndim, shape.shape) < 0 ||
         py_call_workspace(&c, v[WORKSPACE]) < 0)
         goto done;
@@ -183,13 +216,15 @@ PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObjec
                                       .op = op,
                                       .commutative = commutative,
                                       .deterministic = deterministic,
-                                      .init = v[INIT] ? &init : NULL};
+                                      .init = initial_place(&init, v[INIT]),
+                                      .init_in_memory = init.view != NULL};
     st = axis_reduce_problem(&params, &p);
     if (!st) st = py_call_run(&c, &p);
     value = st ? py_raise(st) : py_call_result(&c, 0, !v[OUT] && shape.ndim == 0);
 done:
     py_call_end(&c);
     Py_XDECREF(made);
+    Py_XDECREF(init.array);
     return py_call_named(value, "axis_reduce", "reduce");
 }
 
@@ -202,7 +237,7 @@ PyObject *py_scan(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject 
     cubc_type acc, out;
     cubc_status st;
     problem p;
-    type_value init;
+    initial init = {0};
     py_call c;
     (void)self;
     py_call_begin(&c);
@@ -213,10 +248,11 @@ PyObject *py_scan(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject 
     int deterministic = is_true(v[DETERMINISTIC]);
     if (!op || inclusive < 0 || deterministic < 0 ||
         py_input_get(v[X], "the array", true, py_call_input(&c)) < 0 ||
-        py_call_view_out(&c, 0, v[OUT]) < 0 || py_call_device(&c, v[DEVICE], v[STREAM]) < 0 ||
+        py_call_view_out(&c, 0, v[OUT]) < 0 ||
         choose_types(c.in[0].type, v[OUT] ? &c.out[0].view.type : NULL, v[DTYPE], operator_find(op),
                      false, &acc, &out) < 0 ||
-        (v[INIT] && py_scalar(v[INIT], "init", acc, &init) < 0) || py_call_stage_inputs(&c) < 0)
+        take_initial(&c, v[INIT], acc, &init) < 0 || py_call_device(&c, v[DEVICE], v[STREAM]) < 0 ||
+        py_call_stage_inputs(&c) < 0)
         goto done;
     Py_ssize_t length = (Py_ssize_t)c.in[0].n; // of the flattened array, as in numpy.cumsum
     bool keep = c.out[0].object && c.out[0].view.ndim == c.in[0].ndim;
@@ -233,12 +269,14 @@ PyObject *py_scan(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject 
                                .op = op,
                                .inclusive = inclusive,
                                .deterministic = deterministic,
-                               .init = v[INIT] ? &init : NULL};
+                               .init = initial_place(&init, v[INIT]),
+                               .init_in_memory = init.view != NULL};
     st = scan_problem(&params, &p);
     if (!st) st = py_call_run(&c, &p);
     value = st ? py_raise(st) : py_call_result(&c, 0, false);
 done:
     py_call_end(&c);
     Py_XDECREF(made);
+    Py_XDECREF(init.array);
     return py_call_named(value, "scan", "scan");
 }

@@ -78,9 +78,10 @@ typedef struct problem {
     uint8_t operand_count, lazy_count;
     uint8_t type, acc_type; // cubc_type: of the items, and what the operator works in
     bool commutative, inclusive, descending;
-    bool wide;     // counts of items need 64 bits
-    bool aligned;  // all arrays of more than one item start on 16 bytes
-    bool in_place; // an output is an input: no read-only loads
+    bool wide;           // counts of items need 64 bits
+    bool aligned;        // all arrays of more than one item start on 16 bytes
+    bool in_place;       // an output is an input: no read-only loads
+    bool init_in_memory; // the initial value is in the device's memory
     unsigned char
         traits[96]; // further properties that the code depends on: the algorithm's own struct
     const char *texts[MAX_TEXTS]; // the same as texts, borrowed; NULL: none of that kind
@@ -89,7 +90,7 @@ typedef struct problem {
 
     // Run-time workload.
     uint64_t n;      // items that the algorithm goes through
-    type_value init; // of acc_type
+    type_value init; // of acc_type; its address where it is in the device's memory
     bool has_init;
     uint8_t begin_bit, end_bit; // of the keys of a sort
     unsigned char numbers[144]; // further arguments of its kernels: the algorithm's own struct
@@ -152,7 +153,8 @@ typedef enum field_kind {
     FIELD_REAL,    // double
     FIELD_TYPE,    // cubc_type
     FIELD_RANKS,   // cubc_ranks *
-    FIELD_VALUE    // const void *: in host memory, one value of the type at type_at
+    FIELD_VALUE    // const void *: one value of the type at type_at, in host memory or, if row_at
+                   // says so, in the device's
 } field_kind;
 
 typedef struct field {
@@ -161,7 +163,9 @@ typedef struct field {
     uint16_t at;
     uint16_t type_at;  // of an array: where the type of its items goes
     uint16_t count_at; // of an array: where the number of its items goes
-    uint16_t row_at;   // of an array with an item a row: where the bytes of a row go, an int
+    // Where an int goes: of an array with an item a row the bytes of a row; of a value whether it
+    // is in the device's memory.
+    uint16_t row_at;
 } field;
 
 // Arrays that name the same member for their type or count must agree in it.
@@ -207,6 +211,7 @@ struct algorithm {
     // kernel (kernels/cpu). NULL: they are of `source`, as GPUs' variants on the CPU always are.
     const char *cpu_source, *cpu_kernels[MAX_KERNELS];
     const char *axes[POLICY_AXES + 1]; // run-time axes that policies go by; none: Elements
+    bool makes_structs; // policies of lazy structs go by the bytes that they are made of
     const benchmark *benchmarks;
     int benchmark_count;
     const field *fields; // of cubc_<name>_params; none where a binding has glue of its own

@@ -132,10 +132,13 @@ int problem_acc_bytes(const problem *p)
 
 cubc_type problem_widest(const problem *p)
 {
-    cubc_type widest = (cubc_type)p->type;
+    bool made =
+        p->algorithm->makes_structs && p->inputs[0].lazy && type_table[p->type].kind == KIND_STRUCT;
+    cubc_type widest = made ? CUBC_BOOL : (cubc_type)p->type;
     for (int k = 0; k < p->operand_count; k++) {
         cubc_type type = (cubc_type)p->operands[k].type;
-        if (!p->operands[k].scalar && cubc_type_size(type) > cubc_type_size(widest)) widest = type;
+        bool wider = cubc_type_size(type) > cubc_type_size(widest) || (made && k == 0);
+        if (!p->operands[k].scalar && wider) widest = type;
     }
     return widest;
 }
@@ -244,6 +247,24 @@ static bool overlap(const operand *a, const operand *b)
     return x < y + b->n * operand_item_bytes(b) && y < x + a->n * operand_item_bytes(a);
 }
 
+cubc_status problem_init_in_memory(problem *p, const char *family, const void *init)
+{
+    const operand place = {
+        .data = (void *)(uintptr_t)init, .n = 1, .type = p->acc_type, .width = 1};
+    operand checked;
+    if (p->op && p->op->arg) FAIL(CUBC_INVALID_ARGUMENT, "%s takes no initial value", p->op->name);
+    TRY(problem_array(p, &checked, "the initial value", init, 1, (cubc_type)p->acc_type));
+    for (int k = 0; k < p->output_count; k++) // a single result is written after it has been read
+        if (p->outputs[k].n > 1 && overlap(&p->outputs[k], &place))
+            FAIL(CUBC_INVALID_ARGUMENT,
+                 "%s: the initial value is in the output, which is written before it is read "
+                 "everywhere: they must be apart",
+                 family);
+    p->has_init = p->init_in_memory = true;
+    p->init = (type_value){.word = {(uintptr_t)init}};
+    return CUBC_OK;
+}
+
 // `in` is input k, or an operand of it.
 static cubc_status check_overlap(problem *p, const operand *in, int k, int o, in_place allowed)
 {
@@ -291,7 +312,7 @@ cubc_status problem_apart(const problem *p, const void *memory, size_t bytes)
         for (int k = 0; k < counts[g]; k++)
             if (!groups[g][k].scalar && !groups[g][k].lazy && overlap(&groups[g][k], &workspace))
                 FAIL(CUBC_INVALID_ARGUMENT,
-                     "the workspace overlaps an array of the call: they must be apart");
+                     "memory to work in overlaps an array of the call: they must be apart");
     return CUBC_OK;
 }
 
@@ -319,7 +340,7 @@ double problem_array_bytes(const problem *p)
 
 void problem_append_init(const problem *p, launch *l)
 {
-    size_t words = (cubc_type_size((cubc_type)p->acc_type) + 7) / 8;
+    size_t words = p->init_in_memory ? 1 : (cubc_type_size((cubc_type)p->acc_type) + 7) / 8;
     memcpy(l->args + l->args_count, p->init.word, 8 * words);
     l->args_count += words;
     l->args[l->args_count++] = p->has_init;
@@ -366,6 +387,7 @@ void problem_define(const problem *p, text *out)
                 type_table[p->type].dialect, type_table[p->acc_type].dialect,
                 type_table[p->outputs[0].type].dialect);
     text_printf(out, "#define TUNE_ALIGNED %d\n", p->aligned);
+    if (p->init_in_memory) text_puts(out, "#define TUNE_INITIAL_IN_MEMORY 1\n");
     if (!p->op) {
         problem_define_expression(out, "TUNE_OPERATOR", p->expression);
         return;

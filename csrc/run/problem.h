@@ -23,6 +23,8 @@ extern const int problem_elements[4]; // 2^16, 2^20, 2^24, 2^28
 // Resolves the operator of a reduction or scan into op or expression, and takes in init. The types
 // of the items, of the accumulator and of the result, the last output so far, are there already.
 cubc_status problem_operator(problem *p, const char *family, const char *op, const void *init);
+// Takes in an initial value that is in the device's memory, after the operator and the outputs.
+cubc_status problem_init_in_memory(problem *p, const char *family, const void *init);
 // The operator in the name of a benchmark.
 const char *problem_operator_name(const problem *p);
 // The benchmark that stands for the problem: family, such as "reduce.", and name.

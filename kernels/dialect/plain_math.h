@@ -2,30 +2,6 @@
 // rounding modes of the intrinsics are the CPU's own: to nearest. Part of cuda.h.
 #pragma once
 
-#define UNARY(name)                                                      \
-    static inline double name(double x) { return __builtin_##name(x); }  \
-    static inline float name(float x) { return __builtin_##name##f(x); } \
-    static inline float name##f(float x) { return __builtin_##name##f(x); }
-UNARY(acosh)
-UNARY(asinh)
-UNARY(atanh)
-UNARY(erfc)
-UNARY(lgamma)
-UNARY(tgamma)
-UNARY(round)
-UNARY(nearbyint)
-UNARY(logb)
-UNARY(exp10)
-#undef UNARY
-#define BINARY(name)                                                                 \
-    static inline double name(double x, double y) { return __builtin_##name(x, y); } \
-    static inline float name(float x, float y) { return __builtin_##name##f(x, y); } \
-    static inline float name##f(float x, float y) { return __builtin_##name##f(x, y); }
-BINARY(copysign)
-BINARY(fdim)
-BINARY(nextafter)
-BINARY(remainder)
-#undef BINARY
 static inline float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 static inline double ldexp(double x, int n) { return __builtin_ldexp(x, n); }
 static inline float ldexp(float x, int n) { return __builtin_ldexpf(x, n); }

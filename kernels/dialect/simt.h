@@ -246,6 +246,7 @@ FUNCTION f32 above_two_to_23(u32 word)
     return __uint_as_float(__byte_perm(word, 0x4b000000u, HIGH ? 0x7632u : 0x7610u));
 }
 FUNCTION u32 bits_of(f32 v) { return __float_as_uint(v); }
+FUNCTION u64 bits_of(f64 v) { return static_cast<u64>(__double_as_longlong(v)); }
 FUNCTION f32 f32_of(u32 v) { return __uint_as_float(v); }
 FUNCTION f64 f64_of(u64 v) { return __longlong_as_double(static_cast<i64>(v)); }
 FUNCTION u32 first_set(u32 v) { return static_cast<u32>(__ffs(static_cast<int>(v))) - 1u; }
@@ -457,6 +458,12 @@ FUNCTION u32 bits_of(f32 v)
 {
     u32 b;
     __builtin_memcpy(&b, &v, 4);
+    return b;
+}
+FUNCTION u64 bits_of(f64 v)
+{
+    u64 b;
+    __builtin_memcpy(&b, &v, 8);
     return b;
 }
 FUNCTION f32 f32_of(u32 b)

@@ -232,6 +232,29 @@ FUNCTION T convert(V v)
     return conversion<T>::of(v);
 }
 
+// order_code(v) is an unsigned number of the size of v, and these numbers have the order of the v.
+// Of a float it is that of its sign and magnitude: a NaN is beyond the infinity of its sign.
+#define ORDER_CODE(type, code, expression) \
+    FUNCTION code order_code(type v) { return static_cast<code>(expression); }
+#define ORDER_CODE_OF_BITS(type, code, bits, sign) \
+    ORDER_CODE(type, code, (bits) >> (sign) ? ~(bits) : (bits) | static_cast<code>(1) << (sign))
+ORDER_CODE(bool, u8, v)
+ORDER_CODE(bool8, u8, v.byte != 0)
+ORDER_CODE(u8, u8, v)
+ORDER_CODE(u16, u16, v)
+ORDER_CODE(u32, u32, v)
+ORDER_CODE(u64, u64, v)
+ORDER_CODE(i8, u8, v ^ 0x80)
+ORDER_CODE(i16, u16, v ^ 0x8000)
+ORDER_CODE(i32, u32, static_cast<u32>(v) ^ 0x80000000u)
+ORDER_CODE(i64, u64, static_cast<u64>(v) ^ 1ull << 63)
+ORDER_CODE_OF_BITS(f16, u16, v.bits, 15)
+ORDER_CODE_OF_BITS(bf16, u16, v.bits, 15)
+ORDER_CODE_OF_BITS(f32, u32, bits_of(v), 31)
+ORDER_CODE_OF_BITS(f64, u64, bits_of(v), 63)
+#undef ORDER_CODE_OF_BITS
+#undef ORDER_CODE
+
 // Lowest and highest value: the identities of max and min (infinities for floating-point types).
 template <class T>
 struct limits;

@@ -53,7 +53,7 @@ struct axis_reduce_args {
     u64 outer, rows, columns;
     u64 wide, high, deep; // layout of a block's threads
     u64 splits;           // shares of the rows
-    value_t init;
+    initial_t init;
     u64 has_init;
 };
 
@@ -64,7 +64,7 @@ struct axis_reduce_shared {
 FUNCTION void write_result(const axis_reduce_args& a, u64 column, acc_t sum)
 {
 #if !defined(TUNE_ARG)
-    if (a.has_init) sum = combine()(acc_of_value(a.init), sum);
+    if (a.has_init) sum = combine()(acc_of_value(static_cast<value_t>(a.init)), sum);
 #endif
     a.out[column] = acc_result(sum);
 }

@@ -57,7 +57,7 @@ struct deterministic_reduce_args {
     u64* owners;  // 1 + the long segment of each slot, or 0; NULL for an array
     long_segment* longs;
     acc_t* totals; // one a slot
-    value_t init;
+    initial_t init;
     u64 has_init;
 };
 
@@ -102,7 +102,8 @@ struct totals {
 FUNCTION void write_result(const deterministic_reduce_args& a, u64 segment, acc_t sum,
                            bool empty = false)
 {
-    sum = a.has_init ? combine()(acc_of_value(a.init), sum) : acc_of_segment(sum, empty);
+    sum = a.has_init ? combine()(acc_of_value(static_cast<value_t>(a.init)), sum)
+                     : acc_of_segment(sum, empty);
     a.out[segment] = acc_result(sum);
 }
 

@@ -60,7 +60,7 @@ struct deterministic_scan_args {
     results_t out;
     u64 n;
     u64* messages;
-    value_t init;
+    initial_t init;
     u64 has_init;
 };
 
@@ -131,7 +131,7 @@ FUNCTION void finish_row(const deterministic_scan_args& a, u64 at, const sum_t (
                 result[j] =
                     convert<out_t>(value_of(mine.is ? apply()(mine.value, item[j]) : item[j]));
             else if (IN_RUNS && runs.head[r][j])
-                result[j] = convert<out_t>(a.init);
+                result[j] = convert<out_t>(static_cast<value_t>(a.init));
             else // an exclusive scan always has an initial value
                 result[j] = convert<out_t>(
                     value_of(v > 0 ? apply()(mine.value, item[j - (v > 0)]) : mine.value));
@@ -168,7 +168,8 @@ FUNCTION void scan_tile(const deterministic_scan_args& a, deterministic_scan_sha
         UNROLL
         for (int j = 0; j < VECTOR; j++) {
             value_t value = convert<value_t>(raw[r][j]);
-            if (IN_RUNS && runs.head[r][j] && a.has_init) value = apply_operator(a.init, value);
+            if (IN_RUNS && runs.head[r][j] && a.has_init)
+                value = apply_operator(static_cast<value_t>(a.init), value);
             item[r][j] = sum_of(value, IN_RUNS && runs.head[r][j]);
         }
         carry[r] = scan_row(item[r], before[r]);
@@ -181,7 +182,8 @@ FUNCTION void scan_tile(const deterministic_scan_args& a, deterministic_scan_sha
     if (warp_id() == 0) {
         sum_t total = s.part[0];
         for (int p = 1; p < PARTS; p++) total = apply()(total, s.part[p]);
-        const perhaps<sum_t> begin{sum_of(a.init, false), !IN_RUNS && a.has_init != 0};
+        const perhaps<sum_t> begin{sum_of(static_cast<value_t>(a.init), false),
+                                   !IN_RUNS && a.has_init != 0};
         const perhaps<sum_t> prefix = deterministic_prefix(a.messages, mine, total, apply(), begin);
         if (lane_id() == 0) {
             s.prefix = prefix.value;

@@ -59,7 +59,7 @@ struct reduce_args {
     u64 n;
     u64 steps;     // steps of every block
     u64* messages; // one a block
-    value_t init;
+    initial_t init;
     u64 has_init;
 };
 
@@ -132,7 +132,7 @@ FUNCTION bool step_is_whole(const reduce_args& a, u64 step)
 FUNCTION void finish(const reduce_args& a, acc_t sum)
 {
 #if !defined(TUNE_ARG)
-    if (a.has_init) sum = combine()(acc_of_value(a.init), sum);
+    if (a.has_init) sum = combine()(acc_of_value(static_cast<value_t>(a.init)), sum);
 #endif
     a.out[0] = acc_result(sum);
 }

@@ -56,7 +56,7 @@ struct row_reduce_args {
     u64 team_log2;     // threads that reduce a row: up to a warp; more: the block does
     u64 splits, chunk; // shares of a row, and most items of a share
     u64 turns;         // in each a warp, or the block, takes as many shares as it has teams
-    value_t init;
+    initial_t init;
     u64 has_init;
 };
 
@@ -67,7 +67,8 @@ struct row_reduce_shared {
 FUNCTION void write_result(const row_reduce_args& a, u64 row, acc_t sum)
 {
 #if !defined(TUNE_ARG)
-    sum = a.has_init ? combine()(acc_of_value(a.init), sum) : acc_of_segment(sum, a.length == 0);
+    sum = a.has_init ? combine()(acc_of_value(static_cast<value_t>(a.init)), sum)
+                     : acc_of_segment(sum, a.length == 0);
 #endif
     a.out[row] = acc_result(sum);
 }

@@ -79,7 +79,7 @@ struct scan_args {
     out_t* out;
     u64 n;
     u64* messages; // one a tile
-    value_t init;
+    initial_t init;
     u64 has_init;
     u64 longest; // items of a segment that a team scans; 0: there are no teams
 };
@@ -125,7 +125,7 @@ FUNCTION void scan_loaded(const scan_args& a, const item_t (&raw)[COUNT][VECTOR]
         for (int j = 0; j < VECTOR; j++) {
             const bool head = IN_RUNS && rows.head[BEGIN + r][j];
             value_t value = convert<value_t>(raw[r][j]);
-            if (head && a.has_init) value = apply_operator(a.init, value);
+            if (head && a.has_init) value = apply_operator(static_cast<value_t>(a.init), value);
             item[r][j] = sum_of(value, head);
         }
     }
@@ -189,7 +189,7 @@ FUNCTION void sum_window(const scan_args& a, scan_shared& s, const item_t (&raw)
     for (int j = 0; j < VECTOR; j++) {
         const bool head = before - static_cast<u32>(j) == back;
         value_t value = convert<value_t>(raw[j]);
-        if (head && a.has_init) value = apply_operator(a.init, value);
+        if (head && a.has_init) value = apply_operator(static_cast<value_t>(a.init), value);
         sum = j ? apply()(sum, sum_of(value, head)) : sum_of(value, head);
     }
     sum = warp_scan(sum, apply());
@@ -229,7 +229,7 @@ FUNCTION void scan_tile(const scan_args& a, scan_shared& s, ticket mine)
         total = warp_scan(total, apply());
         if (lane_id() < SIMT_WARPS) s.warps_through[lane_id()] = total;
         total = warp_shuffle(total, SIMT_WARPS - 1);
-        sum_t prefix = sum_of(a.init, false);
+        sum_t prefix = sum_of(static_cast<value_t>(a.init), false);
         bool has_prefix = !IN_RUNS && a.has_init != 0;
         if (has_window && items_back(a.runs, s.runs, tile * TILE) <= WINDOW) {
             prefix = warp_scan(s.window[lane_id() < SIMT_WARPS ? lane_id() : 0], apply());
@@ -280,7 +280,8 @@ FUNCTION void scan_tile(const scan_args& a, scan_shared& s, ticket mine)
                 result[j] = convert<out_t>(value_of(apply()(prefix, item[j - 1])));
             UNROLL
             for (int j = 0; j < VECTOR; j++)
-                if (IN_RUNS && rows.head[r][j]) result[j] = convert<out_t>(a.init);
+                if (IN_RUNS && rows.head[r][j])
+                    result[j] = convert<out_t>(static_cast<value_t>(a.init));
         }
         const u64 at = first + static_cast<u64>(r) * ROW_ITEMS;
         if (WHOLE || at + VECTOR <= a.n)

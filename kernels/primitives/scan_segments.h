@@ -91,7 +91,7 @@ FUNCTION void write_part(const scan_args& a, u64 first, u64 begin, u64 end, cons
 FUNCTION void scan_segment(const scan_args& a, scan_segments_shared& s, u64 begin, u64 end,
                            u32 warp, u32 warps)
 {
-    value_t prefix = a.init;
+    value_t prefix = static_cast<value_t>(a.init);
     bool has_prefix = a.has_init != 0;
     NO_UNROLL
     for (u64 parts = begin - begin % VECTOR; parts < end; parts += static_cast<u64>(warps) * PART) {
@@ -133,7 +133,7 @@ FUNCTION ticket before_tiles(const scan_args& a)
 }
 FUNCTION void leave_to_tiles(const scan_args& a)
 {
-    message_send(a.messages, (a.n + TILE - 1) / TILE, sum_of(a.init, true),
+    message_send(a.messages, (a.n + TILE - 1) / TILE, sum_of(static_cast<value_t>(a.init), true),
                  message_tag(before_tiles(a), MESSAGE_COMPLETE));
 }
 // Asked by one thread: once all blocks have asked, tiles may end the epoch.

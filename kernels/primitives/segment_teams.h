@@ -24,7 +24,8 @@ FUNCTION void write_whole(const segmented_reduce_args& a, u64 segment, acc_t sum
 #if defined(TUNE_ARG)
     (void)empty; // indices count from the segment's beginning already
 #else
-    sum = a.has_init ? combine()(acc_of_value(a.init), sum) : acc_of_segment(sum, empty);
+    sum = a.has_init ? combine()(acc_of_value(static_cast<value_t>(a.init)), sum)
+                     : acc_of_segment(sum, empty);
 #endif
     a.out[segment] = acc_result(sum);
 }

@@ -92,7 +92,7 @@ struct segmented_reduce_args {
     u64* counts;   // blocks done, then the sums done of each long segment
     long_chunk* chunks;
     warp_words<acc_t>* sums; // of chunks
-    value_t init;
+    initial_t init;
     u64 has_init;
 };
 
@@ -125,7 +125,8 @@ FUNCTION void write_result(const segmented_reduce_args& a, u64 segment, acc_t su
     (void)empty;
     if (sum.index >= 0) sum.index -= static_cast<i64>(segment_begin(a.set, segment));
 #else
-    sum = a.has_init ? combine()(acc_of_value(a.init), sum) : acc_of_segment(sum, empty);
+    sum = a.has_init ? combine()(acc_of_value(static_cast<value_t>(a.init)), sum)
+                     : acc_of_segment(sum, empty);
 #endif
     a.out[segment] = acc_result(sum);
 }

@@ -6,6 +6,7 @@
 //     TUNE_OF_NONE             result for no items, if it is not the identity: the identity of a
 //                              float sum is -0.0, which leaves -0.0 unchanged
 //     TUNE_ARG                 1: the accumulator carries the index (argmin, argmax)
+//     TUNE_INITIAL_IN_MEMORY   the initial value is in the device's memory, and not an argument
 #pragma once
 #include "modulus.h"
 #include "types.h"
@@ -13,6 +14,17 @@
 typedef TUNE_T item_t;
 typedef TUNE_A value_t;
 typedef TUNE_O out_t;
+
+// Initial value as a kernel's argument: a value_t by static_cast. One in memory was written by a
+// launch before.
+#if defined(TUNE_INITIAL_IN_MEMORY)
+struct initial_t {
+    const value_t* place;
+    FUNCTION_MEMBER operator value_t() const { return *place; }
+};
+#else
+typedef value_t initial_t;
+#endif
 
 #if defined(TUNE_ARG)
 // Accumulator of argmin and argmax. The better value wins, NaN before any number, and the lower

@@ -4,18 +4,22 @@ Types are NumPy's: its ufuncs are asked what they would compute in and return. A
 array without dimensions of that type, so that another number needs no other kernel.
 """
 
+import contextlib
+import contextvars
 import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from . import _reductions
 from ._calls import described
+from ._complex_texts import COMPLEX
 from ._core import Array, Lazy, asarray, transform
 from ._lazy import dialect, indexed, is_same, lazy
 
+_EAGER = contextvars.ContextVar("cubc.array_api.eager", default=False)
 _NUMBERS = (bool, int, float, complex)
 _LETTERS = "xyzuvwpqrst"
 _POWERS = 64  # above it, a power of integers is no expression
@@ -24,8 +28,24 @@ _OPPOSITE = "{rest} != 0 && (({rest} < 0) != (b < 0))"  # rest and divisor have 
 _OPPOSED, _FOPPOSED = (_OPPOSITE.format(rest=rest) for rest in ("a % b", "fmod(a, b)"))
 _PLAIN = ["sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos"]
 _PLAIN += ["tan", "sinh", "cosh", "tanh", "fabs"]
-_ROUNDED = ("floor", "ceil", "trunc", "rint")
-_NAMED = {"arcsin": "asin", "arccos": "acos", "arctan": "atan"}
+_ROUNDED = ("floor", "ceil", "trunc")
+_NAMED = {f"arc{name}": f"a{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")}
+
+
+def _power_text(beyond: str) -> str:
+    """Return a power of integers by squares of squares, which the compiler computes once each.
+
+    `beyond` is for exponents below 0 and above 63: of 1 and -1 alone they are no 0, or overflow.
+    """
+    squares = ["a"]
+    for _ in range(5):
+        squares.append(f"({squares[-1]} * {squares[-1]})")
+    factors = [f"(b & {1 << k} ? {square} : 1)" for k, square in enumerate(squares)]
+    return f"b >= 0 && b < 64 ? {' * '.join(factors)} : {beyond}"
+
+
+_SIGNS_ALONE = "a == 1 ? 1 : a == -1 ? 1 - 2 * (b & 1) : 0"
+_INFINITE = "({of} - {of} != {of} - {of} && {of} == {of})"
 
 # Text of each ufunc, by the kind of the type that it computes in: c for complex numbers, "" for all
 # others that are not named, and * for really all.
@@ -45,16 +65,16 @@ _TEXTS: dict[str, dict[str, str]] = {
         "f": f"fmod(a, b) == 0 ? (b < 0 ? -0.0f : 0.0f) : fmod(a, b) + ({_FOPPOSED} ? b : 0)",
     },
     "fmod": {"i": "b == 0 || b == -1 ? 0 : a % b", "u": "b == 0 ? 0 : a % b", "f": "fmod(a, b)"},
-    "power": {"f": "pow(a, b)"},
+    "power": {"f": "pow(a, b)", "u": _power_text("a == 1"), "i": _power_text(_SIGNS_ALONE)},
     "bitwise_and": {"": "a & b"},
     "bitwise_or": {"": "a | b"},
     "bitwise_xor": {"": "a ^ b"},
     "left_shift": {"": "b >= 0 && b < BITS ? a << b : 0"},
     "right_shift": {"i": "a >> (b >= 0 && b < BITS ? b : BITS - 1)", "u": "b < BITS ? a >> b : 0"},
-    "logical_and": {"": "a && b"},
-    "logical_or": {"": "a || b"},
-    "logical_xor": {"": "!a != !b"},
-    "logical_not": {"": "!a"},
+    "logical_and": {"": "a && b", "c": "convert<bool>(a) && convert<bool>(b)"},
+    "logical_or": {"": "a || b", "c": "convert<bool>(a) || convert<bool>(b)"},
+    "logical_xor": {"": "!a != !b", "c": "convert<bool>(a) != convert<bool>(b)"},
+    "logical_not": {"": "!a", "c": "!convert<bool>(a)"},
     "negative": {"*": "-a"},
     "positive": {"*": "a"},
     "absolute": {"i": "a < 0 ? 0 - a : a", "f": "fabs(a)", "c": "abs(a)", "": "a"},
@@ -62,21 +82,34 @@ _TEXTS: dict[str, dict[str, str]] = {
     "conjugate": {"": "a", "c": "conj(a)"},
     "square": {"*": "a * a"},
     "reciprocal": {"f": "1 / a", "c": "1 / a"},
-    "sign": {"": "(a > 0) - (a < 0)", "f": "a != a ? a + a : 0.0f + (a > 0) - (a < 0)"},
+    "sign": {
+        "": "(a > 0) - (a < 0)",
+        "f": "a != a ? a + a : 0.0f + (a > 0) - (a < 0)",
+        "c": "a == 0 ? a : a / abs(a)",
+    },
     "maximum": {"": "a > b ? a : b", "f": "a > b || a != a ? a : b"},
     "minimum": {"": "a < b ? a : b", "f": "a < b || a != a ? a : b"},
     "fmax": {"": "a > b ? a : b", "f": "fmax(a, b)"},
     "fmin": {"": "a < b ? a : b", "f": "fmin(a, b)"},
     "isnan": {"*": "a != a"},
-    "isinf": {"": "a - a != a - a && a == a"},
+    "isinf": {
+        "": "a - a != a - a && a == a",
+        "c": f"{_INFINITE.format(of='real(a)')} || {_INFINITE.format(of='imag(a)')}",
+    },
     "isfinite": {"*": "a - a == a - a"},
     "signbit": {"f": "a < 0 || (a == 0 && 1 / a < 0)"},
     "hypot": {"f": "hypot(a, b)"},
+    "copysign": {"f": "copysign(a, b)"},
+    "nextafter": {"f": "nextafter(a, b)"},
+    "logaddexp": {"f": "fmax(a, b) + log1p(a == b ? 1 : exp(-fabs(a - b)))"},
+    "rint": {"": "a", "f": "rint(a)", "c": "TYPE(rint(real(a)), rint(imag(a)))"},
     "arctan2": {"f": "atan2(a, b)"},
     **{name: {"f": f"{name}(a)"} for name in _PLAIN},
     **{name: {"": "a", "f": f"{name}(a)"} for name in _ROUNDED},
     **{name: {"f": f"{text}(a)"} for name, text in _NAMED.items()},
 }
+for _name_of, _of_complex in COMPLEX.items():
+    _TEXTS[_name_of]["c"] = _of_complex
 _COMPARISONS = {
     "equal": "==",
     "not_equal": "!=",
@@ -168,7 +201,7 @@ def _text(name: str, types: tuple[Any, ...]) -> str:
         raise TypeError(
             f"numpy.{name} of {types[0]} is not there: write it as an expression of cubc.lazy"
         )
-    return text.replace("BITS", str(8 * types[0].itemsize))
+    return text.replace("BITS", str(8 * types[0].itemsize)).replace("TYPE", dialect(types[0]))
 
 
 @functools.lru_cache(maxsize=256)
@@ -242,12 +275,41 @@ def _power_of_number(x: Any, exponent: Any) -> Any:
     return done if isinstance(done, Lazy) else compute(np.positive, done)
 
 
+@contextlib.contextmanager
+def eager() -> Iterator[None]:
+    """Let operators of arrays on a device compute at once, as the array API standard says.
+
+    Within the block `d * d + 1` is an array instead of a lazy input. Code that indexes such results
+    or writes to them runs then, as that of SciPy and scikit-learn. Each operator is a launch and an
+    array. It is for this thread, or this task of asyncio, alone.
+
+    Examples
+    --------
+    >>> from cubc.array_api import eager
+    >>> d = cubc.asarray(np.arange(3.0), device="cpu")
+    >>> with eager():
+    ...     print(type(d + 1).__name__)
+    Array
+    """
+    token = _EAGER.set(True)
+    try:
+        yield
+    finally:
+        _EAGER.reset(token)
+
+
+def _operated(ufunc: np.ufunc, *operands: Any) -> Any:
+    """Return what an operator gives: a lazy input, or its items within `eager`."""
+    made = compute(ufunc, *operands)
+    return asarray(made) if _EAGER.get() and isinstance(made, Lazy) else made
+
+
 def _binary(ufunc: np.ufunc) -> tuple[Callable[..., Any], Callable[..., Any]]:
     def of(self: Any, other: Any, /) -> Any:
-        return compute(ufunc, self, other)
+        return _operated(ufunc, self, other)
 
     def reflected(self: Any, other: Any, /) -> Any:
-        return compute(ufunc, other, self)
+        return _operated(ufunc, other, self)
 
     return of, reflected
 
@@ -279,18 +341,18 @@ def _in_place(ufunc: np.ufunc) -> Callable[..., Any]:
 
 
 def _unary(ufunc: np.ufunc) -> Callable[..., Any]:
-    return lambda self: compute(ufunc, self)
+    return lambda self: _operated(ufunc, self)
 
 
 def _power(self: Any, other: Any, modulo: Any = None, /) -> Any:
-    return NotImplemented if modulo is not None else compute(np.power, self, other)
+    return NotImplemented if modulo is not None else _operated(np.power, self, other)
 
 
 def _divmod(self: Any, other: Any, /) -> Any:
-    quotient = compute(np.floor_divide, self, other)
-    return (
-        quotient if quotient is NotImplemented else (quotient, compute(np.remainder, self, other))
-    )
+    quotient = _operated(np.floor_divide, self, other)
+    if quotient is NotImplemented:
+        return quotient
+    return quotient, _operated(np.remainder, self, other)
 
 
 def _ufunc(self: Any, ufunc: np.ufunc, method: str, /, *inputs: Any, **options: Any) -> Any:
@@ -299,7 +361,7 @@ def _ufunc(self: Any, ufunc: np.ufunc, method: str, /, *inputs: Any, **options: 
     Anything else is refused: it would copy the items to the host unseen.
     """
     if method == "__call__" and known(ufunc) and options.keys() <= {"dtype"}:
-        made = compute(ufunc, *inputs)
+        made = _operated(ufunc, *inputs)
         if made is not NotImplemented:
             dtype = options.get("dtype")
             return made if dtype is None else lazy("x", x=made, dtype=dtype)

@@ -5,7 +5,7 @@ device into a new array. No item goes to the host.
 """
 
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from ._indexing import check_indices, take
 from ._lazy import lazy
 from ._scatter import scatter
 from ._selections import flatnonzero, select
-from ._strides import contiguous, gathered, steps_of
+from ._strides import broadcast, contiguous, gathered, index_of, steps_of
 
 
 def item_of(a: Array, index: Any) -> Any:
@@ -45,21 +45,43 @@ def set_item(a: Array, index: Any, value: Any) -> None:
         _refuse_mixed(keys)
         _put(a, keys, masked, value)
         return
-    part = _part(a, keys, view=True)
-    if part.size:
-        if not isinstance(value, Lazy) and not hasattr(value, "__cuda_array_interface__"):
-            value = _number_or_array(a, value)
-        same = not np.ndim(value) or tuple(value.shape) == tuple(part.shape)
-        whole = {} if same else {"whole": part}  # gives its shape to a value with fewer items
-        text = "value" if same else "(void(whole), value)"
-        if np.ndim(value):
-            store(lazy(text, value=value, **whole), part)
-        else:
-            transform(text, value=value, out=part, casting="unsafe")
+    first, shape, steps = _spans(a, keys)
+    if 0 in shape:
+        return
+    if not isinstance(value, Lazy) and not hasattr(value, "__cuda_array_interface__"):
+        value = _number_or_array(a, value)
+    if contiguous(shape, steps):
+        _write(_together(a, first, shape), value)
+    else:
+        flat = a.reshape(-1)
+        value = _broadcast(value, shape)
+        scatter(flat, index_of(first, shape, steps), value, out=flat, mode="clip")
+
+
+def _write(part: Array, value: Any) -> None:
+    """Write a number or an array, which is broadcast, to items that lie together."""
+    same = not np.ndim(value) or tuple(value.shape) == tuple(part.shape)
+    whole = {} if same else {"whole": part}  # gives its shape to a value with fewer items
+    text = "value" if same else "(void(whole), value)"
+    if np.ndim(value):
+        store(lazy(text, value=value, **whole), part)
+    else:
+        transform(text, value=value, out=part, casting="unsafe")
+
+
+def _broadcast(value: Any, shape: Sequence[int]) -> Any:
+    """Return a number as it is, and an array as one of a shape, flat."""
+    if not np.ndim(value):
+        return value
+    of = asarray(value)  # a lazy input may read what is written
+    return broadcast(of, shape).reshape(-1)
 
 
 def _put(a: Array, keys: list[Any], masked: Any, value: Any) -> None:
     """Write values to the places that a mask or arrays of integers name."""
+    if masked and not keys[0].ndim:
+        _put(a.reshape((1, *a.shape)), [asarray(keys[0]).reshape(1)], masked, value)
+        return
     if masked:
         mask = _mask_of(a, keys[0])
         rows = a.reshape(mask.size, *a.shape[mask.ndim :])
@@ -127,8 +149,8 @@ def _expanded(a: Array, keys: list[Any]) -> list[Any]:
     return [*keys[:at], *[slice(None)] * (a.ndim - used), *keys[at + 1 :]]
 
 
-def _part(a: Array, keys: list[Any], view: bool = False) -> Array:
-    """Return what ints and slices name."""
+def _spans(a: Array, keys: list[Any]) -> tuple[int, list[int], list[int]]:
+    """Return the first item that ints and slices name, and the extents and steps of all of them."""
     own = steps_of(a.shape)
     first, shape, steps, axis = 0, [], [], 0
     for key in _expanded(a, keys):
@@ -147,15 +169,20 @@ def _part(a: Array, keys: list[Any], view: bool = False) -> Array:
                 raise IndexError(f"index {key} is out of bounds for axis {axis} with size {extent}")
             first += key % extent * own[axis]
         axis += 1
-    flat = a.reshape(-1)
+    return first, shape, steps
+
+
+def _together(a: Array, first: int, shape: Sequence[int]) -> Array:
+    """Return items that lie together, in the array's memory."""
+    return a.reshape(-1)[first : first + items_of(tuple(shape))].reshape(tuple(shape))
+
+
+def _part(a: Array, keys: list[Any]) -> Array:
+    """Return what ints and slices name."""
+    first, shape, steps = _spans(a, keys)
     if contiguous(shape, steps):
-        return flat[first : first + items_of(tuple(shape))].reshape(tuple(shape))
-    if view:
-        raise TypeError(
-            "an assignment is to items that lie together, as in d[first:end] = value: for others "
-            "write d[mask] = number, or cubc.transform('m ? v : d', m=mask, v=values, d=d, out=d)"
-        )
-    return gathered(flat, first, shape, steps)
+        return _together(a, first, shape)
+    return gathered(a.reshape(-1), first, shape, steps)
 
 
 # ---- masks and arrays of integers ----------------------------------------------------------------
@@ -191,6 +218,9 @@ def _mask_of(a: Array, mask: Any) -> Any:
 
 
 def _masked(a: Array, mask: Any) -> Any:
+    if not mask.ndim:  # all or nothing, along a new axis
+        rows = asarray(mask).reshape(1)
+        return _masked(a.reshape((1, *a.shape)), rows)
     mask = _mask_of(a, mask)
     if mask.ndim == a.ndim:
         return select(a, mask)

@@ -201,6 +201,8 @@ def where(condition, x=None, y=None, /, *, stream=None, device=None) -> Any:
     condition = as_array(condition)
     x, y = (z if np.isscalar(z) else as_array(z) for z in (x, y))
     types = [z.dtype for z in (x, y) if hasattr(z, "dtype")]
+    if len(types) == 1 and any(isinstance(z, complex) for z in (x, y)):
+        types.append(np.result_type(*types, 1j))
     text = "convert<bool>(c) ? x : y"
     if len(types) == 2 and str(types[0]) != str(types[1]):
         text = "convert<bool>(c) ? convert<out_t>(x) : convert<out_t>(y)"

@@ -22,6 +22,7 @@ from ._strides import turned
 
 _SHOWN = 1000  # items; of more, only those at the edges are copied to be shown
 _EDGE = 3
+_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
 
 
 # ---- text ----------------------------------------------------------------------------------------
@@ -179,6 +180,32 @@ def _lazy_items(self: Lazy) -> Iterator[Any]:
     return iter(self.array())
 
 
+# ---- the array API standard ----------------------------------------------------------------------
+def _namespace(self: Any, /, *, api_version: str | None = None) -> Any:
+    """Return cubc.array_api, the array API's namespace of arrays on a device."""
+    from . import array_api
+
+    if api_version not in (None, *_VERSIONS):
+        raise ValueError(f"the array API {api_version!r} is not there: {', '.join(_VERSIONS)} are")
+    return array_api
+
+
+def _to_device(self: Any, device: str, /, *, stream: Any = None) -> Array:
+    """Return an array on another device; this one if it is there."""
+    return asarray(self, device=device, stream=stream)
+
+
+def _device_of(self: Lazy) -> str:
+    """Return the device of the operands; "cpu" for those of the host alone."""
+    return next((x.device for x in self.operands.values() if isinstance(x, Array)), "cpu")
+
+
+def _matmul(self: Any, other: Any, /) -> Any:
+    if not isinstance(other, Array | Lazy):
+        return NotImplemented
+    return _namespace(self).matmul(self, other)
+
+
 # ---- shapes --------------------------------------------------------------------------------------
 def _transpose(self: Array, *axes: Any) -> Array:
     """Return a copy with the axes in another order, by default reversed.
@@ -293,6 +320,9 @@ _SHARED = {
     "searchsorted": searchsorted,
     "take": take,
     "topk": _searching.topk,
+    "to_device": _to_device,
+    "__array_namespace__": _namespace,
+    "__matmul__": _matmul,
 }
 _OF_ARRAY = {
     "T": property(_turned, doc="A copy with the axes reversed."),
@@ -314,6 +344,12 @@ _OF_ARRAY = {
     "__iter__": items_in_turn,
 }
 _OF_LAZY = {
+    "device": property(_device_of, doc="Name of the device of the operands."),
+    "T": property(lambda self: _turned(asarray(self)), doc="A copy with the axes reversed."),
+    "mT": property(
+        lambda self: _matrices_turned(asarray(self)),
+        doc="A copy with the last two axes exchanged.",
+    ),
     "numpy": _computed,
     "item": _item,
     "tolist": _tolist,

@@ -14,9 +14,9 @@ from ._lazy import lazy
 
 _IDENTITIES = {"sum": 0, "prod": 1, "any": 0, "all": 1}
 _OPTIONS = """\
-    initial : number, optional
-        First operand. By default an empty array has a sum (0) and a product (1) and no other
-        result.
+    initial : number or array, optional
+        First operand, as for `reduce`. By default an empty array has a sum (0) and a product (1)
+        and no other result.
     where : array of bool, optional
         Items that take part; it is broadcast with `x`. min and max need `initial` with it.
     **options

@@ -12,6 +12,7 @@ from ._axes import axis_number, items_of
 from ._calls import as_array, dtype_of, one_dimension, output_pair, primitive
 from ._core import Lazy, asarray, call, operator_types, scan, transform
 from ._indexing import take
+from ._initial import in_memory
 from ._lazy import lazy
 from ._options import Where, without_workspace
 from ._selections import _first
@@ -133,9 +134,9 @@ def scan_by_key(
         As for `scan`.
     inclusive : bool
         True: a result includes its own item. False: it ends before it.
-    init : optional
-        First operand of each run. The default of an exclusive scan is the operator's identity; with
-        `min`, `max` or an expression it needs a value.
+    init : number or array, optional
+        First operand of each run, as for `reduce`. The default of an exclusive scan is the
+        operator's identity; with `min`, `max` or an expression it needs a value.
     out : array, optional
         Array for the result, with as many items as `keys`. It may be `values`, if its items are as
         large.
@@ -175,7 +176,7 @@ def scan_by_key(
         "inclusive": bool(inclusive),
         "deterministic": bool(deterministic),
         "acc_type": acc,
-        "init": init,
+        "init": in_memory(init, acc),
         "out": (result, "in", out),
     }
     return call("scan", fields, **where)[0]
@@ -373,7 +374,7 @@ def repeat(x, repeats, /, axis=None, *, out=None, **where: Unpack[Where]) -> Any
     length = items_of(shape) if axis is None or not shape else shape[number]
     to = {"mode": "clip", "out": out, **without_workspace(where)}
     if not isinstance(repeats, Lazy):
-        repeats = as_array(repeats)
+        repeats = np.asarray(repeats) if isinstance(repeats, np.generic) else as_array(repeats)
         if isinstance(repeats, np.ndarray):
             _check_repeats(repeats.ravel())
             if repeats.size == 1 and (repeats.ndim == 0 or length != 1):

@@ -23,9 +23,9 @@ def scan(*arguments, axis=None, **options) -> Any:
         Axis along which to scan. None takes the array flat in C order, as numpy.cumsum does.
     inclusive : bool
         False: item i of the result ends with x[i-1], and item 0 is init.
-    init : number, optional
-        First operand. By default 0 for an exclusive sum and 1 for an exclusive prod; any other
-        exclusive scan needs it.
+    init : number or array, optional
+        First operand, as for `reduce`. By default 0 for an exclusive sum and 1 for an exclusive
+        prod; any other exclusive scan needs it.
     out : array, optional
         Array for the result, of as many items as x: of one dimension or of the shape of x; with an
         axis, of the shape of x. It may be x, if its items are as large; any other overlap is

@@ -11,6 +11,7 @@ import numpy as np
 
 from ._calls import as_array, dtype_of, one_dimension, output_pair, primitive, whole
 from ._core import call, operator_types
+from ._initial import in_memory
 from ._options import Where
 
 
@@ -45,10 +46,10 @@ def segmented_reduce(
         An index counts from the first item of its segment.
     segment_size : int, optional
         Number of items of every segment, in place of offsets. The size of `x` is a multiple of it.
-    init : scalar, optional
-        First operand of each segment, and the result of an empty one. The default for an empty
-        segment is the operator's identity (for min and max an infinity or an extreme integer), and
-        -1 for an index. An expression with offsets needs it.
+    init : number or array, optional
+        First operand of each segment, as for `reduce`, and the result of an empty one. The default
+        for an empty segment is the operator's identity (for min and max an infinity or an extreme
+        integer), and -1 for an index. An expression with offsets needs it.
     out : array, optional
         Array for the result, one item for each segment. It must not overlap the inputs.
     dtype, commutative
@@ -99,7 +100,7 @@ def segmented_reduce(
         "op": op,
         "commutative": bool(commutative),
         "deterministic": bool(deterministic),
-        "init": init,
+        "init": in_memory(init, acc),
         "out": (kind, (count,), out),
     }
     return call("segmented_reduce", fields, **where)[0]
@@ -176,7 +177,7 @@ def segmented_scan(
         "inclusive": bool(inclusive),
         "deterministic": bool(deterministic),
         "acc_type": acc,
-        "init": init,
+        "init": in_memory(init, acc),
         "out": (kind, "in", out),
     }
     return call("scan", fields, **where)[0]

@@ -9,8 +9,9 @@ from typing import Any, Unpack
 import numpy as np
 
 from ._axes import axis_number, on_rows
-from ._calls import dimensions, one_dimension, output_pair, primitive
+from ._calls import as_array, dimensions, one_dimension, output_pair, primitive
 from ._core import call
+from ._field_order import has_fields, sorted_by_bits, sorted_by_fields
 from ._options import Where
 from ._segments import argsort_in_segments, segmented_sort
 
@@ -21,8 +22,10 @@ def sort(
     /,
     axis=-1,
     kind=None,
+    order=None,
     *,
     stable=None,
+    key=None,
     descending=False,
     begin_bit=0,
     end_bit=None,
@@ -39,11 +42,18 @@ def sort(
         Axis along which to sort; by default the last one. None sorts all items as one dimension.
     kind, stable : optional
         As for numpy.sort. They change nothing: the sort is stable.
-    descending : bool
+    order : str or sequence of str, optional
+        Fields that structs are sorted by, the first one first; all others decide where these are
+        equal. A field that is a struct or has several numbers stands for all of them.
+    key : str or sequence of str, optional
+        The same in place of `order`, but structs that are equal in these fields keep their order.
+    descending : bool, or a sequence of bool for the fields of `order` or `key`
         True sorts the largest key first. Equal keys keep their order here too.
     begin_bit, end_bit : int
-        Range of bits that integers are sorted by, without `end_bit`; by default all bits. Bits
-        outside take no time. An array of several dimensions needs ``axis=None`` for it.
+        Range of bits that numbers are sorted by, without `end_bit`; by default all bits. Bits
+        outside take no time. Of floats they are bits of codes that have the floats' order: the
+        sign bit is highest, and a NaN is beyond the infinity of its sign. An array of several
+        dimensions needs ``axis=None`` for it.
     out : array, optional
         Array for the result, of the shape and type of `x`. It may be `x`; any other overlap is
         refused.
@@ -56,15 +66,19 @@ def sort(
     Raises
     ------
     TypeError
-        For items that `asarray` does not take; for an `out` of another type than `x`; for a range
-        of bits of floating keys.
+        For items that `asarray` does not take; for an `out` of another type than `x`; for fields
+        that are complex.
     ValueError
-        For an axis or a range of bits that the keys do not have; for a kind that NumPy does not
-        have, or for both `kind` and `stable`; as for `reduce`.
+        For an axis, a field or a range of bits that the keys do not have; for a kind that NumPy
+        does not have, or for both `kind` and `stable`; as for `reduce`.
 
     Notes
     -----
     The temporary storage is as large as `x`.
+
+    Structs are sorted by radix too: a key is made of the fields as they are read, as CUB's
+    decomposer makes it. Fields of more than 64 bits together take a sort for each 64 bits. Structs
+    of 1, 2, 4, 8 or 16 bytes go along with their keys; others are gathered behind the sort.
 
     -0.0 comes before 0.0, and NaN after all numbers as in NumPy (so a descending sort begins with
     it); several NaNs are ordered by their bits. All bytes of a bool but 0 are the same key, and
@@ -85,8 +99,14 @@ def sort(
     --------
     >>> print(cubc.sort(np.array([3.0, 1.0, 2.0]), descending=True))
     [3. 2. 1.]
+    >>> pairs = np.array([(1, 2.0), (0, 3.0), (1, 1.0)], [("a", "i4"), ("b", "f4")])
+    >>> print(cubc.sort(pairs, key=["a", "b"], descending=[True, False]))
+    [(1, 1.) (1, 2.) (0, 3.)]
     """
     _check_kind(kind, stable)
+    bits = (begin_bit, end_bit)
+    if by_fields := _by_fields("sort", x, axis, order, key, bits):
+        return by_fields(x, order, key, descending, False, out, where)
     if _has_rows("sort", x, axis, begin_bit, end_bit):
 
         def sort_rows(rows, length, to):
@@ -94,6 +114,10 @@ def sort(
             return segmented_sort(rows, **how, **where)
 
         return on_rows(x, axis, sort_rows, out, where)
+    if _some_bits_of_floats(x, begin_bit, end_bit):
+        return sorted_by_bits(
+            x, begin_bit, end_bit, descending, as_array(x).reshape(-1), out, where
+        )
     fields = {"keys_in": x, "keys_out": ("keys_in", _flat_shape(x), out)}
     fields |= _order(descending, begin_bit, end_bit)
     return call("sort", fields, **where)[0]
@@ -105,8 +129,10 @@ def argsort(
     /,
     axis=-1,
     kind=None,
+    order=None,
     *,
     stable=None,
+    key=None,
     descending=False,
     begin_bit=0,
     end_bit=None,
@@ -117,7 +143,7 @@ def argsort(
 
     Parameters
     ----------
-    x, axis, kind, stable, descending, begin_bit, end_bit
+    x, axis, kind, order, stable, key, descending, begin_bit, end_bit
         As for `sort`.
     out : array, optional
         Array for the indices, int64, of the shape of `x`.
@@ -138,12 +164,17 @@ def argsort(
     [1 2 0]
     """
     _check_kind(kind, stable)
+    bits = (begin_bit, end_bit)
+    if by_fields := _by_fields("argsort", x, axis, order, key, bits):
+        return by_fields(x, order, key, descending, True, out, where)
     if _has_rows("argsort", x, axis, begin_bit, end_bit):
 
         def argsort_rows(rows, length, to):
             return argsort_in_segments(rows, length, descending, to, **where)
 
         return on_rows(x, axis, argsort_rows, out, where)
+    if _some_bits_of_floats(x, begin_bit, end_bit):
+        return sorted_by_bits(x, begin_bit, end_bit, descending, None, out, where)
     shape = _flat_shape(x)
     fields = {
         "keys_in": x,
@@ -176,7 +207,7 @@ def sort_pairs(
         Array with one value for each key along the first axis: an item, or a row of items, of 1, 2,
         4, 8 or 16 bytes.
     descending, begin_bit, end_bit
-        As for `sort`.
+        As for `sort`; some bits are of integers alone.
     out : tuple of two arrays, optional
         Arrays for keys and values, of their shapes and types. They may be `keys` and `values`.
 
@@ -232,6 +263,28 @@ def _has_rows(function: str, x: Any, axis: Any, begin_bit: int, end_bit: int | N
             "of a matrix by cubc.transform before"
         )
     return ndim > 1
+
+
+def _by_fields(function: str, x: Any, axis: Any, order: Any, key: Any, bits: Any) -> Any:
+    """Return the function that sorts structs; None for numbers, which have no fields."""
+    if not has_fields(x):
+        if order is not None or key is not None:
+            raise ValueError(f"{function}(): order= and key= name fields of structs: x has none")
+        return None
+    if axis is not None and dimensions(x) != 1:
+        raise ValueError(f"{function}() of structs takes one dimension or axis=None")
+    if bits != (0, None):
+        raise ValueError(
+            f"{function}() of structs goes by fields: leave begin_bit and end_bit away"
+        )
+    return sorted_by_fields
+
+
+def _some_bits_of_floats(x: Any, begin_bit: int, end_bit: int | None) -> bool:
+    if not begin_bit and end_bit is None:
+        return False
+    dtype = as_array(x).dtype
+    return np.dtype(dtype).kind == "f" or str(dtype) == "bfloat16"
 
 
 def _flat_shape(x: Any) -> Any:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ._axes import items_of, transposed
-from ._core import Array, call, empty
+from ._core import Array, Lazy, call, empty
 from ._lazy import lazy
 
 _MOST_AXES = 4  # whose extents and steps are numbers of a launch; others are part of its kernel
@@ -25,17 +25,21 @@ def gathered(
     turned = _as_transposition(axes)
     if turned and first == 0 and items_of(shape) == x.size:
         return transposed(x, *turned, shape, None, {"stream": stream})
-    text, numbers = _index(first, axes)
-    index = lazy(text, size=items_of(shape), dtype="int64", **numbers)
     fields = {
         "in": x,
-        "indices": index,
+        "indices": index_of(first, shape, steps),
         "length": x.size,
         "columns": 1,
         "mode": 2,
         "out": ("in", shape, None),
     }
     return call("take", fields, stream=stream)[0]
+
+
+def index_of(first: int, shape: Sequence[int], steps: Sequence[int]) -> Lazy:
+    """Return the places first + sum of index times step, flat, as a lazy input."""
+    text, numbers = _index(first, _merged(shape, steps))
+    return lazy(text, size=items_of(tuple(shape)), dtype="int64", **numbers)
 
 
 def _merged(shape: Sequence[int], steps: Sequence[int]) -> list[tuple[int, int]]:
@@ -100,3 +104,15 @@ def turned(x: Array, order: Sequence[int]) -> Array:
     """Return an array with its axes in another order."""
     shape, steps = tuple(x.shape), steps_of(x.shape)
     return gathered(x.reshape(-1), 0, [shape[d] for d in order], [steps[d] for d in order], None)
+
+
+def broadcast(x: Array, shape: Sequence[int]) -> Array:
+    """Return an array of a shape, in which items are repeated along axes of one."""
+    extents = (1,) * (len(shape) - x.ndim) + tuple(x.shape)
+    pairs = zip(extents, shape, strict=False)
+    if len(extents) > len(shape) or any(have not in (1, need) for have, need in pairs):
+        raise ValueError(f"items of the shape {x.shape} do not broadcast to {tuple(shape)}")
+    if extents == tuple(shape):
+        return x.reshape(extents)
+    steps = [0 if n == 1 else step for n, step in zip(extents, steps_of(extents), strict=True)]
+    return gathered(x.reshape(-1), 0, shape, steps)

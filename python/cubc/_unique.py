@@ -34,7 +34,7 @@ def unique(
     Parameters
     ----------
     x : array_like
-        Array of any number of dimensions, taken flat.
+        Array of any number of dimensions, taken flat; structs too.
     return_index : bool
         True returns the index of the first of each too.
     return_inverse : bool
@@ -96,6 +96,9 @@ def _ordered(x: Any, options: dict[str, Any]) -> Any:
 def _ordered_with_indices(x: Any, options: dict[str, Any]) -> tuple[Any, Any]:
     """Return the items in order, and their indices; equal ones keep theirs."""
     size = items_of(tuple(x.shape))
+    if np.dtype(x.dtype).fields:
+        order = argsort(x, axis=None, **options)
+        return take(x.reshape(-1), order, mode="clip", **options), order
     kind = "f" if "float" in str(x.dtype) else np.dtype(x.dtype).kind
     if kind not in "fc":
         fields = {

@@ -111,8 +111,17 @@ def test_assignments(device):
     same(d, x)
     x[1:], d[1:] = x[:-1].copy(), d[:-1]
     same(d, x)
-    with pytest.raises(TypeError, match=r"write d\[mask\] = number"):
-        d[::2] = 0
+    for index, value in [
+        (slice(None, None, 2), 0),
+        ((FULL, 3), [[1, 2, 3, 4, 5]]),
+        ((0, FULL, slice(None, None, -3)), [[7, 8]]),
+    ]:
+        x[index], d[index] = value, value
+        same(d, x)
+    x[::2], d[::2] = x[1::2].copy(), d[1::2] + 0
+    same(d, x)
+    with pytest.raises(ValueError, match="do not broadcast"):
+        d[::2] = [1, 2, 3]
 
 
 def test_assignments_by_arrays(device):

@@ -41,6 +41,7 @@ def test_few_long_runs_and_many_empty_ones(device):
     repeats[[7, 30_000, 60_000]] = 50_000, 1, 100_000
     same(cubc.repeat(on(device, x), on(device, repeats)), np.repeat(x, repeats))
     same(cubc.repeat(on(device, x), on(device, 0 * repeats)), x[:0])
+    same(cubc.repeat(on(device, x), np.int64(2)), np.repeat(x, 2))
 
 
 def test_out(device):

@@ -311,7 +311,7 @@ def test_a_workspace_that_overlaps(device):
         lambda: cubc.sort(on(device, x), out=workspace[:100_000], workspace=workspace),
         lambda: cubc.reduce(cubc.lazy("a * 2", a=workspace[:1000]), workspace=workspace),
     ):
-        with pytest.raises(ValueError, match="the workspace overlaps"):
+        with pytest.raises(ValueError, match="memory to work in overlaps"):
             sort()
 
 
@@ -338,7 +338,7 @@ def test_errors(device):
     with pytest.raises(ValueError, match="there are no bits 0 to -1"):
         cubc.sort(x, end_bit=-1)
     with pytest.raises(TypeError, match="F32 keys whole"):
-        cubc.sort(on(device, keys("F32", 10)), end_bit=8)
+        cubc.sort_pairs(on(device, keys("F32", 10)), x[:10], end_bit=8)
     with pytest.raises(TypeError, match="did you mean 'descending'"):
         cubc.sort(x, decending=True)
     with pytest.raises(TypeError, match="1, 2, 4, 8 or 16 bytes"):
@@ -394,3 +394,70 @@ def test_a_benchmark_verifies_keys_and_values():
     workload = _core.Workload("sort.pairs", {"T{ct}": "I16"}, {"Elements{io}[pow2]": 16}, "cpu")
     assert workload.bytes == 2 * (2 + 4) * 2**16
     assert workload.verify(workload.variant("base")) == 0
+
+
+# ---- memory of the caller's ----------------------------------------------------------------------
+@pytest.fixture
+def opened(device):
+    """CFFI's handle, and the device of a test."""
+    ffi, lib = cubc.ffi()
+    place = ffi.new("cubc_device **")
+    assert lib.cubc_device_open(device.encode(), place) == lib.CUBC_OK
+    yield ffi, lib, place[0]
+    lib.cubc_device_close(place[0])
+
+
+def sort_in_pairs(opened, arrays, n, value_bytes, **members):
+    """Sort keys (and values) in place, with others to work in; the bytes of temporary storage."""
+    ffi, lib, handle = opened
+    params = ffi.new("cubc_sort_params *", {"n": n, "type": lib.CUBC_I32, **members})
+    params.value_bytes = value_bytes
+    for name, array in arrays.items():
+        setattr(params, name, ffi.cast("void *", array.ptr))
+    needed = ffi.new("size_t *")
+    status = lib.cubc_sort_temp_bytes(handle, params, needed)
+    if not status:
+        status = lib.cubc_sort(handle, params, ffi.NULL, 0, ffi.NULL)
+    if not status:
+        status = lib.cubc_synchronize(handle, ffi.NULL)
+    return status, needed[0]
+
+
+@pytest.mark.parametrize("n", [0, 1, 1000, 300_001, 2_000_003])
+@pytest.mark.parametrize("descending", [0, 1])
+def test_double_buffers(opened, device, n, descending):
+    """The result is where the keys were, and temporary storage a small part of them."""
+    x, v = keys("I32", n), np.arange(n, dtype=np.float32)
+    order = np.argsort(-x.astype(np.int64) if descending else x, kind="stable")
+    a, spare, w, other = (cubc.asarray(one, device=device) for one in (x, x * 0, v, v * 0))
+    arrays = {"keys_in": a, "keys_out": a, "keys_spare": spare}
+    status, alone = sort_in_pairs(opened, arrays, n, 0, descending=descending)
+    assert status == 0
+    same_bits(a, x[order])
+    assert n < 1_000_000 or alone < x.nbytes / 2
+    a = cubc.asarray(x, device=device)
+    arrays |= {"keys_in": a, "keys_out": a}
+    arrays |= {"values_in": w, "values_out": w, "values_spare": other}
+    status, pairs = sort_in_pairs(opened, arrays, n, 4, descending=descending)
+    assert status == 0
+    same_bits(a, x[order])
+    same_bits(w, v[order])
+    assert n < 1_000_000 or pairs < x.nbytes / 2
+    kept = cubc.asarray(x, device=device)  # what is sorted may stay, too
+    status, _ = sort_in_pairs(opened, arrays | {"keys_in": kept}, n, 4, descending=descending)
+    assert status == 0
+    same_bits(kept, x)
+
+
+def test_double_buffers_that_are_refused(opened, device):
+    ffi, lib, _ = opened
+    a, spare = (cubc.asarray(keys("I32", 100), device=device) for _ in range(2))
+    arrays = {"keys_in": a, "keys_out": a}
+    assert sort_in_pairs(opened, arrays | {"keys_spare": a}, 100, 0)[0] == lib.CUBC_INVALID_ARGUMENT
+    assert "memory to work in overlaps" in ffi.string(lib.cubc_error_message()).decode()
+    arrays |= {"values_out": cubc.asarray(np.zeros(100), device=device), "keys_spare": spare}
+    assert sort_in_pairs(opened, arrays, 100, 8)[0] == lib.CUBC_INVALID_ARGUMENT
+    assert "values_spare is NULL" in ffi.string(lib.cubc_error_message()).decode()
+    arrays |= {"values_spare": spare}
+    assert sort_in_pairs(opened, arrays, 100, 4)[0] == lib.CUBC_INVALID_ARGUMENT
+    assert "must be apart" in ffi.string(lib.cubc_error_message()).decode()

@@ -132,6 +132,7 @@ def test_where(device):
     same(cubc.where(given, given, 0.5), np.where(x, x, 0.5))
     same(cubc.where(on(device, x > 0), given, other), np.where(x > 0, x, y))
     same(cubc.where(on(device, x > 0), 1, 0), np.where(x > 0, 1, 0))
+    same(cubc.where(on(device, x[0, 0] > 0), other, 1 + 2j), np.where(x[0, 0] > 0, y, 1 + 2j))
     huge = np.full(3, 2**63, np.uint64)
     mixed = cubc.where(on(device, x[0, 0, :3] > 0), on(device, huge), on(device, -np.arange(3)))
     same(mixed, np.where(x[0, 0, :3] > 0, huge, -np.arange(3)))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import cubc
-from cubc import lattice, tuner
+from cubc import array_api, lattice, tuner
 
 NAMES = {"np": np, "os": os, "cubc": cubc, "lattice": lattice, "tuner": tuner}
 # Functions without errors of their own.
@@ -36,7 +36,7 @@ def members(package):
 
 WITH = [
     pytest.param(one, id=f"{package.__name__}.{name}")
-    for package in (cubc, lattice, tuner)
+    for package in (cubc, array_api, lattice, tuner)
     for name, one in members(package)
     if ">>>" in (one.__doc__ or "")
 ]

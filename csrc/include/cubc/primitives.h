@@ -48,7 +48,9 @@ typedef struct cubc_reduce_params {
     const char *op;     // "sum" "prod" "min" "max" "any" "all" "argmin" "argmax", or a C expression
                         // of a and b
     int commutative;    // not 0: operands of an expression may be reordered (built-in ones are)
-    const void *init;   // one value of acc_type in host memory, or NULL for none
+    const void *init;   // one value of acc_type, or NULL for none
+    int init_in_memory; // not 0: init is in the device's memory, and read by the launch; 0: in the
+                        // host's, and read by the call
     int deterministic;  // not 0: the same bits in every run, with every policy and on every device,
                         // but those of a NaN; products and sums of an expression are rounded each.
                         // 0: floats have the same bits in every run on one device with one policy
@@ -67,8 +69,9 @@ typedef struct cubc_scan_params {
     cubc_type out_type;
     const char *op; // "sum" "prod" "min" "max" "any" "all", or a C expression of a and b
     int inclusive;
-    const void *init; // one value of acc_type in host memory; an exclusive expression needs it
-    const void *keys; // n items; NULL: none
+    const void *init;   // one value of acc_type; an exclusive expression needs it
+    int init_in_memory; // as for cubc_reduce
+    const void *keys;   // n items; NULL: none
     cubc_type key_type;
     uint64_t segments;     // 0 without offsets: none
     const void *offsets;   // segments + 1 of them, in the device's memory, rising; NULL: every
@@ -91,6 +94,7 @@ typedef struct cubc_axis_reduce_params {
     const char *op; // this and the following members as for cubc_reduce
     int commutative;
     const void *init;
+    int init_in_memory;
     int deterministic;
 } cubc_axis_reduce_params;
 
@@ -120,11 +124,12 @@ typedef struct cubc_segmented_reduce_params {
     cubc_type type;
     cubc_type acc_type;
     cubc_type out_type;
-    const char *op;    // as for cubc_reduce; an index counts from the segment's beginning
-    int commutative;   // as for cubc_reduce
-    const void *init;  // one value of acc_type in host memory, or NULL for none; with offsets an
-                       // expression needs it
-    int deterministic; // as for cubc_reduce, which gives the same bits for each segment
+    const char *op;     // as for cubc_reduce; an index counts from the segment's beginning
+    int commutative;    // as for cubc_reduce
+    const void *init;   // one value of acc_type, or NULL for none; with offsets an expression needs
+                        // it
+    int init_in_memory; // as for cubc_reduce
+    int deterministic;  // as for cubc_reduce, which gives the same bits for each segment
 } cubc_segmented_reduce_params;
 
 // A stable sort of each segment of an array by itself: of keys, and of values with them if
@@ -201,6 +206,12 @@ typedef struct cubc_sort_params {
     int value_bytes; // of one value: 1, 2, 4, 8, 16; 0: there are none
     int descending;
     int begin_bit, end_bit; // end_bit 0: behind the highest
+    // Room for n keys and, if there are any, for n values, apart from all others: what they hold is
+    // lost, and the temporary storage need not be as large. With keys_out = keys_in (and values) a
+    // sort needs little memory beside these pairs, as with CUB's DoubleBuffer; the result is in
+    // keys_out in any case. NULL: there is none.
+    void *keys_spare;
+    void *values_spare;
 } cubc_sort_params;
 
 // Runs of equal consecutive keys; NaN differs from all keys. The members that are given choose the

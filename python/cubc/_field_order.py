@@ -1,0 +1,205 @@
+"""Radix sorts of structs by their fields, and of floats by some bits: the keys are made as read.
+
+A key is a lazy input: the codes of the fields side by side, which is what CUB's decomposer is for.
+Structs, or their indices, are the values that go along. Fields of more than 64 bits together are
+sorted by in turns, the last ones first.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ._axes import items_of
+from ._calls import as_array
+from ._core import Lazy, call, transform
+from ._lazy import lazy
+from ._options import Where, without_workspace
+
+_MOST_BITS = 64  # of a key
+_VALUE_BYTES = (1, 2, 4, 8, 16)  # of values that a sort moves
+
+
+def has_fields(x: Any) -> bool:
+    """Tell if the items of an array are structs."""
+    return bool(getattr(getattr(x, "dtype", None), "fields", None))
+
+
+def sorted_by_fields(
+    x: Any, order: Any, key: Any, descending: Any, indices: bool, out: Any, where: Where
+) -> Any:
+    """Return structs in the order of fields, or the indices that sort them."""
+    given = x.array() if isinstance(x, Lazy) else as_array(x)
+    x = given.reshape(-1)
+    size = items_of(tuple(x.shape))
+    fields = _fields(x.dtype, order, key, descending)
+    turns = _turns(fields) if size else [fields[:1]]
+    movable = len(turns) == 1 and not indices and x.dtype.itemsize in _VALUE_BYTES
+    found: Any = None
+    for k, turn in enumerate(reversed(turns)):
+        keys, bits = _key(x, turn, found, size)
+        last = k == len(turns) - 1
+        values = x if movable else found
+        to = out if last and (indices or movable) else None
+        kind = x.dtype if movable else "int64"
+        found = _moved(keys, bits, values, kind, to if to is not given else None, where)
+    if not indices and not movable and size:
+        found = _taken(x, found, where)
+    if not indices and not size:
+        found = x
+    if out is None or found is out:
+        return found
+    return transform("v", v=found, out=out, **without_workspace(where))
+
+
+def sorted_by_bits(
+    x: Any,
+    begin_bit: int,
+    end_bit: int | None,
+    descending: bool,
+    values: Any,
+    out: Any,
+    where: Where,
+) -> Any:
+    """Return values in the order of some bits of floats' codes; for None the indices."""
+    given = as_array(x)
+    x = given.reshape(-1)
+    most = 8 * np.dtype(x.dtype).itemsize
+    end = most if end_bit is None else end_bit
+    if not 0 <= begin_bit <= end <= most:
+        raise ValueError(
+            f"there are no bits {begin_bit} to {end} in keys of {x.dtype}: expected 0 <= begin_bit "
+            f"<= end_bit <= {most}"
+        )
+    to = out if values is None or out is not given else None
+    text = "order_code(x)" if end > begin_bit else "((void)x, 0)"
+    keys = lazy(text, x=x, dtype=f"uint{most}")
+    bits = (begin_bit, end) if end > begin_bit else (0, most)
+    kind = "int64" if values is None else values.dtype
+    found = _moved(keys, bits, values, kind, to, where, descending)
+    return found if to is out else transform("v", v=found, out=out, **without_workspace(where))
+
+
+def _taken(x: Any, places: Any, where: Where) -> Any:
+    fields = {
+        "in": x,
+        "indices": places,
+        "length": places.size,
+        "columns": 1,
+        "mode": 2,  # they need no check
+        "out": ("in", tuple(places.shape), None),
+    }
+    return call("take", fields, **without_workspace(where))[0]
+
+
+def _moved(
+    keys: Lazy,
+    bits: tuple[int, int],
+    values: Any,
+    kind: Any,
+    out: Any,
+    where: Where,
+    descending: bool = False,
+) -> Any:
+    """Sort keys that nobody needs; return the values that go along, or the indices."""
+    fields = {
+        "keys_in": keys,
+        "keys_out": ("keys_in", (keys.size,), None),
+        "values_in": values,
+        "values_out": (kind, (keys.size,), out),
+        "descending": descending,
+        "begin_bit": bits[0],
+        "end_bit": bits[1],
+    }
+    return call("sort", fields, **where)[1]
+
+
+# ---- fields --------------------------------------------------------------------------------------
+def _leaves(dtype: Any, path: str = "") -> dict[str, Any]:
+    """Return the numbers of a struct by their names, as "a" and "inner.b"."""
+    found: dict[str, Any] = {}
+    for name, (of, *_) in (dtype.fields or {}).items():
+        place = f"{path}{name}"
+        if of.subdtype:
+            shape = of.subdtype[1]
+            if of.subdtype[0].fields or len(shape) != 1:
+                found[place] = of
+            else:
+                found |= {f"{place}[{k}]": of.subdtype[0] for k in range(shape[0])}
+        elif of.fields:
+            found |= _leaves(of, f"{place}.")
+        else:
+            found[place] = of
+    return found
+
+
+def _fields(dtype: Any, order: Any, key: Any, descending: Any) -> list[tuple[str, Any, bool]]:
+    """Return the numbers to sort by, their types, and whether the largest comes first."""
+    if order is not None and key is not None:
+        raise TypeError("order and key are given: give one of the two")
+    known = _leaves(dtype)
+    given = key if key is not None else order
+    names = [given] if isinstance(given, str) else list(given or ())
+    chosen: list[list[str]] = []
+    for name in names:
+        parts = [one for one in known if one == name or one.startswith((f"{name}.", f"{name}["))]
+        if not isinstance(name, str) or not parts:
+            raise ValueError(f"there is no field {name!r}: expected some of {', '.join(known)}")
+        chosen.append(parts)
+    if isinstance(descending, Sequence | np.ndarray):
+        if len(descending) != len(chosen):
+            raise ValueError(f"descending has {len(descending)} items for {len(chosen)} fields")
+        falls = [bool(one) for one in descending]
+    else:
+        falls = [bool(descending)] * len(chosen)
+    listed = {one: fall for parts, fall in zip(chosen, falls, strict=True) for one in parts}
+    if key is None:  # as in NumPy, all others decide where these are equal
+        rest = False if isinstance(descending, Sequence | np.ndarray) else bool(descending)
+        listed |= {one: rest for one in known if one not in listed}
+    for one in listed:
+        if known[one].kind not in "biuf" and known[one].name != "bfloat16":
+            raise TypeError(f"field '{one}' is {known[one]}, without an order: leave it out")
+    if not listed:
+        raise ValueError(f"key has no fields: expected some of {', '.join(known)}")
+    return [(name, known[name], fall) for name, fall in listed.items()]
+
+
+def _bits(dtype: Any) -> int:
+    return 1 if dtype.kind == "b" else 8 * int(dtype.itemsize)
+
+
+def _turns(fields: list[tuple[str, Any, bool]]) -> list[list[tuple[str, Any, bool]]]:
+    """Return the fields in parts that fit a key, the most significant ones first."""
+    turns: list[list[tuple[str, Any, bool]]] = [[]]
+    for field in fields:
+        if sum(_bits(of) for _, of, _ in turns[-1]) + _bits(field[1]) > _MOST_BITS:
+            turns.append([])
+        turns[-1].append(field)
+    return turns
+
+
+def _key(
+    x: Any, turn: list[tuple[str, Any, bool]], found: Any, size: int
+) -> tuple[Lazy, tuple[int, int]]:
+    """Return the codes of fields side by side, of structs in the order found so far."""
+    total = sum(_bits(of) for _, of, _ in turn)
+    word = next(bits for bits in (8, 16, 32, 64) if bits >= total)
+    item = "x" if found is None else "x[k]"
+    text, left = [], total
+    for name, of, fall in turn:
+        left -= _bits(of)
+        code = f"u{8 * of.itemsize}"
+        value = f"order_code({item}.{name})"
+        if of.kind == "f" or of.name == "bfloat16":  # every NaN is last
+            value = f"({value} - {_nans(of)})"
+        value = f"convert<{code}>({'~' if fall else ''}{value})"
+        mask = " & 1" if _bits(of) == 1 else ""
+        text.append(f"(convert<u{word}>({value}{mask}) << {left})")
+    operands = {"x": x} if found is None else {"x": x, "k": found}
+    return lazy(" | ".join(text), dtype=f"uint{word}", **operands), (0, total)
+
+
+def _nans(dtype: Any) -> str:
+    """Return how many codes the NaNs with a sign have, which are the lowest."""
+    mantissa = 7 if dtype.name == "bfloat16" else {2: 10, 4: 23, 8: 52}[dtype.itemsize]
+    return f"{2**mantissa - 1}u" + ("ll" if dtype.itemsize == 8 else "")

@@ -1,0 +1,204 @@
+"""Arrays of the array API that are made: each is an expression that its device writes."""
+
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from .._core import Array, Lazy, transform
+from .._lazy import lazy
+from ._shapes import broadcast_arrays
+from ._types import computed
+
+
+def _shape(shape: Any) -> tuple[int, ...]:
+    return tuple(map(int, shape)) if isinstance(shape, tuple | list) else (int(shape),)
+
+
+def written(text: str, shape: Any, dtype: Any, device: Any, **values: Any) -> Array:
+    """Return a new array on a device, each item of which is an expression of its index i."""
+    out = _core.empty(_shape(shape), dtype, device=device)
+    if out.size:
+        made = lazy(text, size=out.size, dtype=out.dtype, **values)
+        transform(made, out=out.reshape(-1), casting="unsafe")
+    return out
+
+
+def asarray(
+    obj: Any, /, *, dtype: Any = None, device: str | None = None, copy: bool | None = None
+) -> Array:
+    """Return an array on a device of an array of any library, numbers, or lists of them."""
+    shared = isinstance(obj, Array) or hasattr(obj, "__cuda_array_interface__")
+    made = _core.asarray(obj, dtype, device=device)
+    same = shared and made.ptr == _core.asarray(obj).ptr
+    if copy is False and not same:
+        raise ValueError(
+            "copy=False, but the items are elsewhere or of another type: leave copy= away"
+        )
+    return made.copy() if copy and same else made
+
+
+def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = None) -> Array:
+    """Return an array of one that has __dlpack__; memory of the device is shared."""
+    made = _core.asarray(x, device=device)
+    if copy is False and not (isinstance(x, Array) and made is x) and x.__dlpack_device__()[0] < 2:
+        raise ValueError("copy=False, but the items are in the host's memory: leave copy= away")
+    return made.copy() if copy else made
+
+
+def empty(shape: Any, *, dtype: Any = None, device: str | None = None) -> Array:
+    """Return an array whose items are not set."""
+    return _core.empty(_shape(shape), dtype, device=device)
+
+
+def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: str | None = None) -> Array:
+    """Return an array of one number, of its default type."""
+    dtype = np.dtype(dtype) if dtype is not None else np.asarray(fill_value).dtype
+    return written("value", shape, dtype, device, value=np.asarray(fill_value, dtype)[()])
+
+
+def zeros(shape: Any, *, dtype: Any = None, device: str | None = None) -> Array:
+    """Return an array of zeros, by default float64."""
+    return full(shape, 0, dtype=dtype or "float64", device=device)
+
+
+def ones(shape: Any, *, dtype: Any = None, device: str | None = None) -> Array:
+    """Return an array of ones, by default float64."""
+    return full(shape, 1, dtype=dtype or "float64", device=device)
+
+
+def _like(x: Any, dtype: Any, device: Any) -> dict[str, Any]:
+    x = x if isinstance(x, Lazy) else computed(x)
+    place = x.device if isinstance(x, Array) else computed(x).device
+    return {"dtype": dtype or x.dtype, "device": device or place}
+
+
+def empty_like(x: Any, /, *, dtype: Any = None, device: str | None = None) -> Array:
+    """Return an array of the shape of `x` whose items are not set."""
+    return empty(tuple(x.shape), **_like(x, dtype, device))
+
+
+def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: str | None = None) -> Array:
+    """Return an array of the shape of `x` of one number."""
+    return full(tuple(x.shape), fill_value, **_like(x, dtype, device))
+
+
+def zeros_like(x: Any, /, *, dtype: Any = None, device: str | None = None) -> Array:
+    """Return an array of the shape of `x` of zeros."""
+    return full_like(x, 0, dtype=dtype, device=device)
+
+
+def ones_like(x: Any, /, *, dtype: Any = None, device: str | None = None) -> Array:
+    """Return an array of the shape of `x` of ones."""
+    return full_like(x, 1, dtype=dtype, device=device)
+
+
+def arange(
+    start: Any,
+    /,
+    stop: Any = None,
+    step: Any = 1,
+    *,
+    dtype: Any = None,
+    device: str | None = None,
+) -> Array:
+    """Return start, start + step, ... up to before `stop`."""
+    if stop is None:
+        start, stop = type(start)(0), start
+    if step == 0:
+        raise ValueError("step is 0: expected another number")
+    numbers = np.result_type(*(type(one) for one in (start, stop, step)))
+    whole = numbers.kind in "iu"
+    count = max(0, -((start - stop) // step) if whole else int(np.ceil((stop - start) / step)))
+    dtype = np.dtype(dtype if dtype is not None else numbers)
+    kind = np.int64 if whole else np.float64
+    values = {"first": kind(start), "step": kind(step)}
+    return _counted("first + static_cast<i64>(i) * step", int(count), kind, dtype, device, values)
+
+
+def _counted(
+    text: str, size: int, kind: Any, dtype: Any, device: Any, values: dict[str, Any]
+) -> Array:
+    """Return numbers that are computed as one type and stored as another."""
+    if not size:
+        return empty(0, dtype=dtype, device=device)
+    return written("x", size, dtype, device, x=lazy(text, size=size, dtype=kind, **values))
+
+
+def linspace(
+    start: Any,
+    stop: Any,
+    /,
+    num: int,
+    *,
+    dtype: Any = None,
+    device: str | None = None,
+    endpoint: bool = True,
+) -> Array:
+    """Return `num` numbers at equal distances from `start` to `stop`."""
+    wide = np.result_type(type(start), type(stop), np.float64)
+    gaps = num - 1 if endpoint else num
+    step = (wide.type(stop) - wide.type(start)) / gaps if gaps > 0 else wide.type(0)
+    text = "i == last ? stop : start + static_cast<f64>(i) * step"
+    last = num - 1 if endpoint and num > 1 else -1
+    values = {
+        "start": wide.type(start),
+        "stop": wide.type(stop),
+        "step": step,
+        "last": np.uint64(last % 2**64),
+    }
+    dtype = np.dtype(dtype) if dtype is not None else wide
+    return _counted(text, num, wide, dtype, device, values)
+
+
+def eye(
+    n_rows: int,
+    n_cols: int | None = None,
+    /,
+    *,
+    k: int = 0,
+    dtype: Any = None,
+    device: str | None = None,
+) -> Array:
+    """Return a matrix with ones on the k-th diagonal and zeros elsewhere."""
+    columns = n_rows if n_cols is None else n_cols
+    text = "static_cast<i64>(i / columns) + k == static_cast<i64>(i % columns)"
+    values = {"columns": np.uint64(max(columns, 1)), "k": np.int64(k)}
+    return written(text, (n_rows, columns), dtype or "float64", device, **values)
+
+
+def _part_of_matrices(x: Any, sign: str, k: int) -> Array:
+    x = computed(x)
+    if x.ndim < 2:
+        raise ValueError(f"matrices have two dimensions or more, not {x.ndim}")
+    rows, columns = x.shape[-2:]
+    text = f"static_cast<i64>(i / n % m) + k {sign} static_cast<i64>(i % n) ? x : zero"
+    if not x.size:
+        return x.copy()
+    values: dict[str, Any] = {"n": np.uint64(columns), "m": np.uint64(rows), "k": np.int64(k)}
+    return transform(text, x=x, zero=x.dtype.type(0), dtype=x.dtype, **values)
+
+
+def tril(x: Any, /, *, k: int = 0) -> Array:
+    """Return matrices with zeros above the k-th diagonal."""
+    return _part_of_matrices(x, ">=", k)
+
+
+def triu(x: Any, /, *, k: int = 0) -> Array:
+    """Return matrices with zeros below the k-th diagonal."""
+    return _part_of_matrices(x, "<=", k)
+
+
+def meshgrid(*arrays: Any, indexing: str = "xy") -> list[Array]:
+    """Return the coordinates of a grid, an array for each of its axes."""
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"indexing is {indexing!r}: expected 'xy' or 'ij'")
+    given = [computed(x).reshape(-1) for x in arrays]
+    order = list(range(len(given)))
+    if indexing == "xy" and len(given) > 1:
+        order[:2] = [1, 0]
+    shaped = [
+        x.reshape(tuple(x.size if order[axis] == d else 1 for d in range(len(given))))
+        for axis, x in enumerate(given)
+    ]
+    return broadcast_arrays(*shaped)

@@ -1,0 +1,128 @@
+"""Types of the array API: dtypes, promotion, limits, conversion, and what the namespace can do."""
+
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from .._core import Array, Lazy
+from .._core import asarray as on_device
+
+_KINDS = {
+    "bool": ("bool",),
+    "signed integer": ("int8", "int16", "int32", "int64"),
+    "unsigned integer": ("uint8", "uint16", "uint32", "uint64"),
+    "real floating": ("float32", "float64"),
+    "complex floating": ("complex64", "complex128"),
+}
+DTYPES = {name: np.dtype(name) for names in _KINDS.values() for name in names}
+_GROUPS = {
+    "integral": ("signed integer", "unsigned integer"),
+    "numeric": ("signed integer", "unsigned integer", "real floating", "complex floating"),
+    **{kind: (kind,) for kind in _KINDS},
+}
+_DEFAULTS = {
+    "real floating": DTYPES["float64"],
+    "complex floating": DTYPES["complex128"],
+    "integral": DTYPES["int64"],
+    "indexing": DTYPES["int64"],
+}
+_MOST_DIMENSIONS = 32
+
+
+def computed(x: Any) -> Array:
+    """Return an array of a device, which a lazy input is computed to; TypeError for others."""
+    if isinstance(x, Array):
+        return x
+    if isinstance(x, Lazy):
+        return on_device(x)
+    raise TypeError(
+        f"a {type(x).__name__} is no array of cubc: xp.asarray(x, device=...) makes one"
+    )
+
+
+def _dtype(x: Any) -> Any:
+    """Return the dtype of an array, a number as it is, or a dtype."""
+    if isinstance(x, Array | Lazy):
+        return x.dtype
+    return x if isinstance(x, bool | int | float | complex) else np.dtype(x)
+
+
+def result_type(*arrays_and_dtypes: Any) -> Any:
+    """Return the type that arrays, dtypes and numbers have together."""
+    return np.result_type(*(_dtype(x) for x in arrays_and_dtypes))
+
+
+def can_cast(from_: Any, to: Any, /) -> bool:
+    """Tell if a type, or that of an array, becomes another one without loss."""
+    return np.can_cast(_dtype(from_), to)
+
+
+def isdtype(dtype: Any, kind: Any) -> bool:
+    """Tell if a dtype is a given one, of a kind, or of one of a tuple of these."""
+    if isinstance(kind, tuple):
+        return any(isdtype(dtype, one) for one in kind)
+    if not isinstance(kind, str):
+        return np.dtype(dtype) == np.dtype(kind)
+    if kind not in _GROUPS:
+        raise ValueError(f"kind is {kind!r}: expected one of {', '.join(map(repr, _GROUPS))}")
+    return np.dtype(dtype).name in _names(kind)
+
+
+def _names(kind: str) -> list[str]:
+    return [name for one in _GROUPS[kind] for name in _KINDS[one]]
+
+
+def finfo(type: Any, /) -> np.finfo[Any]:
+    """Return the limits of a floating type, or of that of an array."""
+    return np.finfo(_dtype(type))
+
+
+def iinfo(type: Any, /) -> np.iinfo[Any]:
+    """Return the limits of an integer type, or of that of an array."""
+    return np.iinfo(_dtype(type))
+
+
+def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: str | None = None) -> Array:
+    """Return an array of another type; with copy=False `x` itself where nothing changes."""
+    x = computed(x)
+    same = x.dtype == np.dtype(dtype)
+    made = on_device(x, dtype, device=device)
+    return made.copy() if copy and same and made is x else made
+
+
+def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the shape that shapes have together."""
+    return np.broadcast_shapes(*shapes)
+
+
+class __array_namespace_info__:
+    """Facts of the namespace: types, devices, defaults."""
+
+    def capabilities(self) -> dict[str, Any]:
+        """Return which optional parts are there."""
+        return {
+            "boolean indexing": True,
+            "data-dependent shapes": True,
+            "max dimensions": _MOST_DIMENSIONS,
+        }
+
+    def default_device(self) -> str:
+        """Return the device of arrays for which no other is named."""
+        return _core.empty(0).device
+
+    def devices(self) -> list[str]:
+        """Return the names of all devices."""
+        return _core.devices()
+
+    def default_dtypes(self, *, device: str | None = None) -> dict[str, Any]:
+        """Return the types of arrays for which no other is named."""
+        return dict(_DEFAULTS)
+
+    def dtypes(
+        self, *, device: str | None = None, kind: str | tuple[str, ...] | None = None
+    ) -> dict[str, Any]:
+        """Return the types of a kind, by name; they are those of all devices."""
+        if kind is None:
+            return dict(DTYPES)
+        return {name: dtype for name, dtype in DTYPES.items() if isdtype(dtype, kind)}

@@ -1,0 +1,68 @@
+"""CuPy's own tests, on the cpu, of which those that call a function that cubc has too call cubc's.
+
+CuPy's package of sources has its tests:
+
+    pip download --no-deps --no-binary :all: --no-build-isolation cupy && tar xzf cupy-*.tar.gz
+    CUBC_CUPY=$PWD/cupy-14.2.0 make test
+
+They need no GPU, as a stand-in takes CuPy's place (cupy_stand_in). Only the tests that reached cubc
+count: all pass, but for those that cupy_differences.toml lists with a reason. Of a test with many
+cases some run; CUBC_SUITES=all runs all, which takes twenty minutes of a processor.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+LISTED = tomllib.loads((HERE / "cupy_differences.toml").read_text())
+SOURCES = Path(os.environ.get("CUBC_CUPY", ""))
+
+
+def run(modules, log):
+    """Run modules of CuPy's tests; a list of dicts, one a test that reached cubc."""
+    options = ["-q", "--tb=native", "--noconftest", "-p", "no:cacheprovider", "-c", os.devnull]
+    folder = SOURCES / "tests"
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *options, "-p", "suites.cupy_plugin", *modules],
+        cwd=folder,
+        env=os.environ
+        | {
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            "PYTHONPATH": f"{HERE.parent}{os.pathsep}{folder}",
+            "CUBC_SUITE_LOG": str(log),
+            "CUBC_DEVICE": "cpu",
+        },
+        capture_output=True,
+        text=True,
+        timeout=280 if os.environ.get("CUBC_SUITES") != "all" else 3600,
+    )
+    assert done.returncode in (0, 1), done.stdout[-2000:] + done.stderr[-2000:]
+    return [json.loads(line) for line in log.read_text().splitlines()]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not (SOURCES / "cupy").is_dir(), reason="CUBC_CUPY names no sources of CuPy")
+@pytest.mark.parametrize("module", LISTED["reached"], ids=lambda module: Path(module).stem)
+def test_cupys_own_tests(module, tmp_path):
+    rows = run([f"cupy_tests/{module}"], tmp_path / "log.jsonl")
+    assert len(rows) >= LISTED["reached"][module], f"fewer tests of {module} than listed reach cubc"
+    name = Path(module).name
+    listed = [
+        test.partition("::")[2]
+        for group in LISTED["difference"]
+        for test in group["tests"]
+        if test.partition("::")[0] == name
+    ]
+    news = {
+        row["test"]: row["why"]
+        for row in rows
+        if row["outcome"] == "failed" and not any(fnmatchcase(row["test"], one) for one in listed)
+    }
+    assert not news, "\n".join(f"{module}::{test}: {why}" for test, why in news.items())
