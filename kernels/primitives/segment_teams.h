@@ -81,7 +81,8 @@ FUNCTION void reduce_segment_of_block(const segmented_reduce_args& a, segment_te
         item_t item[AT_ONCE];
         UNROLL
         for (u32 j = 0; j < AT_ONCE; j++)
-            if (first + j * SIMT_THREADS < count) item[j] = input_item(in, first + j * SIMT_THREADS);
+            if (first + j * SIMT_THREADS < count)
+                item[j] = input_item(in, first + j * SIMT_THREADS);
         UNROLL
         for (u32 j = 0; j < AT_ONCE; j++)
             if (first + j * SIMT_THREADS < count)
