@@ -161,7 +161,11 @@ CALLS = {
         lambda x: cubc.scatter(x, x >> 54, x, "sum", mode="wrap"),
         lambda x: added(x, x >> 54),
     ),
-    "transform": ("transform.mul", lambda x: cubc.transform("3 * x", x=x), lambda x: 3 * x),
+    "transform": (
+        "transform.mul",
+        lambda x: np.stack([cubc.transform("3 * x", x=x), *cubc.transform(["-x", "x + 1"], x=x)]),
+        lambda x: np.stack([3 * x, -x, x + 1]),
+    ),
     "transpose": (
         "transpose.matrix",
         lambda x: cubc.cumsum(x[: x.size // 7 * 7].reshape(-1, 7), axis=0),
