@@ -80,8 +80,12 @@ static cubc_status add_runs(const cubc_scan_params *params, problem *p)
              "scan: %llu items do not make %llu segments of one size; give offsets",
              (unsigned long long)params->n, (unsigned long long)params->segments);
     if (segments) scan_set_kind(p, SCAN_OF_EQUAL_SIZE);
+    if (params->equal && !params->keys)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "scan takes an equality of keys, and there are none: give keys");
     if (!params->keys) return CUBC_OK;
     scan_set_kind(p, SCAN_BY_KEY);
+    TRY(problem_take_equal(p, params->equal));
     return problem_input(p, "the keys of scan", params->keys, params->n, params->key_type);
 }
 
@@ -143,6 +147,7 @@ void scan_define(const problem *p, text *out)
                 p->in_place);
     if (scan_kind_of(p) == SCAN_BY_KEY)
         text_printf(out, "#define TUNE_K %s\n", type_table[p->inputs[KEYS].type].dialect);
+    problem_define_equal(p, out);
     if (in_segments(p))
         text_printf(out, "#define TUNE_EQUAL_SIZE %d\n#define TUNE_OFFSETS %s\n",
                     scan_kind_of(p) == SCAN_OF_EQUAL_SIZE,
@@ -253,6 +258,7 @@ static const field scan_fields[] = {
      offsetof(cubc_scan_params, offset_type), 0, 0},
     FIELD(cubc_scan_params, segments, FIELD_COUNT),
     FIELD(cubc_scan_params, op, FIELD_TEXT),
+    FIELD(cubc_scan_params, equal, FIELD_TEXT),
     FIELD(cubc_scan_params, inclusive, FIELD_INT),
     FIELD(cubc_scan_params, deterministic, FIELD_INT),
     FIELD(cubc_scan_params, acc_type, FIELD_TYPE),

@@ -93,6 +93,22 @@ const char *problem_operator_name(const problem *p)
     return p->op ? p->op->name : "custom";
 }
 
+cubc_status problem_take_equal(problem *p, const char *equal)
+{
+    if (!equal) return CUBC_OK;
+    if (strspn(equal, " \t\n") == strlen(equal))
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "the equality is empty: expected an expression of a and b such as 'a / 10 == b / 10'");
+    p->texts[0] = equal;
+    p->text_count = 1;
+    return CUBC_OK;
+}
+
+void problem_define_equal(const problem *p, text *out)
+{
+    if (p->text_count) problem_define_expression(out, "TUNE_EQUAL", p->texts[0]);
+}
+
 // For each call: a formatted print would take longer than the rest of the problem.
 void problem_set_benchmark(problem *p, const char *family, const char *name)
 {

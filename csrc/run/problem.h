@@ -25,6 +25,10 @@ extern const int problem_elements[4]; // 2^16, 2^20, 2^24, 2^28
 cubc_status problem_operator(problem *p, const char *family, const char *op, const void *init);
 // The operator in the name of a benchmark.
 const char *problem_operator_name(const problem *p);
+// An expression of a and b that says which consecutive keys are equal (kernels/shared/same_run.h);
+// NULL: ==. The problem has no other texts.
+cubc_status problem_take_equal(problem *p, const char *equal);
+void problem_define_equal(const problem *p, text *out);
 // The benchmark that stands for the problem: family, such as "reduce.", and name.
 void problem_set_benchmark(problem *p, const char *family, const char *name);
 // Has products and sums rounded each: see device_source_rounds.

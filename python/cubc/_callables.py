@@ -192,7 +192,7 @@ def argument_of(name: str, function: Any, x: Any, dtype: Any, more: bool) -> Any
     """Return what a call takes in place of a function; `more` conditions need texts."""
     if name == "op":
         return operator_of(function, x, dtype)
-    if name == "less":
+    if name in ("less", "equal"):
         return _order_of(function, x)
     return _condition_of(function, x, name == "condition" and not more)
 

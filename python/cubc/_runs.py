@@ -30,6 +30,7 @@ def reduce_by_key(
     count=None,
     dtype=None,
     deterministic=False,
+    equal=None,
     **where: Unpack[Where],
 ) -> tuple[Any, Any]:
     """Reduce the values of each run of equal consecutive keys.
@@ -54,6 +55,10 @@ def reduce_by_key(
         multiplied in 64 bits by default.
     deterministic : bool
         As for `scan`.
+    equal : str or function, optional
+        When a key belongs to the run of the key before it: a C expression of ``a``, the
+        key before, and ``b``, such as ``"a / 10 == b / 10"`` or of structs ``"a.id == b.id"``;
+        or a Python function of both. By default they are equal.
 
     Returns
     -------
@@ -91,6 +96,8 @@ def reduce_by_key(
     --------
     >>> print(*cubc.reduce_by_key(np.array([7, 7, 9]), np.array([1.0, 2.0, 4.0])))
     [7 9] [3. 4.]
+    >>> print(*cubc.reduce_by_key(np.array([71, 78, 9]), np.arange(3), equal="a / 10 == b / 10"))
+    [71  9] [1 2]
     """
     keys_out, results_out = output_pair("reduce_by_key", out, "(keys, results)")
     _check("reduce_by_key", keys, values)
@@ -103,6 +110,7 @@ def reduce_by_key(
         "op": op,
         "acc_type": acc,
         "deterministic": bool(deterministic),
+        "equal": equal,
         "keys_out": ("keys", "keys", keys_out),
         "out": (result, "keys", results_out),
     }
@@ -121,6 +129,7 @@ def scan_by_key(
     out=None,
     dtype=None,
     deterministic=False,
+    equal=None,
     **where: Unpack[Where],
 ) -> Any:
     """Scan the values of each run of equal consecutive keys by themselves.
@@ -143,6 +152,8 @@ def scan_by_key(
         Type of the result and of the arithmetic; by default that of `values`, as for `scan`.
     deterministic : bool
         As for `scan`.
+    equal : optional
+        As for `reduce_by_key`.
 
     Returns
     -------
@@ -174,6 +185,7 @@ def scan_by_key(
         "op": op,
         "inclusive": bool(inclusive),
         "deterministic": bool(deterministic),
+        "equal": equal,
         "acc_type": acc,
         "init": init,
         "out": (result, "in", out),
@@ -183,7 +195,7 @@ def scan_by_key(
 
 @primitive(workspace="cubc_runs_temp_bytes")
 def unique_by_key(
-    keys, values, /, *, out=None, count=None, **where: Unpack[Where]
+    keys, values, /, *, out=None, count=None, equal=None, **where: Unpack[Where]
 ) -> tuple[Any, Any]:
     """Select key and value of the first item of each run of equal consecutive keys.
 
@@ -196,7 +208,7 @@ def unique_by_key(
     out : tuple of two arrays, optional
         Arrays for keys and values, of the types and lengths of `keys` and `values`. They may be
         these.
-    count : optional
+    count, equal : optional
         As for `reduce_by_key`.
 
     Returns
@@ -225,6 +237,7 @@ def unique_by_key(
     fields = {
         "keys": keys,
         "values": values,
+        "equal": equal,
         "keys_out": ("keys", "keys", keys_out),
         "out": ("values", "keys", values_out),
     }
@@ -232,7 +245,9 @@ def unique_by_key(
 
 
 @primitive(workspace="cubc_runs_temp_bytes")
-def run_length_encode(x, /, *, out=None, count=None, **where: Unpack[Where]) -> tuple[Any, Any]:
+def run_length_encode(
+    x, /, *, out=None, count=None, equal=None, **where: Unpack[Where]
+) -> tuple[Any, Any]:
     """Find item and length of each run of equal consecutive items.
 
     `repeat` is its inverse: ``cubc.repeat(*cubc.run_length_encode(x))`` is `x`.
@@ -244,7 +259,7 @@ def run_length_encode(x, /, *, out=None, count=None, **where: Unpack[Where]) -> 
     out : tuple of two arrays, optional
         Arrays for items and lengths, each with as many items as `x`. The lengths are int64 or
         int32. The array for items may be `x`.
-    count : optional
+    count, equal : optional
         As for `reduce_by_key`.
 
     Returns
@@ -265,12 +280,15 @@ def run_length_encode(x, /, *, out=None, count=None, **where: Unpack[Where]) -> 
     --------
     >>> print(*cubc.run_length_encode(np.array([7, 7, 9])))
     [7 9] [2 1]
+    >>> print(*cubc.run_length_encode(np.array([1.0, 1.2, 1.4, 9.0]), equal="b - a < 0.5"))
+    [1. 9.] [3 1]
     """
     values_out, lengths_out = output_pair("run_length_encode", out, "(values, lengths)")
     _check("run_length_encode", x)
     lengths = dtype_of(lengths_out) or "int64"
     fields = {
         "keys": x,
+        "equal": equal,
         "keys_out": ("keys", "keys", values_out),
         "out": (lengths, "keys", lengths_out),
     }
@@ -278,7 +296,9 @@ def run_length_encode(x, /, *, out=None, count=None, **where: Unpack[Where]) -> 
 
 
 @primitive(workspace="cubc_runs_temp_bytes")
-def nontrivial_runs(x, /, *, out=None, count=None, **where: Unpack[Where]) -> tuple[Any, Any]:
+def nontrivial_runs(
+    x, /, *, out=None, count=None, equal=None, **where: Unpack[Where]
+) -> tuple[Any, Any]:
     """Find offset and length of each run of two or more equal consecutive items.
 
     Parameters
@@ -288,7 +308,7 @@ def nontrivial_runs(x, /, *, out=None, count=None, **where: Unpack[Where]) -> tu
     out : tuple of two arrays, optional
         Arrays for offsets (int64) and lengths (int64 or int32), each with half as many items as
         `x`.
-    count : optional
+    count, equal : optional
         As for `reduce_by_key`.
 
     Returns
@@ -316,6 +336,7 @@ def nontrivial_runs(x, /, *, out=None, count=None, **where: Unpack[Where]) -> tu
     lengths = dtype_of(lengths_out) or "int64"
     fields = {
         "keys": x,
+        "equal": equal,
         "offsets": ("int64", most, offsets_out),
         "out": (lengths, most, lengths_out),
     }

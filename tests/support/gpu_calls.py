@@ -109,7 +109,7 @@ CALLS = {
     ),
     "runs": (
         "runs.nontrivial",
-        lambda x: np.stack(cubc.nontrivial_runs(x >> 62)),
+        lambda x: np.stack(cubc.nontrivial_runs(x, equal="a >> 62 == b >> 62")),
         lambda x: inputs.longer_runs(x >> 62),
     ),
     "scan": ("scan.inclusive.sum", lambda x: cubc.scan(x), lambda x: x.cumsum()),

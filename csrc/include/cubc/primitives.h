@@ -75,6 +75,8 @@ typedef struct cubc_scan_params {
                            // segment has n / segments items
     cubc_type offset_type; // I32 or I64
     int deterministic; // as for cubc_reduce; 0: floats may differ in the last digits in each run
+    const char *equal; // of keys: a C expression, whether key b continues the run of the key a
+                       // before it; NULL: a == b
 } cubc_scan_params;
 
 // A reduction along one axis of an array of [outer][length][columns] items, in C order:
@@ -164,6 +166,7 @@ typedef struct cubc_select_params {
     cubc_type mask_type;
     const char *predicate; // or a C expression of the item x and its index i
     // Without both each item is selected that differs from the one before it, as every NaN does.
+    const char *equal; // then: as in cubc_scan_params, of items
 } cubc_select_params;
 
 // Index of the first item that fulfils a condition; -1 if there is none.
@@ -228,6 +231,7 @@ typedef struct cubc_runs_params {
     int value_bytes;      // of one value that is kept: 1, 2, 4, 8, 16
     const char *op;       // "sum" "prod" "min" "max" "any" "all", or a C expression of a and b
     int deterministic;    // of op: as in cubc_scan_params
+    const char *equal;    // as in cubc_scan_params
 } cubc_runs_params;
 
 // Repetition of items: item k is written to out[ends[k-1]] to out[ends[k] - 1]. With the inclusive
