@@ -42,6 +42,7 @@ from ._core import (
     transform,
 )
 from ._device import device
+from ._for_each import for_each
 from ._histogramdd import histogram2d, histogramdd
 from ._histograms import bincount, histogram, histogram_channels
 from ._indexing import lexsort, nonzero, take, take_along_axis, where
@@ -138,6 +139,7 @@ __all__ = [
     "ffi",
     "find_if",
     "flatnonzero",
+    "for_each",
     "get_include",
     "get_library",
     "histogram",

@@ -104,7 +104,7 @@ OTHERS = {
     "device_info",
     "devices",
 }
-OTHERS |= {"empty", "ffi", "get_include", "get_library", "synchronize", "trace"}
+OTHERS |= {"empty", "ffi", "for_each", "get_include", "get_library", "synchronize", "trace"}
 OTHERS |= {"use_bundle", "use_policies"}
 
 
