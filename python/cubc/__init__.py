@@ -63,7 +63,7 @@ from ._nanfunctions import (
     nansum,
     nanvar,
 )
-from ._numpy import cumprod, cumsum, diff
+from ._numpy import adjacent_difference, cumprod, cumsum, diff
 from ._ordered import merge, merge_sort, searchsorted
 from ._partitions import argpartition, partition
 from ._reductions import all, any, argmax, argmin, max, min, prod, sum
@@ -94,6 +94,7 @@ from ._sets import (
     permutation,
     setdiff1d,
     setxor1d,
+    shuffle,
     union1d,
 )
 from ._sorting import argsort, sort, sort_pairs
@@ -113,6 +114,7 @@ __all__ = [
     "ResourceError",
     "StoreError",
     "__version__",
+    "adjacent_difference",
     "all",
     "any",
     "argmax",
@@ -193,6 +195,7 @@ __all__ = [
     "select",
     "setdiff1d",
     "setxor1d",
+    "shuffle",
     "sort",
     "sort_pairs",
     "std",

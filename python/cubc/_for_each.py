@@ -201,7 +201,7 @@ def _type(dtype: Any, structs: dict[str, str]) -> str:
 def _number(x: Any) -> Any:
     """Return a number of Python or NumPy as one of NumPy with the type that it has in C++."""
     if isinstance(x, np.generic | np.ndarray):
-        x = x[()]
+        x = np.asarray(x)[()]
         return np.float32(x) if x.dtype.name in ("float16", "bfloat16") else x
     if isinstance(x, bool | float | complex):
         return np.asarray(x)[()]
