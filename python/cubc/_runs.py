@@ -14,6 +14,7 @@ from ._core import Lazy, asarray, call, operator_types, scan, transform
 from ._indexing import take
 from ._lazy import lazy
 from ._options import Where, without_workspace
+from ._payload import is_moved, take_values, with_indices
 from ._selections import _first
 
 MOST_REPEATS = 1 << 60  # of all items, so that int64 holds every sum and size
@@ -204,7 +205,7 @@ def unique_by_key(
     keys : array_like
         As for `reduce_by_key`.
     values : array_like
-        Array with one value for each key, of 1, 2, 4 or 8 bytes.
+        Array with one value for each key, as for `sort_pairs`.
     out : tuple of two arrays, optional
         Arrays for keys and values, of the types and lengths of `keys` and `values`. They may be
         these.
@@ -231,7 +232,10 @@ def unique_by_key(
     [7 9] [1. 4.]
     """
     keys_out, values_out = output_pair("unique_by_key", out, "(keys, values)")
-    _check("unique_by_key", keys, values)
+    _check("unique_by_key", keys)
+    if not is_moved(values):
+        return _unique_by_indices(keys, values, (keys_out, values_out), count, equal, where)
+    one_dimension("unique_by_key", values, "give rows of another size, or values as x.ravel()")
     if isinstance(values, Lazy):
         values = values.array(**without_workspace(where))
     fields = {
@@ -421,6 +425,21 @@ def repeat(x, repeats, /, axis=None, *, out=None, **where: Unpack[Where]) -> Any
             raise ValueError(f"repeat(): the repeats add up to {total}: none may be negative")
     fields = {"in": x, "ends": ends, "out": ("in", (total,), out)}
     return call("repeat", fields, **without_workspace(where))[0]
+
+
+def _unique_by_indices(keys: Any, values: Any, out: Any, count: Any, equal: Any, where: Where):
+    """Return first keys and first values of runs, which are taken by their indices."""
+    keys, values, indices = with_indices(keys, values, where)
+    fields = {
+        "keys": keys,
+        "values": indices,
+        "equal": equal,
+        "keys_out": ("keys", "keys", out[0]),
+        "out": ("values", "keys", None),
+    }
+    heads, order = _runs(fields, count, where)
+    to = None if out[1] is None else out[1][: order.shape[0]]
+    return heads, take_values(values, order, to, where)
 
 
 def _runs(fields: dict[str, Any], count, where: Where) -> tuple[Any, Any]:

@@ -12,6 +12,7 @@ import numpy as np
 from ._calls import as_array, dtype_of, one_dimension, output_pair, primitive, whole
 from ._core import call, operator_types
 from ._options import Where
+from ._payload import call_with_values
 
 
 @primitive(workspace="cubc_segmented_reduce_temp_bytes")
@@ -331,7 +332,7 @@ def segmented_sort_pairs(
         "keys_out": ("keys_in", "keys_in", keys_out),
         "values_out": ("values_in", "values_in", values_out),
     }
-    sorted_keys, sorted_values, _ = call("segmented_sort", fields, **where)
+    sorted_keys, sorted_values, _ = call_with_values("segmented_sort", fields, **where)
     return sorted_keys, sorted_values
 
 
