@@ -1,8 +1,8 @@
 """for_each: statements that are run for each index, for what they write.
 
 It is a `cubc.Kernel` whose source is made here: of a text of C as it is, or of a Python function,
-which is called with symbols and leaves the statements. What an item is loaded into is a variable,
-so that it keeps its value when a later statement writes there.
+which is called with symbols and leaves the statements. Items are loaded into variables, so that a
+value stays when a later statement writes to its item.
 """
 
 import functools

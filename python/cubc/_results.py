@@ -1,7 +1,7 @@
 """Several results of one transform: an item is a struct, whose fields go to arrays of their own.
 
-What the functions return is what `transform` evaluates: expression, operands, dtype, size, and
-whether there are several results.
+The functions return what `transform` evaluates: expression, operands, dtype, size, and if there are
+several results.
 """
 
 from collections.abc import Sequence

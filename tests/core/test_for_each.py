@@ -89,7 +89,7 @@ def sort_pair(x, y, i):
 
 
 def test_a_function_that_swaps(device):
-    """What was loaded keeps its value when its item is written."""
+    """A loaded value stays when its item is written."""
     x, y = inputs.random("F32", N), inputs.random("F32", N, seed=1)
     a, b = on(device, x.copy()), on(device, y.copy())
     cubc.for_each(sort_pair, N, x=a, y=b)

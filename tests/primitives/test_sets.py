@@ -55,6 +55,24 @@ def test_comparisons(device):
         cubc.mismatch(x, x[1:])
 
 
+def test_an_equality_of_the_callers_own(device):
+    x, y = X.astype("f4"), X.astype("f4") + np.float32(0.25)
+    y[500] += 1
+    a, b = on(device, x), on(device, y)
+    for equal in ("fabs(a - b) < 1", lambda a, b: abs(a - b) < 1):
+        assert cubc.mismatch(a, b, equal=equal) == 500
+        assert not cubc.array_equal(a, b, equal=equal)
+        assert cubc.array_equal(a[:500], b[:500], equal=equal)
+    point = np.zeros(9, [("k", "i4"), ("w", "f4")])
+    other = point.copy()
+    other["w"], other["k"][7] = 1, 1
+    assert cubc.mismatch(on(device, point), on(device, other), equal="a.k == b.k") == 7
+    with pytest.raises(TypeError, match="equal is 3"):
+        cubc.mismatch(x, y, equal=3)
+    with pytest.raises(TypeError, match="positional argument"):
+        cubc.mismatch(x, y, equal=lambda a: a)
+
+
 def test_counts_and_orders(device):
     x, least = on(device, X), 7
     assert inputs.value(cubc.count_if(x, "x > 7")) == (X > 7).sum()
