@@ -146,8 +146,14 @@ def _sorted_out(operands: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any
             arrays[name] = _read_only(x.array())
         else:
             array = as_array(x)
+            if not isinstance(array, Array | np.ndarray) and _is_of_host(array):
+                array = np.from_dlpack(array)
             arrays[name] = _read_only(array) if isinstance(x, list | tuple) else array
     return arrays, numbers
+
+
+def _is_of_host(x: Any) -> bool:
+    return hasattr(x, "__dlpack_device__") and x.__dlpack_device__()[0] == 1
 
 
 def _read_only(x: Any) -> Any:

@@ -122,7 +122,7 @@ def _kind(of: Any) -> str:
 
 def _with_numbers(text: str, used: dict[str, Any], of: Any) -> str:
     """Return a text whose numbers have the types that its result gives them."""
-    arrays = [x.dtype for x in used.values() if np.ndim(x) and isinstance(x.dtype, np.dtype)]
+    arrays = [_dtype(x) or np.asarray(x).dtype for x in used.values() if np.ndim(x)]
     if of.kind == "b":  # a comparison's numbers go by what it compares
         plain = not any(one.fields for one in arrays)
         of = np.result_type(*arrays) if arrays and plain else np.dtype("f8")
