@@ -19,6 +19,9 @@ _KNOWN_BYTES = 64  # of an item of an array in a device's memory
 
 def is_moved(values: Any) -> bool:
     """Tell if the kernels move these values themselves; they say what is wrong with no array."""
+    dtype = getattr(values, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtype.kind in "biufc" and values.ndim == 1:
+        return dtype.itemsize in _MOVED
     if isinstance(values, Lazy):
         return values.dtype.itemsize in _MOVED
     x = as_array(values)

@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ._core import asarray
+from ._core import Lazy, asarray
 from ._lazy import _NAME, dialect, indexed, lazy, merged
 
 _MOST = 4  # arrays that a call writes
 _MOST_BYTES = 64  # of a struct
 Evaluated = tuple[str, dict[str, Any], Any, int | None, bool]
+_MOST_KNOWN = 1024
+_known: dict[Any, Any] = {}  # of what has been looked at: text, dtype, size, and True
 _BETWEEN = "\0"  # expressions, while they are looked at together
 
 
@@ -22,6 +24,9 @@ def of_expressions(
     texts: Sequence[str], operands: dict[str, Any], dtype: Any, out: Any, casting: Any
 ) -> Evaluated:
     """Return several expressions as one, each of the type that it has alone."""
+    key = _key(texts, operands, dtype, out, casting)
+    if key in _known:
+        return (*_known[key][:1], operands, *_known[key][1:])
     for text in texts:
         if not isinstance(text, str) or not text.strip():
             raise TypeError(f"one of several expressions is {text!r}: expected a text of C")
@@ -39,7 +44,33 @@ def of_expressions(
             of = of or natural
             _check(natural, of)
         made.append((_with_numbers(text, used, of), of))
-    return _struct(made, operands, size)
+    found = _struct(made, operands, size)
+    if key is not None:
+        if len(_known) == _MOST_KNOWN:
+            _known.clear()
+        _known[key] = (found[0], *found[2:])
+    return found
+
+
+def _key(texts: Any, operands: dict[str, Any], dtype: Any, out: Any, casting: Any) -> Any:
+    """Return all that decides what several expressions make; None with lazy operands."""
+    kinds: list[Any] = []
+    for name, x in operands.items():
+        if isinstance(x, bool | int | float | complex):
+            kinds.append((name, type(x)))
+        elif isinstance(getattr(x, "dtype", None), np.dtype) and not isinstance(x, Lazy):
+            kinds.append((name, x.dtype, bool(x.ndim), isinstance(x, np.generic)))
+        else:
+            return None
+    if out is not None and not isinstance(out, tuple):
+        return None
+    outs = None if out is None else tuple(getattr(x, "dtype", None) for x in out)
+    key = tuple(texts), tuple(kinds), dtype, outs, casting
+    try:
+        hash(key)
+    except TypeError:
+        return None
+    return key
 
 
 def of_parts(

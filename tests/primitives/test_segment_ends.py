@@ -144,6 +144,24 @@ def test_lists_lazy_bounds_and_strides(device):
         same(made[:3], x[:3])
 
 
+@pytest.mark.parametrize("type", ["i4", "i8"])
+@pytest.mark.parametrize("is_lazy", [False, True])
+def test_offsets_of_both_types(device, type, is_lazy):
+    """Arrays and expressions, in each of the calls."""
+    x, d = inputs.random("F32", 99), on(device, inputs.random("F32", 99))
+    offsets = on(device, np.arange(0, 100, 33, dtype=type))
+    if is_lazy:
+        offsets = cubc.lazy("o", o=offsets, dtype=type)
+    rows = x.reshape(3, 33)
+    order = np.argsort(rows, axis=1, kind="stable")
+    same(cubc.segmented_reduce(d, offsets), rows.sum(1))
+    same(cubc.segmented_scan(d, offsets), rows.cumsum(1).ravel())
+    same(cubc.segmented_sort(d, offsets), np.sort(rows).ravel())
+    same(cubc.segmented_argsort(d, offsets), (order + 33 * np.arange(3)[:, None]).ravel())
+    same(cubc.segmented_sort_pairs(d, d, offsets)[1], np.sort(rows).ravel())
+    same(cubc.segmented_topk(d, 2, offsets)[0], np.sort(rows)[:, ::-1][:, :2])
+
+
 X = np.arange(9.0)
 
 
