@@ -25,8 +25,8 @@ def of_expressions(
 ) -> Evaluated:
     """Return several expressions as one, each of the type that it has alone."""
     key = _key(texts, operands, dtype, out, casting)
-    if key in _known:
-        return (*_known[key][:1], operands, *_known[key][1:])
+    if known := _known.get(key):
+        return known[0], operands, *known[1:]
     for text in texts:
         if not isinstance(text, str) or not text.strip():
             raise TypeError(f"one of several expressions is {text!r}: expected a text of C")

@@ -126,6 +126,18 @@ def test_structs_are_results(device):
     same(index, np.arange(5))
 
 
+def test_structs_of_lazy_items(device):
+    x = inputs.random("F32", N)
+    d, pair = on(device, x), np.dtype([("p", "f4"), ("q", "f8")], align=True)
+    items = {"p": cubc.lazy("x * x", x=d), "q": cubc.lazy("x + 0.5", x=d, dtype="f8")}
+    made = np.asarray(cubc.transform("out_t{p, q}", **items, dtype=pair))
+    same(made["p"], x * x)
+    same(made["q"], x.astype("f8") + 0.5)
+    structs, plain = cubc.transform(["decltype(out_t::m0){p, q}", "q"], **items, dtype=(pair, None))
+    same(np.asarray(structs), made)
+    same(plain, made["q"])
+
+
 def test_functions(device):
     x, y, scale = inputs.random("F32", N), inputs.random("F32", N, seed=1), 0.5
     d, e = on(device, x), on(device, y)
