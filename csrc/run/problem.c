@@ -149,10 +149,12 @@ int problem_acc_bytes(const problem *p)
 cubc_type problem_widest(const problem *p)
 {
     cubc_type widest = (cubc_type)p->type;
-    for (int k = 0; k < p->operand_count; k++) {
-        cubc_type type = (cubc_type)p->operands[k].type;
-        if (!p->operands[k].scalar && cubc_type_size(type) > cubc_type_size(widest)) widest = type;
-    }
+    for (int l = 0; l < p->lazy_count; l++)
+        for (int k = 0; k < p->lazy[l].count && !p->lazy[l].bounds; k++) {
+            const operand *o = &p->operands[p->lazy[l].first + k];
+            cubc_type type = (cubc_type)o->type;
+            if (!o->scalar && cubc_type_size(type) > cubc_type_size(widest)) widest = type;
+        }
     return widest;
 }
 

@@ -52,6 +52,9 @@ cubc_status problem_input(problem *p, const char *what, const void *data, uint64
 // type of its items is that of p->inputs afterwards.
 cubc_status problem_lazy_input(problem *p, const char *what, const void *data, uint64_t n,
                                cubc_type type);
+// The same of the offsets of segments, one more than there are: I32 or I64.
+cubc_status problem_offsets(problem *p, const char *what, const void *data, uint64_t segments,
+                            cubc_type type);
 // The type of what problem_lazy_input will add.
 cubc_type problem_input_type(const void *data, cubc_type type);
 // Checks an array that is part of something else.
@@ -80,6 +83,9 @@ double problem_array_bytes(const problem *p);
 // For kernels/shared/input.h. The macros of input k, with that prefix ("TUNE_IN"). In both k is -1
 // for an input that there is not: it is a pointer then, and NULL.
 void problem_define_input(const problem *p, int k, const char *prefix, text *out);
+// For kernels/shared/segments.h: the macros of input k, the offsets; -1 where segments have one
+// size.
+void problem_define_offsets(const problem *p, int k, text *out);
 // Replaces argument `at`, the pointer of input k if that is plain, by what stands for the input. Of
 // several inputs the one that comes last in the arguments is placed first.
 cubc_status problem_place_input(const problem *p, int k, launch *l, int at);

@@ -1,5 +1,7 @@
 """Segments with beginnings and ends of their own, against loops over NumPy's slices."""
 
+from itertools import pairwise
+
 import inputs
 import numpy as np
 import pytest
@@ -160,6 +162,62 @@ def test_offsets_of_both_types(device, type, is_lazy):
     same(cubc.segmented_argsort(d, offsets), (order + 33 * np.arange(3)[:, None]).ravel())
     same(cubc.segmented_sort_pairs(d, d, offsets)[1], np.sort(rows).ravel())
     same(cubc.segmented_topk(d, 2, offsets)[0], np.sort(rows)[:, ::-1][:, :2])
+
+
+# ---- offsets that are expressions ----------------------------------------------------------------
+def lazy_offsets(device, count, n):
+    """Offsets of segments of many lengths as a table that is read backwards, and as an array."""
+    draw = np.random.default_rng(count)
+    offsets = np.sort(draw.integers(0, n + 1, count + 1))
+    table = on(device, n - offsets[::-1])
+    text = "m - t[c - static_cast<i64>(i)]"
+    made = cubc.lazy(text, t=table, m=n, c=count, size=count + 1, dtype="i8")
+    return made, offsets
+
+
+@pytest.mark.parametrize(("count", "n"), [(1, 100), (40, N), (3000, N), (3, 300_001), (7, 0)])
+def test_expressions_in_place_of_offsets(device, count, n):
+    x = inputs.random("F64", n)
+    d, (made, offsets) = on(device, x), lazy_offsets(device, count, n)
+    parts = [slice(*pair) for pair in pairwise(offsets)]
+    sums = np.array([x[part].sum() for part in parts])
+    twice = cubc.lazy("2 * x", x=d)
+    for deterministic in (False, True):
+        options = {"deterministic": deterministic}
+        same(cubc.segmented_reduce(d, made, **options), sums)
+        same(cubc.segmented_reduce(twice, made, **options), 2 * sums)
+        scanned = np.asarray(cubc.segmented_scan(d, made, **options))
+        for part in parts:
+            same(scanned[part], x[part].cumsum())
+    same(cubc.segmented_reduce(d, made, "a + b", init=0.0), sums)
+    order = np.arange(n)
+    for part in (slice(0, offsets[0]), *parts, slice(offsets[-1], n)):
+        order[part] = order[part][np.argsort(x[part], kind="stable")]
+    same(cubc.segmented_sort(d, made), x[order])
+    same(cubc.segmented_argsort(d, made), order)
+    keys, indices = cubc.segmented_topk(d, 2, made)
+    best = cubc.segmented_topk(d, 2, on(device, offsets))
+    same(keys, np.asarray(best[0]))
+    same(indices, np.asarray(best[1]))
+
+
+def test_an_output_is_no_operand_of_the_offsets():
+    """They are read while it is written."""
+    x, table = inputs.random("I64", 10), np.arange(10)
+    made = cubc.lazy("t", t=table, dtype="i8")
+    for call in (cubc.segmented_argsort, cubc.segmented_sort, cubc.segmented_scan):
+        with pytest.raises(ValueError, match="overlap"):
+            call(x, made, out=table, device="cpu")
+    with pytest.raises(ValueError, match="overlap"):
+        cubc.segmented_reduce(x, made, out=table[:9], device="cpu")
+
+
+@pytest.mark.parametrize("dtype", ["f8", "u4", "?"])
+def test_expressions_of_other_types(dtype):
+    made = cubc.lazy("i * 3", size=4, dtype=dtype)
+    for call in (cubc.segmented_reduce, cubc.segmented_scan, cubc.segmented_sort):
+        with pytest.raises(TypeError, match="offsets of segments are I32 or I64"):
+            call(X, made, device="cpu")
 
 
 X = np.arange(9.0)

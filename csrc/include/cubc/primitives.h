@@ -71,8 +71,8 @@ typedef struct cubc_scan_params {
     const void *keys; // n items; NULL: none
     cubc_type key_type;
     uint64_t segments;     // 0 without offsets: none
-    const void *offsets;   // segments + 1 of them, in the device's memory, rising; NULL: every
-                           // segment has n / segments items
+    const void *offsets;   // segments + 1 of them, in the device's memory, rising, or a cubc_lazy;
+                           // NULL: every segment has n / segments items
     cubc_type offset_type; // I32 or I64
     int deterministic; // as for cubc_reduce; 0: floats may differ in the last digits in each run
     const char *equal; // of keys: a C expression, whether key b continues the run of the key a
@@ -99,7 +99,7 @@ typedef struct cubc_axis_reduce_params {
 // Segment of each item: out[i] is the number of offsets up to i. This is the number of the segment
 // of item i, from 1 on; 0 before the first segment, and segments + 1 behind the last.
 typedef struct cubc_segment_ids_params {
-    const void *offsets;   // segments + 1 of them, rising
+    const void *offsets;   // segments + 1 of them, rising, or a cubc_lazy
     cubc_type offset_type; // I32 or I64
     uint64_t segments;
     void *out;          // n items
@@ -116,8 +116,8 @@ typedef struct cubc_segmented_reduce_params {
     void *out; // one item for each segment; must not overlap in
     uint64_t n;
     uint64_t segments;
-    const void *offsets;   // segments + 1 of them, in the device's memory, rising; NULL: every
-                           // segment has n / segments items
+    const void *offsets;   // segments + 1 of them, in the device's memory, rising, or a cubc_lazy;
+                           // NULL: every segment has n / segments items
     cubc_type offset_type; // I32 or I64
     cubc_type type;
     cubc_type acc_type;
@@ -141,8 +141,8 @@ typedef struct cubc_segmented_sort_params {
     void *values_out;
     uint64_t n;
     uint64_t segments;
-    const void *offsets;   // segments + 1 of them, in the device's memory, rising; NULL: every
-                           // segment has n / segments items
+    const void *offsets;   // segments + 1 of them, in the device's memory, rising, or a cubc_lazy;
+                           // NULL: every segment has n / segments items
     cubc_type offset_type; // I32 or I64
     cubc_type type;        // of the keys
     int value_bytes;       // of one value: 1, 2, 4, 8, 16; 0: there are none
