@@ -82,6 +82,12 @@ def selections(x):
     assert (cubc.repeat(*cubc.run_length_encode(y)).numpy() == y.numpy()).all()
     assert cubc.nontrivial_runs(y)[0].size == (n + 5) // 7
     assert cubc.unique_by_key(y, d)[1].size == (n + 6) // 7
+    for equal in ({"equal": "a == b"}, {"equal": "a * 2 == b * 2", "deterministic": True}):
+        assert cubc.reduce_by_key(y, f, **equal)[1].numpy()[:1] == x[:7].sum()
+        assert cubc.scan_by_key(y, d, dtype="int64", **equal).numpy()[:7].max() == x[:7].sum()
+    assert cubc.run_length_encode(y, equal="a == b")[1].numpy().sum() == n
+    assert cubc.nontrivial_runs(y, equal="a == b")[0].size == (n + 5) // 7
+    assert cubc.unique_consecutive(y, equal="a == b").size == (n + 6) // 7
 
 
 def sorts(x):
@@ -98,6 +104,12 @@ def sorts(x):
     assert (result == np.concatenate([np.sort(part) for part in parts])).all()
     assert (cubc.segmented_sort(d, segment_size=n).numpy() == np.sort(x)).all()
     assert (cubc.segmented_argsort(d, segment_size=1).numpy() == np.arange(n)).all()
+    begins, ends = (cubc.asarray(np.array(places)) for places in ([n // 2, 0], [n, n // 3]))
+    result = cubc.segmented_sort(d, begins, ends=ends).numpy()
+    assert (result[n // 2 :] == np.sort(x[n // 2 :])).all()
+    assert (result[n // 3 : n // 2] == x[n // 3 : n // 2]).all()
+    rows = np.stack([x, x, x], 1)
+    assert (cubc.sort_pairs(d, cubc.asarray(rows))[1].numpy() == np.sort(rows, axis=0)).all()
 
 
 def merges(x):
@@ -149,6 +161,16 @@ def transforms(x):
     assert (copy.numpy() == x).all()
     rows = cubc.transform("v - w", v=cubc.asarray(x.reshape(n, 1)), w=cubc.asarray(x[:3]))
     assert (rows.numpy() == x.reshape(n, 1) - x[:3]).all()
+    twice, above = cubc.transform(["2 * v", "v > 3"], v=d)
+    assert (twice.numpy() == (2 * x).astype(x.dtype)).all()
+    assert (above.numpy() == (x > 3)).all()
+    turned = cubc.empty(n, x.dtype)
+    cubc.for_each("y[n - 1 - i] = v[i]", n, v=d, y=turned, n=n, check=True)
+    assert (turned.numpy() == x[::-1]).all()
+    larger = np.append(x[:1], np.maximum(x[1:], x[:-1]))
+    assert (cubc.adjacent_difference(d, "b > a ? b : a").numpy() == larger).all()
+    cubc.shuffle(turned, seed=1)
+    assert (np.sort(turned.numpy()) == np.sort(x)).all()
 
 
 def lazy_inputs(x):

@@ -19,7 +19,7 @@ TYPES = {
     "algorithm": "str",
     "axis": "int | tuple[int, ...] | None",
     "device": "str | None",
-    "expression": "str | Lazy | Callable[..., Any]",
+    "expression": "str | Lazy | Callable[..., Any] | Sequence[str]",
     "op": "str | Callable[..., Any] | Sequence[Any]",
     "parameters": "dict[str, Any]",
     "size": "int | None",

@@ -54,6 +54,12 @@ static const char *deterministic_reduce_random(const problem *p, int k)
     return k == 1 ? problem_random_offsets : NULL;
 }
 
+// The input that has the offsets; -1 without them.
+static int offsets_of(const problem *p)
+{
+    return p->input_count > 1 ? 1 : -1;
+}
+
 // ---- variants -----------------------------------------------------------------------------------
 // TILE of the kernel.
 static uint64_t tile_items(const problem *p)
@@ -63,15 +69,13 @@ static uint64_t tile_items(const problem *p)
 
 static void deterministic_reduce_define(const problem *p, text *out)
 {
-    bool offsets = p->input_count > 1;
     problem_define(p, out);
     problem_define_rounding(out);
     problem_define_input(p, 0, "TUNE_IN", out);
     text_printf(out, "#define TUNE_COMMUTATIVE %d\n#define TUNE_ACC_BYTES %d\n", p->commutative,
                 problem_acc_bytes(p));
-    text_printf(out,
-                "#define TUNE_SEGMENTS %d\n#define TUNE_EQUAL_SIZE %d\n#define TUNE_OFFSETS %s\n",
-                !is_whole(p), !offsets, offsets ? type_table[p->inputs[1].type].dialect : "i64");
+    text_printf(out, "#define TUNE_SEGMENTS %d\n", !is_whole(p));
+    problem_define_offsets(p, offsets_of(p), out);
     text_printf(out, "#define TUNE_TILE %llu\n", (unsigned long long)tile_items(p));
 }
 
@@ -121,10 +125,10 @@ static cubc_status add_launch(const problem *p, const instance *i, int kernel, u
                   .shape.grid = (unsigned)(grid < INT32_MAX ? grid : INT32_MAX),
                   .scratch_args = 0xfu << 7,
                   .args_count = 11,
-                  .args = {0, (uintptr_t)p->outputs[0].data,
-                           p->input_count > 1 ? (uintptr_t)p->inputs[1].data : 0, p->n / count,
-                           count, p->n, r->capacity, r->counts, r->owners, r->longs, r->totals}};
+                  .args = {0, (uintptr_t)p->outputs[0].data, 0, p->n / count, count, p->n,
+                           r->capacity, r->counts, r->owners, r->longs, r->totals}};
     problem_append_init(p, l);
+    TRY(problem_place_input(p, offsets_of(p), l, 2));
     return problem_place_input(p, 0, l, 0);
 }
 

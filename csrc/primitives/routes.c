@@ -55,9 +55,6 @@ cubc_status reduce_problem(const cubc_reduce_params *params, problem *out)
 
 static cubc_status check_segments(const cubc_segmented_reduce_params *params)
 {
-    if (params->offsets && params->offset_type != CUBC_I32 && params->offset_type != CUBC_I64)
-        FAIL(CUBC_INVALID_TYPE, "the offsets of segments are I32 or I64, not %s",
-             cubc_type_name(params->offset_type));
     if (!params->offsets && (params->segments ? params->n % params->segments : params->n))
         FAIL(CUBC_INVALID_ARGUMENT,
              "%llu items do not make %llu segments of the same length; give offsets",

@@ -90,6 +90,7 @@ cubc_status runs_operands(const cubc_runs_params *params, const algorithm *a, pr
                      .wide = params->n >= UINT32_MAX, // one item more is counted
                      .aligned = true};
     TRY(check(params));
+    TRY(problem_take_equal(out, params->equal));
     uint64_t most = params->offsets ? params->n / 2 : params->n;
     TRY(problem_lazy_input(out, "the keys of runs", params->keys, params->n, params->type));
     if (params->offsets) {
@@ -169,6 +170,7 @@ static void runs_define(const problem *p, text *out)
                     m == FIRST_VALUES ? word_type(&p->inputs[VALUES])
                                       : type_table[p->outputs[RESULTS].type].dialect);
     problem_define_input(p, KEYS, "TUNE_KEYS", out);
+    problem_define_equal(p, out);
     problem_define_input(p, m == SUMS || m == FIRST_VALUES ? VALUES : -1, "TUNE_IN", out);
     bool wide = p->wide || (m == SUMS && cubc_type_size((cubc_type)p->acc_type) == 8);
     text_printf(out, "#define TUNE_RUNS %d\n#define TUNE_K %s\n#define TUNE_COUNT %s\n", m,
@@ -232,6 +234,7 @@ static const field runs_fields[] = {
      offsetof(cubc_runs_params, value_type), offsetof(cubc_runs_params, n),
      offsetof(cubc_runs_params, value_bytes)},
     FIELD(cubc_runs_params, op, FIELD_TEXT),
+    FIELD(cubc_runs_params, equal, FIELD_TEXT),
     FIELD(cubc_runs_params, deterministic, FIELD_INT),
     FIELD(cubc_runs_params, acc_type, FIELD_TYPE),
     FIELD_ARRAY(cubc_runs_params, keys_out, FIELD_OUTPUT, type, n),

@@ -28,6 +28,12 @@ static bool in_segments(const problem *p)
     return scan_kind_of(p) >= SCAN_BY_OFFSETS;
 }
 
+// The input that has the offsets; -1 without them.
+static int offsets_of(const problem *p)
+{
+    return scan_kind_of(p) == SCAN_BY_OFFSETS ? OFFSETS : -1;
+}
+
 void scan_set_kind(problem *p, scan_kind kind)
 {
     scan_traits_set(p, (scan_traits){kind});
@@ -59,12 +65,9 @@ static cubc_status begin_exclusive(problem *p)
 
 static cubc_status add_offsets(const cubc_scan_params *params, problem *p)
 {
-    if (params->offset_type != CUBC_I32 && params->offset_type != CUBC_I64)
-        FAIL(CUBC_INVALID_TYPE, "the offsets of segments are I32 or I64, not %s",
-             cubc_type_name(params->offset_type));
     scan_set_kind(p, SCAN_BY_OFFSETS);
-    return problem_input(p, "the offsets of scan", params->offsets, params->segments + 1,
-                         params->offset_type);
+    return problem_offsets(p, "the offsets of scan", params->offsets, params->segments,
+                           params->offset_type);
 }
 
 // Adds the keys or offsets at which the scan begins anew.
@@ -80,8 +83,12 @@ static cubc_status add_runs(const cubc_scan_params *params, problem *p)
              "scan: %llu items do not make %llu segments of one size; give offsets",
              (unsigned long long)params->n, (unsigned long long)params->segments);
     if (segments) scan_set_kind(p, SCAN_OF_EQUAL_SIZE);
+    if (params->equal && !params->keys)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "scan takes an equality of keys, and there are none: give keys");
     if (!params->keys) return CUBC_OK;
     scan_set_kind(p, SCAN_BY_KEY);
+    TRY(problem_take_equal(p, params->equal));
     return problem_input(p, "the keys of scan", params->keys, params->n, params->key_type);
 }
 
@@ -145,12 +152,8 @@ void scan_define(const problem *p, text *out)
                 p->in_place);
     if (scan_kind_of(p) == SCAN_BY_KEY)
         text_printf(out, "#define TUNE_K %s\n", type_table[p->inputs[KEYS].type].dialect);
-    if (in_segments(p))
-        text_printf(out, "#define TUNE_EQUAL_SIZE %d\n#define TUNE_OFFSETS %s\n",
-                    scan_kind_of(p) == SCAN_OF_EQUAL_SIZE,
-                    scan_kind_of(p) == SCAN_OF_EQUAL_SIZE
-                        ? "i64"
-                        : type_table[p->inputs[OFFSETS].type].dialect);
+    problem_define_equal(p, out);
+    if (in_segments(p)) problem_define_offsets(p, offsets_of(p), out);
     problem_define_plain_loads(p, out);
 }
 
@@ -194,6 +197,7 @@ cubc_status scan_launch(const problem *p, const device_kernel *kernel, uint64_t 
     l->message_args = 1u << l->args_count++;
     problem_append_init(p, l);
     if (scan_kind_of(p) == SCAN_BY_KEY) TRY(problem_place_input(p, KEYS, l, 1));
+    if (in_segments(p)) TRY(problem_place_input(p, offsets_of(p), l, 1));
     return problem_place_input(p, ITEMS, l, 0);
 }
 
@@ -251,10 +255,11 @@ const char *scan_random(const problem *p, int k)
 static const field scan_fields[] = {
     FIELD_ARRAY(cubc_scan_params, in, FIELD_INPUT, type, n),
     FIELD_ARRAY(cubc_scan_params, keys, FIELD_INPUT, key_type, n),
-    {"offsets", FIELD_INPUT, offsetof(cubc_scan_params, offsets),
+    {"offsets", FIELD_LAZY, offsetof(cubc_scan_params, offsets),
      offsetof(cubc_scan_params, offset_type), 0, 0},
     FIELD(cubc_scan_params, segments, FIELD_COUNT),
     FIELD(cubc_scan_params, op, FIELD_TEXT),
+    FIELD(cubc_scan_params, equal, FIELD_TEXT),
     FIELD(cubc_scan_params, inclusive, FIELD_INT),
     FIELD(cubc_scan_params, deterministic, FIELD_INT),
     FIELD(cubc_scan_params, acc_type, FIELD_TYPE),

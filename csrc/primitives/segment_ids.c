@@ -14,14 +14,11 @@ cubc_status segment_ids_problem(const cubc_segment_ids_params *params, problem *
                      .aligned = true};
     strcpy(out->benchmark, "segment_ids.offsets");
     bool small = params->out_type == CUBC_I32;
-    if (params->offset_type != CUBC_I32 && params->offset_type != CUBC_I64)
-        FAIL(CUBC_INVALID_TYPE, "the offsets of segments are I32 or I64, not %s",
-             cubc_type_name(params->offset_type));
     if ((!small && params->out_type != CUBC_I64) || (small && params->segments >= INT32_MAX))
         FAIL(CUBC_INVALID_TYPE, "the numbers of %llu segments are I64, or I32 below 2^31, not %s",
              (unsigned long long)params->segments, cubc_type_name(params->out_type));
-    TRY(problem_input(out, "the offsets of segment_ids", params->offsets, params->segments + 1,
-                      params->offset_type));
+    TRY(problem_offsets(out, "the offsets of segment_ids", params->offsets, params->segments,
+                        params->offset_type));
     TRY(problem_output(out, "the output of segment_ids", params->out, params->n, params->out_type));
     TRY(problem_overlap(out, ANY_INPUT));
     if (out->in_place)
@@ -58,8 +55,7 @@ static void segment_ids_define(const problem *p, text *out)
 {
     text_printf(out, "#define TUNE_O %s\n#define TUNE_ALIGNED %d\n", type_table[p->type].dialect,
                 p->aligned);
-    text_printf(out, "#define TUNE_EQUAL_SIZE 0\n#define TUNE_OFFSETS %s\n",
-                type_table[p->inputs[0].type].dialect);
+    problem_define_offsets(p, 0, out);
 }
 
 static const char *segment_ids_invalid(const problem *p, const char *kind, const space *s,
@@ -77,16 +73,16 @@ static cubc_status segment_ids_plan(const problem *p, const instance *i, plan *o
     uint64_t tiles = ceil_div(p->n, tile);
     TRY(problem_blocks(p, tiles));
     out->launch_count = tiles > 0;
-    out->launches[0] = (launch){.kernel = kernel,
-                                .shape.grid = (unsigned)tiles,
-                                .args_count = 5,
-                                .args = {(uintptr_t)p->inputs[0].data, 0, p->inputs[0].n - 1, p->n,
-                                         (uintptr_t)p->outputs[0].data}};
-    return CUBC_OK;
+    out->launches[0] =
+        (launch){.kernel = kernel,
+                 .shape.grid = (unsigned)tiles,
+                 .args_count = 5,
+                 .args = {0, 0, p->inputs[0].n - 1, p->n, (uintptr_t)p->outputs[0].data}};
+    return problem_place_input(p, 0, &out->launches[0], 0);
 }
 
 static const field segment_ids_fields[] = {
-    {"offsets", FIELD_INPUT, offsetof(cubc_segment_ids_params, offsets),
+    {"offsets", FIELD_LAZY, offsetof(cubc_segment_ids_params, offsets),
      offsetof(cubc_segment_ids_params, offset_type), 0, 0},
     FIELD(cubc_segment_ids_params, segments, FIELD_COUNT),
     FIELD_ARRAY(cubc_segment_ids_params, out, FIELD_OUTPUT, out_type, n),

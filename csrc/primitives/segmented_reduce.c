@@ -5,6 +5,7 @@
 #include <string.h>
 
 // ---- problems -----------------------------------------------------------------------------------
+enum { ITEMS, OFFSETS };   // places of the inputs
 enum { SEGMENT_SIZE = 1 }; // among the run-time axes: the mean, which is what the host knows
 
 static void segmented_reduce_place(const problem *p, uint64_t *place)
@@ -25,7 +26,7 @@ cubc_status segmented_reduce_build(const reduction *r, problem *out)
 static const char *segmented_reduce_random(const problem *p, int k)
 {
     (void)p;
-    return k == 1 ? problem_random_offsets : NULL;
+    return k == OFFSETS ? problem_random_offsets : NULL;
 }
 
 static cubc_status segmented_reduce_workload(const benchmark *b, cubc_type type, const uint64_t *at,
@@ -43,8 +44,7 @@ static void segmented_reduce_define(const problem *p, text *out)
     problem_define_input(p, 0, "TUNE_IN", out);
     text_printf(out, "#define TUNE_COMMUTATIVE %d\n#define TUNE_ACC_BYTES %d\n", p->commutative,
                 problem_acc_bytes(p));
-    text_printf(out, "#define TUNE_EQUAL_SIZE 0\n#define TUNE_OFFSETS %s\n",
-                type_table[p->inputs[1].type].dialect);
+    problem_define_offsets(p, OFFSETS, out);
 }
 
 static const char *segmented_reduce_invalid(const problem *p, const char *kind, const space *s,
@@ -64,6 +64,7 @@ static const char *segmented_reduce_invalid(const problem *p, const char *kind, 
 enum { SHARES_KERNEL, TEAMS_KERNEL, CHUNKS_KERNEL, BLOCKS_KERNEL };
 
 enum { // among the arguments
+    SET = 2,
     MESSAGES = 6,
     TEAM,
     TURNS,
@@ -83,8 +84,7 @@ static launch make_launch(const problem *p, const device_kernel *kernel, uint64_
                     .message_args = 1u << MESSAGES,
                     .scratch_args = 1u << COUNTS | 1u << CHUNKS | 1u << SUMS,
                     .args_count = ARGS,
-                    .args = {0, (uintptr_t)p->outputs[0].data, (uintptr_t)p->inputs[1].data,
-                             p->n / count, count, p->n}};
+                    .args = {0, (uintptr_t)p->outputs[0].data, 0, p->n / count, count, p->n}};
 }
 
 static cubc_status finish_launch(const problem *p, const launch *made, plan *out)
@@ -92,7 +92,8 @@ static cubc_status finish_launch(const problem *p, const launch *made, plan *out
     launch *to = &out->launches[out->launch_count++];
     *to = *made;
     problem_append_init(p, to);
-    return problem_place_input(p, 0, to, 0);
+    TRY(problem_place_input(p, OFFSETS, to, SET));
+    return problem_place_input(p, ITEMS, to, 0);
 }
 
 static uint64_t resident(const instance *i, int kernel)
@@ -209,7 +210,7 @@ static cubc_status segmented_reduce_plan(const problem *p, const instance *i, pl
 
 static const field segmented_reduce_fields[] = {
     FIELD_ARRAY(cubc_segmented_reduce_params, in, FIELD_LAZY, type, n),
-    {"offsets", FIELD_INPUT, offsetof(cubc_segmented_reduce_params, offsets),
+    {"offsets", FIELD_LAZY, offsetof(cubc_segmented_reduce_params, offsets),
      offsetof(cubc_segmented_reduce_params, offset_type), 0, 0},
     FIELD(cubc_segmented_reduce_params, acc_type, FIELD_TYPE),
     FIELD(cubc_segmented_reduce_params, op, FIELD_TEXT),

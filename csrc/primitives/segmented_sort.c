@@ -22,9 +22,10 @@ typedef struct segmented_sort_numbers {
 PROBLEM_TRAITS(segmented_sort_traits);
 PROBLEM_NUMBERS(segmented_sort_numbers);
 
-static const operand *offsets_of(const problem *p)
+// The input that has the offsets; -1 without them.
+static int offsets_of(const problem *p)
 {
-    return segmented_sort_traits_of(p).equal_size ? NULL : &p->inputs[p->input_count - 1];
+    return segmented_sort_traits_of(p).equal_size ? -1 : p->input_count - 1;
 }
 
 // ---- problems -----------------------------------------------------------------------------------
@@ -59,22 +60,24 @@ static cubc_status add_segments(const cubc_segmented_sort_params *params, proble
                  (unsigned long long)params->n, (unsigned long long)params->segments);
         return CUBC_OK;
     }
-    if (params->offset_type != CUBC_I32 && params->offset_type != CUBC_I64)
-        FAIL(CUBC_INVALID_TYPE, "the offsets of segments are I32 or I64, not %s",
-             cubc_type_name(params->offset_type));
-    return problem_input(p, "the offsets of segmented_sort", params->offsets, params->segments + 1,
-                         params->offset_type);
+    return problem_offsets(p, "the offsets of segmented_sort", params->offsets, params->segments,
+                           params->offset_type);
 }
 
-// Inputs may be the outputs of their number, but the offsets are no such input.
+// Inputs may be the outputs of their number, but the offsets are no such input, nor are operands of
+// theirs, which are the only ones.
 static cubc_status check_overlap(problem *p)
 {
-    const operand *offsets = offsets_of(p);
+    const operand *offsets = offsets_of(p) < 0 ? NULL : &p->inputs[offsets_of(p)];
     TRY(problem_overlap(p, INPUT_OF_SAME_NUMBER));
-    for (int o = 0; offsets && o < p->output_count; o++)
-        if (offsets->data == p->outputs[o].data && p->n)
+    for (int o = 0; offsets && p->n && o < p->output_count; o++) {
+        bool same = offsets->data == p->outputs[o].data;
+        for (int k = 0; k < p->operand_count; k++)
+            same = same || (!p->operands[k].scalar && p->operands[k].data == p->outputs[o].data);
+        if (same)
             FAIL(CUBC_INVALID_ARGUMENT,
                  "segmented_sort: offsets and output overlap: they must be apart");
+    }
     return CUBC_OK;
 }
 
@@ -114,7 +117,7 @@ static void segmented_sort_place(const problem *p, uint64_t *place)
 
 static const char *segmented_sort_random(const problem *p, int k)
 {
-    if (offsets_of(p) != &p->inputs[k]) return problem_random_bits(p, k);
+    if (offsets_of(p) != k) return problem_random_bits(p, k);
     return problem_random_offsets;
 }
 
@@ -131,17 +134,16 @@ static cubc_status segmented_sort_workload(const benchmark *b, cubc_type type, c
 // ---- variants -----------------------------------------------------------------------------------
 static void segmented_sort_define(const problem *p, text *out)
 {
-    const operand *offsets = offsets_of(p);
     const segmented_sort_traits traits = segmented_sort_traits_of(p);
     bool indices = p->output_count > 1 && p->input_count - !traits.equal_size < 2;
     problem_define_keys(p, out);
     problem_define_values(p, out);
     text_puts(out, "#define TUNE_T TUNE_KEY\n#define TUNE_LESS (a < b)\n");
-    text_printf(out, "#define TUNE_EQUAL_SIZE %d\n#define TUNE_OFFSETS %s\n", traits.equal_size,
-                offsets ? type_table[offsets->type].dialect : "i64");
+    problem_define_offsets(p, offsets_of(p), out);
     text_printf(out, "#define TUNE_INDICES %d\n#define TUNE_RELATIVE %d\n", indices,
                 traits.relative);
-    text_printf(out, "#define TUNE_IN_PLACE %d\n", p->in_place);
+    text_printf(out, "#define TUNE_IN_PLACE %d\n#define TUNE_ALIGNED %d\n", p->in_place,
+                p->aligned);
 }
 
 // ---- plans --------------------------------------------------------------------------------------
@@ -199,7 +201,6 @@ enum {
 static launch first_launch(const problem *p, const device_kernel *kernel, const cutting *c,
                            uint64_t windows)
 {
-    const operand *offsets = offsets_of(p);
     const void *values = p->input_count > 1 ? p->inputs[VALUES].data : NULL;
     return (launch){.kernel = kernel,
                     .shape.grid = (unsigned)windows,
@@ -209,7 +210,6 @@ static launch first_launch(const problem *p, const device_kernel *kernel, const 
                              [ITEMS] = p->n,
                              [OUT_KEYS] = (uintptr_t)p->outputs[KEYS].data,
                              [OUT_VALUES] = (uintptr_t)p->outputs[VALUES].data,
-                             [OFFSETS] = offsets ? (uintptr_t)offsets->data : 0,
                              [SIZE] = mean_length(p),
                              [COUNT] = segmented_sort_numbers_of(p).segments,
                              [OF_ITEMS] = p->n,
@@ -255,6 +255,8 @@ static cubc_status segmented_sort_plan(const problem *p, const instance *i, plan
         l[1 + r].args[ROUND] = (uint64_t)r;
     }
     out->launch_count = 1 + c.rounds;
+    for (int k = 0; k < out->launch_count; k++)
+        TRY(problem_place_input(p, offsets_of(p), &l[k], OFFSETS));
     return CUBC_OK;
 }
 
@@ -269,7 +271,7 @@ static cubc_status segmented_sort_plan(const problem *p, const instance *i, plan
 static const field segmented_sort_fields[] = {
     ARRAY(keys_in, FIELD_INPUT),
     VALUES_ARRAY(values_in, FIELD_INPUT),
-    {"offsets", FIELD_INPUT, offsetof(cubc_segmented_sort_params, offsets),
+    {"offsets", FIELD_LAZY, offsetof(cubc_segmented_sort_params, offsets),
      offsetof(cubc_segmented_sort_params, offset_type), 0, 0},
     FIELD(cubc_segmented_sort_params, segments, FIELD_COUNT),
     FIELD(cubc_segmented_sort_params, descending, FIELD_INT),

@@ -25,9 +25,10 @@ typedef struct segmented_topk_numbers {
 PROBLEM_TRAITS(segmented_topk_traits);
 PROBLEM_NUMBERS(segmented_topk_numbers);
 
-static const operand *offsets_of(const problem *p)
+// The input that has the offsets; -1 without them.
+static int offsets_of(const problem *p)
 {
-    return segmented_topk_traits_of(p).equal_size ? NULL : &p->inputs[1];
+    return segmented_topk_traits_of(p).equal_size ? -1 : 1;
 }
 
 static uint64_t mean_length(const problem *p)
@@ -45,13 +46,9 @@ static cubc_status add_segments(const cubc_segmented_topk_params *params, proble
         FAIL(CUBC_INVALID_ARGUMENT,
              "segmented_topk finds up to %d keys of a segment, not %llu: sort the segments",
              TOPK_MOST, (unsigned long long)params->k);
-    if (params->offsets) {
-        if (params->offset_type != CUBC_I32 && params->offset_type != CUBC_I64)
-            FAIL(CUBC_INVALID_TYPE, "the offsets of segments are I32 or I64, not %s",
-                 cubc_type_name(params->offset_type));
-        return problem_input(p, "the offsets of segmented_topk", params->offsets,
-                             params->segments + 1, params->offset_type);
-    }
+    if (params->offsets)
+        return problem_offsets(p, "the offsets of segmented_topk", params->offsets,
+                               params->segments, params->offset_type);
     if (params->segments ? params->n % params->segments != 0 : params->n != 0)
         FAIL(CUBC_INVALID_ARGUMENT,
              "segmented_topk: %llu items do not make %llu segments of one size; give offsets",
@@ -97,7 +94,7 @@ static void segmented_topk_place(const problem *p, uint64_t *place)
 
 static const char *segmented_topk_random(const problem *p, int k)
 {
-    if (offsets_of(p) != &p->inputs[k]) return problem_random_bits(p, k);
+    if (offsets_of(p) != k) return problem_random_bits(p, k);
     return problem_random_offsets;
 }
 
@@ -115,11 +112,9 @@ static cubc_status segmented_topk_workload(const benchmark *b, cubc_type type, c
 // ---- variants -----------------------------------------------------------------------------------
 static void segmented_topk_define(const problem *p, text *out)
 {
-    const operand *offsets = offsets_of(p);
     problem_define_keys(p, out);
     problem_define_input(p, 0, "TUNE_IN", out);
-    text_printf(out, "#define TUNE_EQUAL_SIZE %d\n#define TUNE_OFFSETS %s\n", !offsets,
-                offsets ? type_table[offsets->type].dialect : "i64");
+    problem_define_offsets(p, offsets_of(p), out);
     text_printf(out, "#define TUNE_OFFSET %s\n#define TUNE_ALIGNED %d\n", p->wide ? "u64" : "u32",
                 p->aligned);
     topk_sizes_define(out);
@@ -150,13 +145,11 @@ enum { // among the arguments
 
 static launch make_launch(const problem *p, const device_kernel *kernel, uint64_t grid)
 {
-    const operand *offsets = offsets_of(p);
     segmented_topk_numbers numbers = segmented_topk_numbers_of(p);
     return (launch){.kernel = kernel,
                     .shape.grid = (unsigned)grid,
                     .args_count = ARGS,
-                    .args = {[1] = offsets ? (uintptr_t)offsets->data : 0,
-                             [2] = mean_length(p),
+                    .args = {[2] = mean_length(p),
                              [3] = numbers.segments,
                              [4] = p->n,
                              [OUT] = (uintptr_t)p->outputs[0].data,
@@ -169,6 +162,7 @@ static cubc_status add_launch(const problem *p, const launch *made, plan *out)
 {
     launch *to = &out->launches[out->launch_count++];
     *to = *made;
+    TRY(problem_place_input(p, offsets_of(p), to, 1));
     return problem_place_input(p, 0, to, 0);
 }
 
@@ -231,7 +225,7 @@ static cubc_status segmented_topk_plan(const problem *p, const instance *i, plan
 
 static const field segmented_topk_fields[] = {
     FIELD_ARRAY(cubc_segmented_topk_params, in, FIELD_LAZY, type, n),
-    {"offsets", FIELD_INPUT, offsetof(cubc_segmented_topk_params, offsets),
+    {"offsets", FIELD_LAZY, offsetof(cubc_segmented_topk_params, offsets),
      offsetof(cubc_segmented_topk_params, offset_type), 0, 0},
     FIELD(cubc_segmented_topk_params, segments, FIELD_COUNT),
     FIELD(cubc_segmented_topk_params, k, FIELD_COUNT),

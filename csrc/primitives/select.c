@@ -41,6 +41,9 @@ static cubc_status check(const cubc_select_params *params)
     if (params->second && (!params->predicate || !params->rest))
         FAIL(CUBC_INVALID_ARGUMENT,
              "a second selection needs a predicate that says for which, and room for the rest");
+    if (params->equal && (params->mask || params->predicate))
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "select takes an equality of consecutive items, a mask or a predicate: one of them");
     if (params->predicate && !*params->predicate)
         FAIL(CUBC_INVALID_ARGUMENT, "the predicate is empty: expected an expression of x and i");
     return CUBC_OK;
@@ -73,6 +76,7 @@ cubc_status select_problem(const cubc_select_params *params, problem *out)
                      .aligned = true};
     problem_set_benchmark(out, "select.", name);
     TRY(check(params));
+    TRY(problem_take_equal(out, params->equal));
     if (params->in)
         TRY(add_input(out, "x", "the input of select", params->in, params->n, params->type));
     if (params->mask)
@@ -132,6 +136,7 @@ static void select_define(const problem *p, text *out)
     problem_define_input(p, x, "TUNE_IN", out);
     problem_define_input(p, mask, "TUNE_MASK", out);
     if (p->expression) problem_define_expression(out, "TUNE_PREDICATE", p->expression);
+    problem_define_equal(p, out);
     text_printf(out, "#define TUNE_IN_PLACE %d\n", p->in_place);
     problem_define_plain_loads(p, out);
 }
@@ -178,6 +183,7 @@ static const field select_fields[] = {
     FIELD_ARRAY(cubc_select_params, in, FIELD_LAZY, type, n),
     FIELD_ARRAY(cubc_select_params, mask, FIELD_LAZY, mask_type, n),
     FIELD(cubc_select_params, predicate, FIELD_TEXT),
+    FIELD(cubc_select_params, equal, FIELD_TEXT),
     FIELD(cubc_select_params, type, FIELD_TYPE),
     FIELD_ARRAY(cubc_select_params, out, FIELD_OUTPUT, type, n),
     FIELD_ARRAY(cubc_select_params, rest, FIELD_OUTPUT, type, n),

@@ -8,6 +8,48 @@
 static const char *const names_by_arrays[] = {"transform.fill", "transform.mul", "transform.triad",
                                               "transform.nstream"};
 
+// Members of the results have arrays of their own.
+static bool is_split(const problem *p)
+{
+    return p->outputs[0].type != p->inputs[0].type;
+}
+
+static cubc_status check_parts(const cubc_transform_params *params)
+{
+    const type_info *type = &type_table[params->out_type];
+    if (params->out)
+        FAIL(CUBC_INVALID_ARGUMENT, "transform writes to out or to parts: leave one of them NULL");
+    if (!type_valid(params->out_type) || type->kind != KIND_STRUCT)
+        FAIL(CUBC_INVALID_TYPE, "parts are for the members of a struct: out_type has to be one");
+    if (type->member_count > MAX_OUTPUTS)
+        FAIL(CUBC_INVALID_TYPE, "transform has at most %d parts, and the struct %d members",
+             MAX_OUTPUTS, type->member_count);
+    for (int k = 0; k < type->member_count; k++)
+        if (type->members[k].length)
+            FAIL(CUBC_INVALID_TYPE,
+                 "the member '%s' is an array, and parts have one value of each item: take members "
+                 "of one value",
+                 type->members[k].name);
+    return CUBC_OK;
+}
+
+// Policies go by the largest part.
+static cubc_status add_outputs(const cubc_transform_params *params, problem *p)
+{
+    if (!params->parts)
+        return problem_output(p, "the output of transform", params->out, params->n,
+                              params->out_type);
+    TRY(check_parts(params));
+    const type_info *type = &type_table[params->out_type];
+    p->type = (uint8_t)type->members[0].type;
+    for (int k = 0; k < type->member_count; k++) {
+        cubc_type member = type->members[k].type;
+        TRY(problem_output(p, "an output of transform", params->parts[k], params->n, member));
+        if (cubc_type_size(member) > cubc_type_size((cubc_type)p->type)) p->type = (uint8_t)member;
+    }
+    return CUBC_OK;
+}
+
 cubc_status transform_problem(const cubc_transform_params *params, problem *out)
 {
     cubc_lazy lazy = {.expression = params->expression,
@@ -22,13 +64,14 @@ cubc_status transform_problem(const cubc_transform_params *params, problem *out)
                      .type = (uint8_t)params->out_type,
                      .acc_type = (uint8_t)params->out_type,
                      .aligned = true};
-    TRY(problem_output(out, "the output of transform", params->out, params->n, params->out_type));
+    TRY(add_outputs(params, out));
     TRY(problem_lazy_input(out, "transform", &lazy, params->n, CUBC_LAZY));
     TRY(problem_overlap(out, ANY_INPUT));
     for (int k = 0; k < out->operand_count; k++) arrays += !out->operands[k].scalar;
     problem_set_benchmark(out, "",
-                          out->lazy[0].rank > 1 ? "transform.broadcast"
-                                                : names_by_arrays[arrays < 3 ? arrays : 3]);
+                          is_split(out)           ? "transform.split"
+                          : out->lazy[0].rank > 1 ? "transform.broadcast"
+                                                  : names_by_arrays[arrays < 3 ? arrays : 3]);
     return CUBC_OK;
 }
 
@@ -44,6 +87,14 @@ static matrix matrix_of(uint64_t n)
     return (matrix){.whole = {rows, columns}, .row = {1, columns}, .column = {rows, 1}};
 }
 
+static cubc_status pair_of(cubc_type type, cubc_type *out)
+{
+    size_t size = cubc_type_size(type);
+    const cubc_member members[] = {{.name = "sum", .type = type},
+                                   {.name = "difference", .type = type, .offset = size}};
+    return cubc_type_struct(members, COUNT_OF(members), 2 * size, out);
+}
+
 // Shapes of several dimensions: y is a row of the matrix x, and z a column.
 static cubc_status transform_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                       problem *out)
@@ -53,8 +104,14 @@ static cubc_status transform_workload(const benchmark *b, cubc_type type, const 
                              {.name = "y", .data = BENCHMARK_ARRAY(2), .type = type},
                              {.name = "z", .data = BENCHMARK_ARRAY(3), .type = type}};
     const matrix shapes = matrix_of(at[0]);
-    call.out = BENCHMARK_ARRAY(0);
-    call.out_type = type;
+    void *const parts[] = {BENCHMARK_ARRAY(0), BENCHMARK_ARRAY(3)};
+    if (strcmp(b->name, "transform.split") == 0) {
+        call.parts = parts;
+        TRY(pair_of(type, &call.out_type));
+    } else {
+        call.out = BENCHMARK_ARRAY(0);
+        call.out_type = type;
+    }
     call.n = at[0];
     call.operands = arrays;
     if (call.ndim) {
@@ -67,10 +124,21 @@ static cubc_status transform_workload(const benchmark *b, cubc_type type, const 
     return transform_problem(&call, out);
 }
 
+static void define_parts(const problem *p, text *out)
+{
+    const type_info *type = &type_table[p->inputs[0].type];
+    text_puts(out, "#define TUNE_PARTS(TUNE_X)");
+    for (int k = 0; k < p->output_count; k++)
+        text_printf(out, " TUNE_X(%s, %s)", type_table[p->outputs[k].type].dialect,
+                    type->members[k].name);
+    text_puts(out, "\n");
+}
+
 static void transform_define(const problem *p, text *out)
 {
     text_printf(out, "#define TUNE_O %s\n#define TUNE_ALIGNED %d\n",
-                type_table[p->outputs[0].type].dialect, p->aligned);
+                type_table[p->inputs[0].type].dialect, p->aligned);
+    if (is_split(p)) define_parts(p, out);
     problem_define_input(p, 0, "TUNE_IN", out);
     problem_define_plain_loads(p, out);
 }
@@ -78,7 +146,7 @@ static void transform_define(const problem *p, text *out)
 static const char *transform_invalid(const problem *p, const char *kind, const space *s,
                                      const variant *v)
 {
-    int bytes = 0;
+    int bytes = is_split(p) ? (int)operand_item_bytes(&p->inputs[0]) : 0;
     for (int k = 0; k < p->operand_count; k++)
         if (!p->operands[k].scalar) bytes += (int)operand_item_bytes(&p->operands[k]);
     return problem_invalid(p, kind, s, v, bytes);
@@ -91,21 +159,24 @@ static cubc_status transform_plan(const problem *p, const instance *i, plan *out
     uint64_t tiles = ceil_div(p->n, tile);
     TRY(problem_blocks(p, tiles));
     out->launch_count = tiles > 0;
-    out->launches[0] = (launch){.kernel = kernel,
-                                .shape.grid = (unsigned)tiles,
-                                .args_count = 3,
-                                .args = {(uintptr_t)p->outputs[0].data, p->n}};
-    return problem_place_input(p, 0, &out->launches[0], 2);
+    launch *l = &out->launches[0];
+    *l = (launch){.kernel = kernel, .shape.grid = (unsigned)tiles};
+    for (int k = 0; k < p->output_count; k++)
+        l->args[l->args_count++] = (uintptr_t)p->outputs[k].data;
+    l->args[l->args_count++] = p->n;
+    return problem_place_input(p, 0, l, (int)l->args_count++);
 }
 
 #define BENCHMARK(name, text, arrays, axes)              \
     BENCHMARK_OF("transform." name,                      \
                  .call = &(const cubc_transform_params){ \
                      .expression = text, .operand_count = arrays, .ndim = axes})
-static const benchmark transform_benchmarks[] = {
-    BENCHMARK("fill", "3", 0, 0), BENCHMARK("mul", "3 * x", 1, 0),
-    BENCHMARK("triad", "x + 3 * y", 2, 0), BENCHMARK("nstream", "x + y + 3 * z", 3, 0),
-    BENCHMARK("broadcast", "x * z + y", 3, 2)};
+static const benchmark transform_benchmarks[] = {BENCHMARK("fill", "3", 0, 0),
+                                                 BENCHMARK("mul", "3 * x", 1, 0),
+                                                 BENCHMARK("triad", "x + 3 * y", 2, 0),
+                                                 BENCHMARK("nstream", "x + y + 3 * z", 3, 0),
+                                                 BENCHMARK("broadcast", "x * z + y", 3, 2),
+                                                 BENCHMARK("split", "out_t{x + y, x - y}", 2, 0)};
 
 const algorithm transform_algorithm = {.name = "transform",
                                        .source = "transform.cu",

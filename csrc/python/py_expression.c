@@ -359,6 +359,7 @@ static int find_shape(const py_expression *f, const char *expression,
             broadcast(whole, &f->views[k], f->operands[k].name) < 0)
             return -1;
     if (options->size && read_size(options->size, &size) < 0) return -1;
+    if (options->size && shaped && whole->ndim == 0 && size != 1) model = NULL; // numbers alone
     if (model && options->size && (uint64_t)size != model->n) {
         PyErr_Format(PyExc_ValueError,
                      "size is %zd, but %s %llu items; leave it away, or name an operand otherwise",

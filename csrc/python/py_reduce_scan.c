@@ -111,7 +111,7 @@ static int take_initial(py_call *c, PyObject *init, cubc_type acc, initial *out)
     if (!PyFloat_Check(init) && !PyLong_Check(init)) {
         PyObject *module = PyImport_ImportModule("cubc._initial"), *type = NULL;
         if (module) type = name_type(acc);
-        if (type) out->array = PyObject_CallMethod(module, "in_memory", "OO", init, type);
+        if (type) out->array = PyObject_CallMethod(module, "init_in_memory", "OO", init, type);
         Py_XDECREF(type);
         Py_XDECREF(module);
         if (!out->array) return -1;

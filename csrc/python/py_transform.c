@@ -30,6 +30,7 @@ bool py_lazy_check(PyObject *object)
 typedef struct transform_arguments {
     PyObject *expression, *operands, *merged; // new references
     PyObject *out, *dtype, *casting, *size, *stream, *device;
+    bool several; // results: dtype is a struct, whose fields go to arrays of their own
 } transform_arguments;
 
 static void release(transform_arguments *m)
@@ -86,22 +87,32 @@ static int merge(transform_arguments *m)
     return 0;
 }
 
-// A Python function becomes a lazy object, whose operands are those of the call.
-static int take_function(transform_arguments *m)
+static PyObject *or_none(PyObject *object)
 {
-    PyObject *module = PyImport_ImportModule("cubc._callables");
-    m->merged = module ? PyObject_CallMethod(module, "expression_of", "OOO", m->expression,
-                                             m->operands, m->dtype ? m->dtype : Py_None)
-                       : NULL;
+    return object ? object : Py_None;
+}
+
+// A Python function or several expressions become one expression, with operands, type and size.
+static int take_made(transform_arguments *m, const char *module_name, const char *function)
+{
+    PyObject *module = PyImport_ImportModule(module_name);
+    m->merged = module
+                    ? PyObject_CallMethod(module, function, "OOOOO", m->expression, m->operands,
+                                          or_none(m->dtype), or_none(m->out), or_none(m->casting))
+                    : NULL;
     Py_XDECREF(module);
     if (!m->merged) return -1;
-    py_lazy *lazy = (py_lazy *)m->merged;
+    PyObject *expression, *operands, *dtype, *size;
+    int several;
+    if (!PyArg_ParseTuple(m->merged, "OOOOp", &expression, &operands, &dtype, &size, &several))
+        return -1;
     Py_DECREF(m->expression);
     Py_DECREF(m->operands);
-    m->expression = Py_NewRef(lazy->expression);
-    m->operands = Py_NewRef(lazy->operands);
-    if (!m->dtype && !m->out) m->dtype = lazy->dtype;
-    if (!m->size) m->size = lazy->size;
+    m->expression = Py_NewRef(expression);
+    m->operands = Py_NewRef(operands);
+    m->several = several;
+    if (several || (!m->dtype && !m->out)) m->dtype = dtype;
+    if (!m->size && size != Py_None) m->size = size;
     return 0;
 }
 
@@ -123,7 +134,9 @@ static int take_arguments(transform_arguments *m, PyObject *args, PyObject *keyw
         if (!argument && PyDict_SetItem(m->operands, name_object, value) < 0) return -1;
     }
     if (py_lazy_check(m->expression)) return take_lazy(m);
-    if (PyCallable_Check(m->expression)) return take_function(m);
+    if (PyCallable_Check(m->expression)) return take_made(m, "cubc._callables", "transform_of");
+    if (PyList_Check(m->expression) || PyTuple_Check(m->expression))
+        return take_made(m, "cubc._results", "of_expressions");
     return any_lazy ? merge(m) : 0;
 }
 
@@ -139,23 +152,51 @@ static int read_casting(PyObject *casting, bool *unsafe)
     return -1;
 }
 
+// Outputs for the fields of the struct, given or made.
+static int prepare_parts(py_call *c)
+{
+    const type_info *type = &type_table[c->in[0].type];
+    for (int k = 0; k < type->member_count; k++) {
+        cubc_type member = type->members[k].type;
+        if (py_call_prepare_out(c, k, "transform", member, c->in[0].ndim, c->in[0].shape) < 0 ||
+            py_check_dtype(member, c->out[k].view.type) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+// The given outputs; the first says which shape results have where no array does.
+static int view_outs(py_call *c, const transform_arguments *m, py_view *model)
+{
+    if (!m->several) {
+        if (py_call_view_out(c, 0, m->out) < 0) return -1;
+        *model = c->out[0].view;
+        return 0;
+    }
+    for (int k = 0; m->out && k < MAX_OUTPUTS && k < PyTuple_Size(m->out); k++)
+        if (py_call_view_out(c, k, PyTuple_GetItem(m->out, k)) < 0) return -1;
+    *model = c->out[0].view;
+    return py_dtype(m->dtype, &model->type);
+}
+
 static int prepare(py_call *c, const transform_arguments *m)
 {
     const char *expression;
+    py_view model; // borrows
     cubc_status st = py_text(m->expression, "expression", "with an expression", &expression);
     if (st) {
         py_raise(st);
         return -1;
     }
     py_expression_options options = {.dtype = m->dtype, .size = m->size};
-    if (read_casting(m->casting, &options.unsafe) < 0 || py_call_view_out(c, 0, m->out) < 0)
-        return -1;
-    if (m->out) options.out = &c->out[0].view;
+    if (read_casting(m->casting, &options.unsafe) < 0 || view_outs(c, m, &model) < 0) return -1;
+    if (m->out) options.out = &model;
     if (py_expression_get(expression, m->operands, &options, py_call_input(c)) < 0 ||
         py_call_device(c, m->device, m->stream) < 0)
         return -1;
     if (!c->in[0].expression->array_count && !m->out) c->host = m->device == NULL;
     if (py_call_stage_inputs(c) < 0) return -1;
+    if (m->several) return prepare_parts(c);
     return py_call_prepare_out(c, 0, "transform", c->in[0].type, c->in[0].ndim, c->in[0].shape);
 }
 
@@ -180,6 +221,19 @@ static void refuse_collision(PyObject *args, PyObject *keywords)
     Py_XDECREF(trace);
 }
 
+// The result; of several a tuple.
+static PyObject *results(py_call *c, bool several)
+{
+    if (!several) return py_call_result(c, 0, false);
+    int count = type_table[c->in[0].type].member_count;
+    PyObject *all = PyTuple_New(count);
+    for (int k = 0; all && k < count; k++) {
+        PyObject *one = py_call_result(c, k, false);
+        if (!one || PyTuple_SetItem(all, k, one) < 0) Py_CLEAR(all);
+    }
+    return all;
+}
+
 PyObject *py_transform(PyObject *self, PyObject *args, PyObject *keywords)
 {
     PyObject *value = NULL;
@@ -190,7 +244,10 @@ PyObject *py_transform(PyObject *self, PyObject *args, PyObject *keywords)
     py_call_begin(&c);
     if (take_arguments(&m, args, keywords) == 0 && prepare(&c, &m) == 0) {
         const cubc_lazy *lazy = &c.in[0].expression->lazy;
-        cubc_transform_params params = {.out = py_call_out_data(&c, 0),
+        void *parts[MAX_OUTPUTS];
+        for (int k = 0; k < MAX_OUTPUTS; k++) parts[k] = py_call_out_data(&c, k);
+        cubc_transform_params params = {.out = m.several ? NULL : parts[0],
+                                        .parts = m.several ? parts : NULL,
                                         .out_type = lazy->type,
                                         .n = c.in[0].n,
                                         .expression = lazy->expression,
@@ -200,7 +257,7 @@ PyObject *py_transform(PyObject *self, PyObject *args, PyObject *keywords)
                                         .shape = lazy->shape};
         cubc_status st = transform_problem(&params, &p);
         if (!st) st = py_call_run(&c, &p);
-        value = st ? py_raise(st) : py_call_result(&c, 0, false);
+        value = st ? py_raise(st) : results(&c, m.several);
     }
     py_call_end(&c);
     if (!value) refuse_collision(args, keywords);

@@ -245,7 +245,9 @@ static PyObject *struct_dtype(cubc_type type)
 // ---- dtypes -------------------------------------------------------------------------------------
 int py_dtype(PyObject *object, cubc_type *out)
 {
-    int status = type_of_str(object, out); // names, and PyTorch's dtypes
+    bool named = PyUnicode_Check(object) || PyType_Check(object);
+    int status = named ? 0 : py_type_of_struct(object, out); // whose text takes long to make
+    if (!status) status = type_of_str(object, out);          // names, and PyTorch's dtypes
     if (status) return status > 0 ? 0 : -1;
     PyObject *dtype = PyObject_CallMethod(py_numpy, "dtype", "(O)", object);
     status = py_forget() ? -1 : dtype ? py_type_of_dtype(dtype, out) : 0;

@@ -57,6 +57,7 @@ typedef struct lazy_input {
     uint8_t first, count;       // of the problem's operands
     uint8_t rank;               // axes of its index: 1 where no operand is broadcast
     bool rows;                  // the last axis is a multiple of every vector
+    bool bounds;                // it is offsets of segments, by which policies do not go
     uint64_t extents[MAX_AXES]; // the last axis first; the run-time part
 } lazy_input;
 

@@ -188,6 +188,18 @@ cubc_status problem_lazy_input(problem *p, const char *what, const void *data, u
     return add_operands(p, &lazy, n, l);
 }
 
+cubc_status problem_offsets(problem *p, const char *what, const void *data, uint64_t segments,
+                            cubc_type type)
+{
+    const cubc_type items = problem_input_type(data, type);
+    if (items != CUBC_I32 && items != CUBC_I64)
+        FAIL(CUBC_INVALID_TYPE, "the offsets of segments are I32 or I64, not %s",
+             cubc_type_name(items));
+    TRY(problem_lazy_input(p, what, data, segments + 1, type));
+    if (type == CUBC_LAZY) p->lazy[p->lazy_count - 1].bounds = true;
+    return CUBC_OK;
+}
+
 cubc_type problem_input_type(const void *data, cubc_type type)
 {
     return type == CUBC_LAZY && data ? ((const cubc_lazy *)data)->type : type;
@@ -240,6 +252,13 @@ void problem_define_input(const problem *p, int k, const char *prefix, text *out
     define_operands(p, l, true, false, out);
     snprintf(name, sizeof name, "%s_EXPRESSION", prefix);
     problem_define_expression(out, name, l->expression);
+}
+
+void problem_define_offsets(const problem *p, int k, text *out)
+{
+    text_printf(out, "#define TUNE_EQUAL_SIZE %d\n#define TUNE_OFFSETS %s\n", k < 0,
+                k < 0 ? "i64" : type_table[p->inputs[k].type].dialect);
+    problem_define_input(p, k, "TUNE_BOUNDS", out);
 }
 
 // ---- arguments ----------------------------------------------------------------------------------

@@ -93,6 +93,22 @@ const char *problem_operator_name(const problem *p)
     return p->op ? p->op->name : "custom";
 }
 
+cubc_status problem_take_equal(problem *p, const char *equal)
+{
+    if (!equal) return CUBC_OK;
+    if (strspn(equal, " \t\n") == strlen(equal))
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "the equality is empty: expected an expression of a and b such as 'a / 10 == b / 10'");
+    p->texts[0] = equal;
+    p->text_count = 1;
+    return CUBC_OK;
+}
+
+void problem_define_equal(const problem *p, text *out)
+{
+    if (p->text_count) problem_define_expression(out, "TUNE_EQUAL", p->texts[0]);
+}
+
 // For each call: a formatted print would take longer than the rest of the problem.
 void problem_set_benchmark(problem *p, const char *family, const char *name)
 {
@@ -135,11 +151,13 @@ cubc_type problem_widest(const problem *p)
     bool made =
         p->algorithm->makes_structs && p->inputs[0].lazy && type_table[p->type].kind == KIND_STRUCT;
     cubc_type widest = made ? CUBC_BOOL : (cubc_type)p->type;
-    for (int k = 0; k < p->operand_count; k++) {
-        cubc_type type = (cubc_type)p->operands[k].type;
-        bool wider = cubc_type_size(type) > cubc_type_size(widest) || (made && k == 0);
-        if (!p->operands[k].scalar && wider) widest = type;
-    }
+    for (int l = 0; l < p->lazy_count; l++)
+        for (int k = 0; k < p->lazy[l].count && !p->lazy[l].bounds; k++) {
+            int at = p->lazy[l].first + k;
+            cubc_type type = (cubc_type)p->operands[at].type;
+            bool wider = cubc_type_size(type) > cubc_type_size(widest) || (made && at == 0);
+            if (!p->operands[at].scalar && wider) widest = type;
+        }
     return widest;
 }
 

@@ -27,6 +27,10 @@ cubc_status problem_operator(problem *p, const char *family, const char *op, con
 cubc_status problem_init_in_memory(problem *p, const char *family, const void *init);
 // The operator in the name of a benchmark.
 const char *problem_operator_name(const problem *p);
+// An expression of a and b that says which consecutive keys are equal (kernels/shared/same_run.h);
+// NULL: ==. The problem has no other texts.
+cubc_status problem_take_equal(problem *p, const char *equal);
+void problem_define_equal(const problem *p, text *out);
 // The benchmark that stands for the problem: family, such as "reduce.", and name.
 void problem_set_benchmark(problem *p, const char *family, const char *name);
 // Has products and sums rounded each: see device_source_rounds.
@@ -50,6 +54,9 @@ cubc_status problem_input(problem *p, const char *what, const void *data, uint64
 // type of its items is that of p->inputs afterwards.
 cubc_status problem_lazy_input(problem *p, const char *what, const void *data, uint64_t n,
                                cubc_type type);
+// The same of the offsets of segments, one more than there are: I32 or I64.
+cubc_status problem_offsets(problem *p, const char *what, const void *data, uint64_t segments,
+                            cubc_type type);
 // The type of what problem_lazy_input will add.
 cubc_type problem_input_type(const void *data, cubc_type type);
 // Checks an array that is part of something else.
@@ -78,6 +85,9 @@ double problem_array_bytes(const problem *p);
 // For kernels/shared/input.h. The macros of input k, with that prefix ("TUNE_IN"). In both k is -1
 // for an input that there is not: it is a pointer then, and NULL.
 void problem_define_input(const problem *p, int k, const char *prefix, text *out);
+// For kernels/shared/segments.h: the macros of input k, the offsets; -1 where segments have one
+// size.
+void problem_define_offsets(const problem *p, int k, text *out);
 // Replaces argument `at`, the pointer of input k if that is plain, by what stands for the input. Of
 // several inputs the one that comes last in the arguments is placed first.
 cubc_status problem_place_input(const problem *p, int k, launch *l, int at);

@@ -33,7 +33,7 @@
 //     TUNE_INDICES     1: an item is its index, and no items are read
 //     TUNE_M           type of the mask, if there is one: items whose mask is not 0 are selected
 //     TUNE_PREDICATE   without a mask: an expression of x and i, if there is one;
-//                      without either, an item is selected if it differs from the one before it
+//                      without either, an item is selected if it begins a run (same_run.h)
 //     TUNE_REST        1: the other items are written to an array of their own
 //     TUNE_CLASSES     number of output arrays; 2: items for which the predicate is 2 go to the
 //                      second
@@ -46,6 +46,7 @@
 #include "block.h"
 #include "input.h"
 #include "lookback.h"
+#include "same_run.h"
 
 typedef TUNE_T item_t;
 
@@ -115,7 +116,7 @@ FUNCTION u8 class_of(value_t x, value_t, u64 i) { return static_cast<u8>(TUNE_PR
 #elif defined(TUNE_PREDICATE)
 FUNCTION bool class_of(value_t x, value_t, u64 i) { return convert<bool>(TUNE_PREDICATE); }
 #else
-FUNCTION bool class_of(value_t x, value_t before, u64 i) { return i == 0 || !(x == before); }
+FUNCTION bool class_of(value_t x, value_t before, u64 i) { return i == 0 || !SAME_RUN(before, x); }
 #endif
 
 FUNCTION u32 is_of_class(u8 item_class, int k)

@@ -7,7 +7,8 @@
 // %RANGE% TUNE_ITEMS_PER_VECTOR_LOG2 ipv 0:4:1 cpu=4:4:1
 // %RANGE% TUNE_LOAD ld 0:2:1 cpu=0:0:1
 //
-// The workload's macros: TUNE_O, type of the result, and those of the input.
+// The workload's macros: TUNE_O, type of the result, and those of the input. Where the result is a
+// struct whose members go to arrays of their own, TUNE_PARTS(X) is X(type, name) for each member.
 // Traffic: every array is read once, the result is written once.
 #include "input.h"
 
@@ -15,8 +16,32 @@ typedef TUNE_O out_t;
 DEFINE_INPUT(TUNE_IN, in_t, out_t)
 enum { VECTOR = 1 << TUNE_ITEMS_PER_VECTOR_LOG2, LOADS = TUNE_ITEMS_PER_THREAD / VECTOR };
 
+#if defined(TUNE_PARTS)
+#define PART_ARRAY(type, name) type* name;
+#define PART_VECTOR(type, name)                                    \
+    {                                                              \
+        type part[VECTOR];                                         \
+        UNROLL                                                     \
+        for (int j = 0; j < VECTOR; j++) part[j] = result[j].name; \
+        store_items(to.name + first, part);                        \
+    }
+#define PART_ITEM(type, name) to.name[i] = result.name;
+struct outputs {
+    TUNE_PARTS(PART_ARRAY)
+};
+FUNCTION void store_vector(const outputs& to, u64 first, const out_t (&result)[VECTOR]){
+    TUNE_PARTS(PART_VECTOR)} FUNCTION void store_item(const outputs& to, u64 i, const out_t& result)
+{
+    TUNE_PARTS(PART_ITEM)
+}
+#else
+typedef out_t* outputs;
+#define store_vector(to, first, result) store_items(to + first, result)
+#define store_item(to, i, result) to[i] = result
+#endif
+
 struct transform_args {
-    out_t* out;
+    outputs out;
     u64 n;
     in_t in;
 };
@@ -41,9 +66,9 @@ KERNEL(transform_tiles, transform_args, transform_shared)
         if (first + VECTOR <= a.n) {
             out_t result[VECTOR];
             evaluate_input(a.in, first, raw[l], result);
-            store_items(a.out + first, result);
+            store_vector(a.out, first, result);
         } else {
-            for (u64 i = first; i < a.n; i++) a.out[i] = input_item(a.in, i);
+            for (u64 i = first; i < a.n; i++) store_item(a.out, i, input_item(a.in, i));
         }
     }
 }

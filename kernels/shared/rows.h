@@ -6,6 +6,7 @@
 // later. The input is an array or a lazy input (input.h).
 #pragma once
 #include "input.h"
+#include "same_run.h"
 #include "warp.h"
 
 // Loads a thread's items of all rows. Items past the end are arbitrary.
@@ -25,8 +26,8 @@ FUNCTION void load_rows(const In& in, u64 first, u64 n, T (&item)[ROWS][VECTOR])
     }
 }
 
-// Flags the items that begin a run: the first, those that differ from the one before, and all
-// places past the end.
+// Flags the items that begin a run (same_run.h): the first, those that differ from the one before,
+// and all places past the end.
 template <bool WHOLE, int ROWS, int VECTOR, class In, class T>
 FUNCTION void find_heads(const In& in, u64 first, u64 n, const T (&item)[ROWS][VECTOR],
                          bool (&head)[ROWS][VECTOR])
@@ -42,7 +43,7 @@ FUNCTION void find_heads(const In& in, u64 first, u64 n, const T (&item)[ROWS][V
             before = input_item(in, at - 1);
         UNROLL
         for (int j = 0; j < VECTOR; j++) {
-            head[r][j] = !(item[r][j] == before);
+            head[r][j] = !SAME_RUN(before, item[r][j]);
             if (!WHOLE && at + static_cast<u64>(j) >= n) head[r][j] = true;
             before = item[r][j];
         }
@@ -64,7 +65,7 @@ FUNCTION void heads_behind(const In& in, u64 first, u64 n, const T (&item)[ROWS]
             const u32 next = warp_shuffle(static_cast<u32>(head[r + 1 < ROWS ? r + 1 : r][0]), 0);
             if (lane_id() == SIMT_WARP - 1) behind[r] = next;
         } else if (lane_id() == SIMT_WARP - 1)
-            behind[r] = at < n ? !(input_item(in, at) == item[r][VECTOR - 1]) : true;
+            behind[r] = at < n ? !SAME_RUN(item[r][VECTOR - 1], input_item(in, at)) : true;
     }
 }
 

@@ -9,15 +9,20 @@
 // and whatever they are, places and shares stay inside the arrays.
 //
 //     TUNE_EQUAL_SIZE  1: there are no offsets, all segments have the same size
-//     TUNE_OFFSETS     type of the offsets
+//     TUNE_OFFSETS     type of the offsets, which may be lazy (TUNE_BOUNDS... of input.h)
 #pragma once
+#include "input.h"
 #include "warp.h"
 
 typedef TUNE_OFFSETS segment_offset_t;
+#if !defined(TUNE_BOUNDS_LAZY)
+#define TUNE_BOUNDS_LAZY 0
+#endif
+DEFINE_INPUT(TUNE_BOUNDS, segment_bounds, segment_offset_t)
 
 struct segments {
-    const segment_offset_t* offsets; // count + 1, rising: a segment ends where the next begins
-    u64 size;                        // size of every segment if there are no offsets
+    segment_bounds offsets; // count + 1, rising: a segment ends where the next begins
+    u64 size;               // size of every segment if there are no offsets
     u64 count;
     u64 items; // items of the array
 };
@@ -25,7 +30,11 @@ struct segments {
 FUNCTION u64 segment_begin(const segments& g, u64 segment)
 {
     if constexpr (TUNE_EQUAL_SIZE) return segment * g.size;
+#if TUNE_BOUNDS_LAZY
+    const i64 at = input_item(g.offsets, segment);
+#else
     const i64 at = g.offsets[segment];
+#endif
     return at < 0 ? 0 : static_cast<u64>(at) < g.items ? static_cast<u64>(at) : g.items;
 }
 

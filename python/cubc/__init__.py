@@ -42,6 +42,7 @@ from ._core import (
     transform,
 )
 from ._device import device
+from ._for_each import for_each
 from ._histogramdd import histogram2d, histogramdd
 from ._histograms import bincount, histogram, histogram_channels
 from ._indexing import lexsort, nonzero, take, take_along_axis, where
@@ -62,7 +63,7 @@ from ._nanfunctions import (
     nansum,
     nanvar,
 )
-from ._numpy import cumprod, cumsum, diff
+from ._numpy import adjacent_difference, cumprod, cumsum, diff
 from ._ordered import merge, merge_sort, searchsorted
 from ._partitions import argpartition, partition
 from ._reductions import all, any, argmax, argmin, max, min, prod, sum
@@ -93,6 +94,7 @@ from ._sets import (
     permutation,
     setdiff1d,
     setxor1d,
+    shuffle,
     union1d,
 )
 from ._sorting import argsort, sort, sort_pairs
@@ -112,6 +114,7 @@ __all__ = [
     "ResourceError",
     "StoreError",
     "__version__",
+    "adjacent_difference",
     "all",
     "any",
     "argmax",
@@ -138,6 +141,7 @@ __all__ = [
     "ffi",
     "find_if",
     "flatnonzero",
+    "for_each",
     "get_include",
     "get_library",
     "histogram",
@@ -191,6 +195,7 @@ __all__ = [
     "select",
     "setdiff1d",
     "setxor1d",
+    "shuffle",
     "sort",
     "sort_pairs",
     "std",

@@ -16,7 +16,8 @@ import numpy as np
 from . import _arithmetic
 from ._calls import as_array
 from ._core import Lazy, asarray, operator_types
-from ._lazy import lazy
+from ._lazy import lazy, merged
+from ._results import Evaluated, of_parts
 from ._symbols import Symbol, Trace, compute, converted, kind_of, named, number_of, plain_of
 
 _MATH = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2", "pow": "power"}
@@ -191,7 +192,7 @@ def argument_of(name: str, function: Any, x: Any, dtype: Any, more: bool) -> Any
     """Return what a call takes in place of a function; `more` conditions need texts."""
     if name == "op":
         return operator_of(function, x, dtype)
-    if name == "less":
+    if name in ("less", "equal"):
         return _order_of(function, x)
     return _condition_of(function, x, name == "condition" and not more)
 
@@ -200,6 +201,29 @@ def expression_of(
     function: Any, operands: dict[str, Any], dtype: Any = None, size: int | None = None
 ) -> Lazy:
     """Return a lazy input: a function whose parameters have the names of the operands."""
+    trace, given, made = _computed(function, operands)
+    asked = None if dtype is None else np.dtype(dtype)
+    text, natural = _result(trace, made, "out_t", asked)
+    return lazy(text, dtype=dtype or natural, size=size, **given, **trace.operands)
+
+
+def transform_of(
+    function: Any, operands: dict[str, Any], dtype: Any, out: Any, casting: Any
+) -> Evaluated:
+    """Return what a transform evaluates: several results if the function returns a tuple."""
+    trace, given, made = _computed(function, operands)
+    several = isinstance(made, tuple)
+    asked = None if dtype is None or (several and isinstance(dtype, tuple)) else np.dtype(dtype)
+    if several and (asked is None or not asked.fields):
+        parts = [_result(trace, one, "out_t") for one in made]
+        return of_parts(parts, {**given, **trace.operands}, dtype, out, casting)
+    text, natural = _result(trace, made, "out_t", asked)
+    text, operands, size = merged(text, {**given, **trace.operands})
+    return text, operands, dtype or natural, size, False
+
+
+def _computed(function: Any, operands: dict[str, Any]) -> tuple[Trace, dict[str, Any], Any]:
+    """Return a function's trace, the operands without its numbers, and what it returned."""
     given = {name: _operand(value) for name, value in operands.items()}
     wanted = _parameters(function) or tuple(given)
     if set(wanted) - {"i"} != given.keys():
@@ -218,9 +242,7 @@ def expression_of(
         else:
             text = "static_cast<i64>(i)" if name == "i" else name
             symbols.append(Symbol(trace, text, _type_of(value)))
-    asked = None if dtype is None else np.dtype(dtype)
-    text, natural = _result(trace, _run(trace, symbols), "out_t", asked)
-    return lazy(text, dtype=dtype or natural, size=size, **given, **trace.operands)
+    return trace, given, _run(trace, symbols)
 
 
 def _operand(x: Any) -> Any:

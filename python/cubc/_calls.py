@@ -19,7 +19,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 # Errors of an argument, whose text is all there is to them. Their subclasses have more.
 _REFUSALS = (TypeError, ValueError, LookupError, OverflowError)
-_TEXTS = {"op", "less", "condition", "second"}  # parameters that may be functions of Python
+# Parameters that may be functions of Python.
+_TEXTS = {"op", "less", "equal", "condition", "second"}
 # Made once: a union that is made for each call takes longer than the call's arguments.
 _AS_THEY_ARE = (Array, np.ndarray, np.generic, Lazy, str, list, tuple, type)
 
@@ -146,7 +147,8 @@ def _translated(texts: dict[str, int], items: int, args: Any, options: dict[str,
             continue
         from ._callables import argument_of
 
-        found = argument_of(name, value, args[items], options.get("dtype"), len(args) > at + 1)
+        of = args[0 if name == "equal" else items]
+        found = argument_of(name, value, of, options.get("dtype"), len(args) > at + 1)
         if at < len(args):
             args = (*args[:at], found, *args[at + 1 :])
         else:

@@ -61,13 +61,16 @@ def count_if(x, condition, /, *, stream=None, device=None) -> Any:
 
 
 @named
-def mismatch(x, y, /, *, stream=None, device=None) -> int:
+def mismatch(x, y, /, *, equal=None, stream=None, device=None) -> int:
     """Find the flat index of the first item in which two arrays differ; -1 if there is none.
 
     Parameters
     ----------
     x, y : array_like
         Arrays of one shape. A NaN differs from all numbers.
+    equal : str or function, optional
+        When an item ``a`` of `x` and one ``b`` of `y` are equal: a C expression, such as
+        ``"fabs(a - b) < 0.1"``, or a Python function of both.
     stream, device
         As for `find_if`. The call waits for the result.
 
@@ -85,21 +88,33 @@ def mismatch(x, y, /, *, stream=None, device=None) -> int:
     --------
     >>> cubc.mismatch(np.array([1, 2, 3, 4]), np.array([1, 2, 0, 0]))
     2
+    >>> cubc.mismatch(np.array([1, 2, 3, 4]), np.array([1, 2, 0, 0]), equal="a - b < 4")
+    3
     """
     x, y = _pair(x, y, stream)
     if tuple(x.shape) != tuple(y.shape):
         raise ValueError(f"the arrays have the shapes {tuple(x.shape)} and {tuple(y.shape)}")
-    differs = lazy("x != y", x=x, y=y, dtype=bool)
-    return _number(find_if(differs, "x", stream=stream, device=device))
+    return _number(find_if(_differs(x, y, equal), "x", stream=stream, device=device))
+
+
+def _differs(x: Any, y: Any, equal: Any) -> Lazy:
+    """Return where two arrays differ, as a lazy input."""
+    if equal is None:
+        return lazy("x != y", x=x, y=y, dtype=bool)
+    if callable(equal):
+        return lazy("!m", m=lazy(lambda x, y: equal(x, y), x=x, y=y, dtype=bool), dtype=bool)
+    if not isinstance(equal, str) or not equal.strip():
+        raise TypeError(f"equal is {equal!r:.60}: expected an expression of a and b, or a function")
+    return lazy(f"!({filled(equal, {'a': 'x', 'b': 'y'})})", x=x, y=y, dtype=bool)
 
 
 @named
-def array_equal(x, y, /, *, stream=None, device=None) -> bool:
+def array_equal(x, y, /, *, equal=None, stream=None, device=None) -> bool:
     """Tell if two arrays have the same shape and items, as numpy.array_equal.
 
     Parameters
     ----------
-    x, y, stream, device
+    x, y, equal, stream, device
         As for `mismatch`, but for the shapes.
 
     Returns
@@ -118,7 +133,9 @@ def array_equal(x, y, /, *, stream=None, device=None) -> bool:
     True
     """
     x, y = _pair(x, y, stream)
-    return tuple(x.shape) == tuple(y.shape) and mismatch(x, y, stream=stream, device=device) < 0
+    if tuple(x.shape) != tuple(y.shape):
+        return False
+    return mismatch(x, y, equal=equal, stream=stream, device=device) < 0
 
 
 @named

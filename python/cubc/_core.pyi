@@ -318,7 +318,7 @@ def scan(
 ) -> Any: ...
 def synchronize(device: str | None = None, stream: Any = None) -> None: ...
 def transform(
-    expression: str | Lazy | Callable[..., Any],
+    expression: str | Lazy | Callable[..., Any] | Sequence[str],
     /,
     *,
     out: Any = None,

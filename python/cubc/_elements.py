@@ -38,7 +38,7 @@ def set_item(a: Array, index: Any, value: Any) -> None:
     arrays = [key for key in keys if hasattr(key, "dtype")]
     masked = len(keys) == 1 and arrays and arrays[0].dtype == bool
     if masked and np.ndim(value) == 0 and tuple(arrays[0].shape) == tuple(a.shape):
-        number = np.asarray(value) if not hasattr(value, "device") else value
+        number = np.asarray(_in_range(a, value)) if not hasattr(value, "device") else value
         store(lazy("m ? v : a", m=arrays[0], v=number, a=a, dtype=a.dtype), a)
         return
     if arrays:
@@ -98,8 +98,15 @@ def _put(a: Array, keys: list[Any], masked: Any, value: Any) -> None:
 
 def _number_or_array(a: Array, value: Any) -> Any:
     if np.ndim(value) == 0:
-        return value if not isinstance(value, np.ndarray) else value[()]
+        return _in_range(a, value) if not isinstance(value, np.ndarray) else value[()]
     return asarray(value, device=a.device) if isinstance(value, list | tuple) else value
+
+
+def _in_range(a: Array, value: Any) -> Any:
+    """Return a value; an int that the items cannot hold raises OverflowError, as in NumPy."""
+    if type(value) is int and a.dtype.kind in "iu":
+        a.dtype.type(value)
+    return value
 
 
 def items_in_turn(a: Array) -> Iterator[Any]:

@@ -7,7 +7,7 @@ import numpy as np
 from ._core import Array, Lazy, asarray
 
 
-def in_memory(init: Any, dtype: Any) -> Any:
+def init_in_memory(init: Any, dtype: Any) -> Any:
     """Return an array of a device as one item of a type, which the kernel reads.
 
     Anything else is a number of the host, and comes back as it is.

@@ -29,12 +29,12 @@ def lazy(expression, /, *, dtype=None, size=None, **operands) -> Lazy:
     evaluates the expression for each item that it reads, without an array and without a pass over
     memory. These are the items of reductions (of all items, along an axis, of segments, by key), of
     scans, selections, `find_if` and histograms; the keys of radix sorts and of `topk`; masks and
-    weights; and keys and values of runs. Radix sorts and `topk` read their keys twice, and evaluate
-    the expression twice.
+    weights; keys and values of runs; and offsets of segments. Radix sorts and `topk` read their
+    keys twice, and evaluate the expression twice.
 
     All other inputs are evaluated to an array before the call. These are the inputs of merge sorts,
-    `merge`, `searchsorted` and `segmented_sort`, and of a scan or sort along another axis than the
-    last, which read items many times; and offsets, edges, and values that are sorted along.
+    `merge` and `searchsorted`, keys of `segmented_sort`, and inputs of a scan or sort along another
+    axis than the last, which read items many times; and edges, and values that are sorted along.
 
     Parameters
     ----------

@@ -1,13 +1,14 @@
-"""Functions of NumPy that take one or two calls of primitives."""
+"""Functions of NumPy, and differences as of CUB, that take one or two calls of primitives."""
 
 import functools
 from typing import Any
 
 import numpy as np
 
+from ._arithmetic import filled
 from ._axes import axis_number, items_of, transposed
-from ._calls import as_array, name_function, named, whole
-from ._core import Array, asarray, empty, operator_types, transform
+from ._calls import as_array, name_function, named, one_dimension, translated, whole
+from ._core import Array, Lazy, asarray, empty, operator_types, transform
 from ._options import Where
 from ._scans import scan
 
@@ -69,7 +70,7 @@ def _cumulative(function, op, x, axis, dtype, out, options) -> Any:
 
 @named
 def diff(
-    x, /, n=1, axis=-1, prepend=None, append=None, *, out=None, stream=None, device=None
+    x, /, n=1, axis=-1, prepend=None, append=None, *, op=None, out=None, stream=None, device=None
 ) -> Any:
     """Subtract from each item the one before it along an axis, as numpy.diff does.
 
@@ -84,6 +85,10 @@ def diff(
     prepend, append : array_like or number, optional
         What `x` is lengthened by along the axis before: an array that differs from it there alone,
         or one number.
+    op : str or function, optional
+        What to compute in place of ``"b - a"``: a C expression of an item ``a`` and the next one
+        ``b`` along the axis, such as ``"b / a"``, or a Python function of both. The result has the
+        type that `transform` gives it.
     out : array, optional
         Array for the result. It must not overlap `x`, of which two differences read each item.
     stream, device
@@ -120,7 +125,7 @@ def diff(
     axis = axis_number(axis, len(x.shape))
     options = {"stream": stream, "device": device}
     if isinstance(x, np.ndarray):
-        return _host_diff(x, n, axis, prepend, append, out, options)
+        return _host_diff(x, n, axis, prepend, append, op, out, options)
     x = asarray(x)
     shape = tuple(x.shape)
     ends = [_lengthened(x, end, axis, stream) for end in (prepend, append)]
@@ -131,9 +136,9 @@ def diff(
     length = x.shape[0]
     if length <= n:
         return empty((*shape[:axis], 0, *shape[axis + 1 :]), x.dtype, device=x.device)
-    text = "a != b" if x.dtype == bool else "b - a"
     for k in range(n):
         to = out if k == n - 1 and not axis else None
+        text = _difference(op, x)
         x = transform(text, a=x[:-1], b=x[1:], out=to, **options)
     if not axis:
         return x
@@ -142,7 +147,7 @@ def diff(
     return transposed(x, columns, others, back, out, {"stream": stream, "device": device})
 
 
-def _host_diff(x, n, axis, prepend, append, out, options) -> Any:
+def _host_diff(x, n, axis, prepend, append, op, out, options) -> Any:
     parts = []
     for end in (prepend, x, append):
         if end is None:
@@ -151,13 +156,84 @@ def _host_diff(x, n, axis, prepend, append, out, options) -> Any:
         shape = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
         parts.append(np.broadcast_to(end, shape) if end.ndim == 0 else end)
     x = np.concatenate(parts, axis) if len(parts) > 1 else x
-    text = "a != b" if x.dtype == bool else "b - a"
     for k in range(n):
+        text = _difference(op, x)
         before, behind = [slice(None)] * x.ndim, [slice(None)] * x.ndim
         before[axis], behind[axis] = slice(None, -1), slice(1, None)
         to = out if k == n - 1 else None
         x = transform(text, a=x[tuple(before)], b=x[tuple(behind)], out=to, **options)
     return x
+
+
+def _difference(op: Any, x: Any, default: str = "b - a") -> str:
+    """Return the text of an operator of two neighbours."""
+    if op is None:
+        return "a != b" if x.dtype == bool else default
+    text = translated("less", op, x)
+    if not isinstance(text, str) or not text.strip():
+        raise TypeError(f"op is {op!r:.60}: expected an expression of a and b, or a function")
+    return text
+
+
+@named
+def adjacent_difference(
+    x, op=None, /, *, right=False, out=None, dtype=None, stream=None, device=None
+) -> Any:
+    """Combine each item with the one before it; the first stays as it is. CUB's SubtractLeft.
+
+    Parameters
+    ----------
+    x : array_like
+        Array of one dimension.
+    op : str or function, optional
+        C expression of an item ``a`` and the next one ``b``, such as ``"abs(b - a)"``, or a Python
+        function of both. By default ``"b - a"``, with `right` ``"a - b"``; of bools whether they
+        differ.
+    right : bool
+        True combines each item with the one behind it, and the last stays as it is: SubtractRight.
+    out : array, optional
+        Array for the result, of the shape of `x`. It may be `x`, which is then copied before.
+    dtype, stream, device
+        As for `transform`; of structs the type is that of `x` by default.
+
+    Returns
+    -------
+    array
+        Array of as many items as `x`, of the type that `transform` gives it.
+
+    Raises
+    ------
+    TypeError, ValueError, CompileError
+        As `transform`; ValueError if `x` has not one dimension.
+
+    Notes
+    -----
+    `diff` leaves out the item that has no neighbour, and has axes.
+
+    Examples
+    --------
+    >>> print(cubc.adjacent_difference(np.array([1, 4, 9])))
+    [1 3 5]
+    >>> print(cubc.adjacent_difference(np.array([1, 4, 9]), "a * b", right=True))
+    [ 4 36  9]
+    """
+    x = x if isinstance(x, Lazy) else as_array(x)
+    one_dimension("adjacent_difference", x, "give all items as x.ravel()")
+    options = {"stream": stream, "device": device}
+    if isinstance(x, Lazy) or x is out:
+        x = transform("x", x=x, dtype=x.dtype, **options)
+    if dtype is None and out is None and getattr(x.dtype, "fields", None):
+        dtype = x.dtype
+    if not x.shape[0]:
+        return transform("x", x=x, out=out, dtype=dtype, **options)
+    text = _difference(op, x, "a - b" if right else "b - a")
+    if right:
+        places, inside = {"a": "x", "b": "t[i + 1]"}, "i + 1 < n"
+        more = {"n": x.shape[0]}
+    else:
+        places, inside, more = {"a": "t[i - 1]", "b": "x"}, "i > 0", {}
+    whole_text = f"{inside} ? ({filled(text, places)}) : x"
+    return transform(whole_text, x=x, t=x, **more, out=out, dtype=dtype, **options)
 
 
 def _lengthened(x: Any, end: Any, axis: int, stream: Any) -> Any:

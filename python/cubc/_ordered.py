@@ -10,9 +10,10 @@ from typing import Any, Unpack
 import numpy as np
 
 from ._calls import as_array, beside, dimensions, one_dimension, primitive
-from ._core import call
+from ._core import call, transform
 from ._indexing import take
 from ._options import Where, without_workspace
+from ._payload import call_with_values, indices_beside, is_moved, take_values
 
 
 @primitive(workspace="cubc_merge_sort_temp_bytes, aligned to 256 bytes")
@@ -29,8 +30,8 @@ def merge_sort(x, /, less=None, *, values=None, out=None, **where: Unpack[Where]
         CUB. By default smaller keys come first, and NaN after all numbers. `sort` is faster for
         that order.
     values : array_like, optional
-        Values that are moved with their keys, one for each key along the first axis: an item, or a
-        row of items, of 1, 2, 4, 8 or 16 bytes.
+        Values that are moved with their keys, one for each key along the first axis, as for
+        `sort_pairs`.
     out : array, or a tuple of two arrays with values; optional
         Arrays for the result, of the shapes and types of the inputs. They may be the inputs; any
         other overlap is refused.
@@ -45,8 +46,7 @@ def merge_sort(x, /, less=None, *, values=None, out=None, **where: Unpack[Where]
     CompileError
         If the expression does not compile.
     TypeError
-        For items that `asarray` does not take; for an `out` of another type than `x`; for values of
-        another size.
+        For items that `asarray` does not take; for an `out` of another type than `x`.
     ValueError
         If `x` has not one dimension; for an empty expression; if there is not one value for each
         key; as for `reduce`.
@@ -76,7 +76,7 @@ def merge_sort(x, /, less=None, *, values=None, out=None, **where: Unpack[Where]
     }
     if values is not None:
         fields["values_out"] = ("values_in", "values_in", values_out)
-    done = call("merge_sort", fields, **where)
+    done = call_with_values("merge_sort", fields, **where)
     return done if values is not None else done[0]
 
 
@@ -132,6 +132,8 @@ def merge(a, b, /, less=None, *, values=None, out=None, **where: Unpack[Where]) 
     }
     if values is not None:
         of_a, of_b = _values(values)
+        if not is_moved(of_a):
+            return _merged_by_indices(fields, of_a, of_b, values_out, where)
         rows = (of_a.shape[0] + of_b.shape[0], *of_a.shape[1:])
         fields |= {
             "a_values": of_a,
@@ -216,6 +218,26 @@ def _sorted_by(a: Any, sorter: Any, where: Where) -> Any:
     if outside:
         raise ValueError("Sorter index out of range.")
     return take(a, sorter, mode="clip", **without_workspace(where))
+
+
+def _merged_by_indices(fields: Any, of_a: Any, of_b: Any, out: Any, where: Where) -> Any:
+    """Merge indices of values, which are taken by them: those of `b` come behind those of `a`."""
+    from ._sets import concatenate  # which needs a search
+
+    a, b = fields["a"], fields["b"]
+    sizes = [x.shape[0] for x in (a, b)]
+    if [x.shape[0] for x in (of_a, of_b)] != sizes:
+        raise ValueError(
+            f"there are {of_a.shape[0]} and {of_b.shape[0]} values for {sizes[0]} and {sizes[1]} "
+            "keys: one is needed for each key"
+        )
+    indices = indices_beside(a, 0, sizes[0], where), indices_beside(b, sizes[0], sizes[1], where)
+    keys, order = merge(a, b, fields["less"], values=indices, **where)
+    if fields["out"][2] is not None:
+        transform("x", x=keys, out=fields["out"][2], dtype=keys.dtype, **without_workspace(where))
+        keys = fields["out"][2]
+    join = np.concatenate if isinstance(of_a, np.ndarray) else concatenate
+    return keys, take_values(join([of_a, of_b]), order, out, where)
 
 
 def _outputs(function: str, pairs: bool, out: Any) -> tuple[Any, Any]:

@@ -12,9 +12,10 @@ from ._axes import axis_number, items_of
 from ._calls import as_array, dtype_of, one_dimension, output_pair, primitive
 from ._core import Lazy, asarray, call, operator_types, scan, transform
 from ._indexing import take
-from ._initial import in_memory
+from ._initial import init_in_memory
 from ._lazy import lazy
 from ._options import Where, without_workspace
+from ._payload import is_moved, take_values, with_indices
 from ._selections import _first
 
 MOST_REPEATS = 1 << 60  # of all items, so that int64 holds every sum and size
@@ -31,6 +32,7 @@ def reduce_by_key(
     count=None,
     dtype=None,
     deterministic=False,
+    equal=None,
     **where: Unpack[Where],
 ) -> tuple[Any, Any]:
     """Reduce the values of each run of equal consecutive keys.
@@ -55,6 +57,10 @@ def reduce_by_key(
         multiplied in 64 bits by default.
     deterministic : bool
         As for `scan`.
+    equal : str or function, optional
+        When a key belongs to the run of the key before it: a C expression of ``a``, the
+        key before, and ``b``, such as ``"a / 10 == b / 10"`` or of structs ``"a.id == b.id"``;
+        or a Python function of both. By default they are equal.
 
     Returns
     -------
@@ -92,6 +98,8 @@ def reduce_by_key(
     --------
     >>> print(*cubc.reduce_by_key(np.array([7, 7, 9]), np.array([1.0, 2.0, 4.0])))
     [7 9] [3. 4.]
+    >>> print(*cubc.reduce_by_key(np.array([71, 78, 9]), np.arange(3), equal="a / 10 == b / 10"))
+    [71  9] [1 2]
     """
     keys_out, results_out = output_pair("reduce_by_key", out, "(keys, results)")
     _check("reduce_by_key", keys, values)
@@ -104,6 +112,7 @@ def reduce_by_key(
         "op": op,
         "acc_type": acc,
         "deterministic": bool(deterministic),
+        "equal": equal,
         "keys_out": ("keys", "keys", keys_out),
         "out": (result, "keys", results_out),
     }
@@ -122,6 +131,7 @@ def scan_by_key(
     out=None,
     dtype=None,
     deterministic=False,
+    equal=None,
     **where: Unpack[Where],
 ) -> Any:
     """Scan the values of each run of equal consecutive keys by themselves.
@@ -144,6 +154,8 @@ def scan_by_key(
         Type of the result and of the arithmetic; by default that of `values`, as for `scan`.
     deterministic : bool
         As for `scan`.
+    equal : optional
+        As for `reduce_by_key`.
 
     Returns
     -------
@@ -175,8 +187,9 @@ def scan_by_key(
         "op": op,
         "inclusive": bool(inclusive),
         "deterministic": bool(deterministic),
+        "equal": equal,
         "acc_type": acc,
-        "init": in_memory(init, acc),
+        "init": init_in_memory(init, acc),
         "out": (result, "in", out),
     }
     return call("scan", fields, **where)[0]
@@ -184,7 +197,7 @@ def scan_by_key(
 
 @primitive(workspace="cubc_runs_temp_bytes")
 def unique_by_key(
-    keys, values, /, *, out=None, count=None, **where: Unpack[Where]
+    keys, values, /, *, out=None, count=None, equal=None, **where: Unpack[Where]
 ) -> tuple[Any, Any]:
     """Select key and value of the first item of each run of equal consecutive keys.
 
@@ -193,11 +206,11 @@ def unique_by_key(
     keys : array_like
         As for `reduce_by_key`.
     values : array_like
-        Array with one value for each key, of 1, 2, 4 or 8 bytes.
+        Array with one value for each key, as for `sort_pairs`.
     out : tuple of two arrays, optional
         Arrays for keys and values, of the types and lengths of `keys` and `values`. They may be
         these.
-    count : optional
+    count, equal : optional
         As for `reduce_by_key`.
 
     Returns
@@ -220,12 +233,16 @@ def unique_by_key(
     [7 9] [1. 4.]
     """
     keys_out, values_out = output_pair("unique_by_key", out, "(keys, values)")
-    _check("unique_by_key", keys, values)
+    _check("unique_by_key", keys)
+    if not is_moved(values):
+        return _unique_by_indices(keys, values, (keys_out, values_out), count, equal, where)
+    one_dimension("unique_by_key", values, "give rows of another size, or values as x.ravel()")
     if isinstance(values, Lazy):
         values = values.array(**without_workspace(where))
     fields = {
         "keys": keys,
         "values": values,
+        "equal": equal,
         "keys_out": ("keys", "keys", keys_out),
         "out": ("values", "keys", values_out),
     }
@@ -233,7 +250,9 @@ def unique_by_key(
 
 
 @primitive(workspace="cubc_runs_temp_bytes")
-def run_length_encode(x, /, *, out=None, count=None, **where: Unpack[Where]) -> tuple[Any, Any]:
+def run_length_encode(
+    x, /, *, out=None, count=None, equal=None, **where: Unpack[Where]
+) -> tuple[Any, Any]:
     """Find item and length of each run of equal consecutive items.
 
     `repeat` is its inverse: ``cubc.repeat(*cubc.run_length_encode(x))`` is `x`.
@@ -245,7 +264,7 @@ def run_length_encode(x, /, *, out=None, count=None, **where: Unpack[Where]) -> 
     out : tuple of two arrays, optional
         Arrays for items and lengths, each with as many items as `x`. The lengths are int64 or
         int32. The array for items may be `x`.
-    count : optional
+    count, equal : optional
         As for `reduce_by_key`.
 
     Returns
@@ -266,12 +285,15 @@ def run_length_encode(x, /, *, out=None, count=None, **where: Unpack[Where]) -> 
     --------
     >>> print(*cubc.run_length_encode(np.array([7, 7, 9])))
     [7 9] [2 1]
+    >>> print(*cubc.run_length_encode(np.array([1.0, 1.2, 1.4, 9.0]), equal="b - a < 0.5"))
+    [1. 9.] [3 1]
     """
     values_out, lengths_out = output_pair("run_length_encode", out, "(values, lengths)")
     _check("run_length_encode", x)
     lengths = dtype_of(lengths_out) or "int64"
     fields = {
         "keys": x,
+        "equal": equal,
         "keys_out": ("keys", "keys", values_out),
         "out": (lengths, "keys", lengths_out),
     }
@@ -279,7 +301,9 @@ def run_length_encode(x, /, *, out=None, count=None, **where: Unpack[Where]) -> 
 
 
 @primitive(workspace="cubc_runs_temp_bytes")
-def nontrivial_runs(x, /, *, out=None, count=None, **where: Unpack[Where]) -> tuple[Any, Any]:
+def nontrivial_runs(
+    x, /, *, out=None, count=None, equal=None, **where: Unpack[Where]
+) -> tuple[Any, Any]:
     """Find offset and length of each run of two or more equal consecutive items.
 
     Parameters
@@ -289,7 +313,7 @@ def nontrivial_runs(x, /, *, out=None, count=None, **where: Unpack[Where]) -> tu
     out : tuple of two arrays, optional
         Arrays for offsets (int64) and lengths (int64 or int32), each with half as many items as
         `x`.
-    count : optional
+    count, equal : optional
         As for `reduce_by_key`.
 
     Returns
@@ -317,6 +341,7 @@ def nontrivial_runs(x, /, *, out=None, count=None, **where: Unpack[Where]) -> tu
     lengths = dtype_of(lengths_out) or "int64"
     fields = {
         "keys": x,
+        "equal": equal,
         "offsets": ("int64", most, offsets_out),
         "out": (lengths, most, lengths_out),
     }
@@ -401,6 +426,21 @@ def repeat(x, repeats, /, axis=None, *, out=None, **where: Unpack[Where]) -> Any
             raise ValueError(f"repeat(): the repeats add up to {total}: none may be negative")
     fields = {"in": x, "ends": ends, "out": ("in", (total,), out)}
     return call("repeat", fields, **without_workspace(where))[0]
+
+
+def _unique_by_indices(keys: Any, values: Any, out: Any, count: Any, equal: Any, where: Where):
+    """Return first keys and first values of runs, which are taken by their indices."""
+    keys, values, indices = with_indices(keys, values, where)
+    fields = {
+        "keys": keys,
+        "values": indices,
+        "equal": equal,
+        "keys_out": ("keys", "keys", out[0]),
+        "out": ("values", "keys", None),
+    }
+    heads, order = _runs(fields, count, where)
+    to = None if out[1] is None else out[1][: order.shape[0]]
+    return heads, take_values(values, order, to, where)
 
 
 def _runs(fields: dict[str, Any], count, where: Where) -> tuple[Any, Any]:

@@ -86,6 +86,8 @@ def scatter(
         For indices that are no integers; for an `out` of another type.
     ValueError
         For an axis that is not there, another `mode`, values that cannot be broadcast.
+    OverflowError
+        For a number of Python, alone or in a list, that is outside of the items' type.
     CompileError
         If the expression does not compile.
 
@@ -131,7 +133,7 @@ def _broadcast(items: Any, values: Any, shape: tuple[int, ...], where: Where) ->
     """Return values of the items' type, as many as the shape has, beside the items."""
     stream = where.get("stream")
     if not isinstance(values, Lazy):
-        values = as_array(beside(items, values, stream))
+        values = _beside(items, values, stream)
     own = tuple(values.shape)
     if own != shape:
         if np.broadcast_shapes(own, shape) != shape:
@@ -156,6 +158,19 @@ def _evaluated(x: Lazy, items: Any, where: Where) -> Any:
     """Return the items of a lazy input, in host memory where others are: it may have no arrays."""
     out = np.empty(x.shape, x.dtype) if isinstance(items, np.ndarray) else None
     return transform(x, out=out, **without_workspace(where))
+
+
+def _beside(a: Any, values: Any, stream: Any) -> Any:
+    """Return values as an array, on the device of `a` if they are Python's numbers.
+
+    Those are converted as NumPy does: OverflowError for one that is outside of the items' type.
+    """
+    if isinstance(values, int | float | complex | list | tuple) and _dtype(a).kind in "iu":
+        found = np.asarray(values)
+        values = found if found.dtype.kind == "c" else np.asarray(values, _dtype(a))
+        on_host = isinstance(described(a), np.ndarray | np.generic)
+        return values if on_host else asarray(values, device=asarray(a).device, stream=stream)
+    return as_array(beside(a, values, stream))
 
 
 def _flat(x: Any) -> Any:
@@ -239,7 +254,8 @@ def put(a, ind, v, mode="raise", *, deterministic=False, stream=None, device=Non
     ind : array_like
         Integers; negative ones count from the end.
     v : array_like
-        Values, converted to the type of `a`, and repeated if they are fewer than the indices.
+        Values, converted to the type of `a`, and repeated if they are fewer than the indices. Those
+        of an array wrap; a number of Python or one of a list has to be within the type.
     mode : {"raise", "wrap", "clip"}
         As for `take`.
     deterministic : bool
@@ -249,7 +265,7 @@ def put(a, ind, v, mode="raise", *, deterministic=False, stream=None, device=Non
 
     Raises
     ------
-    IndexError, TypeError, ValueError
+    IndexError, TypeError, ValueError, OverflowError
         As `scatter`; a TypeError too for an `a` that is no array.
 
     Examples
@@ -264,7 +280,9 @@ def put(a, ind, v, mode="raise", *, deterministic=False, stream=None, device=Non
     places = _flat(as_array(beside(a, ind, stream)))
     if np.dtype(_dtype(places)).kind not in "biu" and items_of(tuple(places.shape)):
         raise TypeError(f"put(): the indices are {places.dtype}, expected integers")
-    values = _flat(as_array(beside(a, v, stream)))
+    if items_of(tuple(places.shape)) and not items_of(tuple(a.shape)):
+        raise IndexError("put(): cannot replace elements of an empty array")
+    values = _flat(_beside(a, v, stream))
     given, count = items_of(tuple(values.shape)), items_of(tuple(places.shape))
     if not given or not count:
         return
@@ -299,7 +317,7 @@ def put_along_axis(arr, indices, values, axis, *, stream=None, device=None) -> N
 
     Raises
     ------
-    IndexError, TypeError, ValueError
+    IndexError, TypeError, ValueError, OverflowError
         As `take_along_axis` and `scatter`.
 
     Examples
@@ -316,6 +334,8 @@ def put_along_axis(arr, indices, values, axis, *, stream=None, device=None) -> N
         raise IndexError("the indices are no integers")
     shape, of = tuple(a.shape), tuple(places.shape)
     if axis is None:
+        if len(of) != 1:
+            raise ValueError(f"with axis=None the indices have a single dimension, not {len(of)}")
         shape, axis = (items_of(shape),), 0
     if len(of) != len(shape):
         raise ValueError(f"the indices have {len(of)} dimensions and the array {len(shape)}")

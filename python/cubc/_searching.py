@@ -8,6 +8,7 @@ from ._axes import axis_number, from_rows, items_of, rows_along, transposed
 from ._calls import as_array, dimensions, output_pair, primitive
 from ._core import Lazy, call
 from ._options import Where, without_workspace
+from ._payload import call_with_values
 from ._segments import number_of_keys, sort_in_segments
 from ._sorting import sort_pairs
 
@@ -95,7 +96,7 @@ def topk(
         then unspecified, but the same in each call.
     values : array_like, optional
         Values that are returned in place of indices, one for each key along the first axis: an item
-        or a row of items, of 1, 2, 4, 8 or 16 bytes. Keys have one dimension then.
+        or a row of items, as for `sort_pairs`. Keys have one dimension then.
     out : tuple of two arrays, optional
         Arrays for keys and indices (int64) or values. Their shape is that of `x` with `k` items
         along the axis.
@@ -151,7 +152,7 @@ def topk(
         "keys_out": ("keys_in", (k,), keys_out),
         "values_out": ("values_in" if values is not None else "int64", rows, values_out),
     }
-    found = call("topk", fields, **where)
+    found = call_with_values("topk", fields, **where)
     if not sorted or k <= IN_ORDER:
         return found
     return sort_pairs(*found, descending=largest, out=found, **without_workspace(where))

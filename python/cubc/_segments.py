@@ -10,9 +10,11 @@ from typing import Any, Unpack
 import numpy as np
 
 from ._calls import as_array, dtype_of, one_dimension, output_pair, primitive, whole
-from ._core import call, operator_types
-from ._initial import in_memory
-from ._options import Where
+from ._core import call, operator_types, transform
+from ._initial import init_in_memory
+from ._options import Where, without_workspace
+from ._payload import call_with_values
+from ._segment_ends import by_offsets, evaluated, indices_of, put_back, rows_at
 
 
 @primitive(workspace="cubc_segmented_reduce_temp_bytes")
@@ -23,6 +25,7 @@ def segmented_reduce(
     op="sum",
     *,
     segment_size=None,
+    ends=None,
     init=None,
     out=None,
     dtype=None,
@@ -46,6 +49,11 @@ def segmented_reduce(
         An index counts from the first item of its segment.
     segment_size : int, optional
         Number of items of every segment, in place of offsets. The size of `x` is a multiple of it.
+    ends : array_like, optional
+        End of each segment, as many as there are offsets, which are the beginnings alone then:
+        segment ``s`` is ``x[offsets[s]:ends[s]]``. Segments may have gaps between them, lie in any
+        order and overlap. Unless each begins where the one before ends, their items are gathered,
+        and the call waits for their number.
     init : number or array, optional
         First operand of each segment, as for `reduce`, and the result of an empty one. The default
         for an empty segment is the operator's identity (for min and max an infinity or an extreme
@@ -91,6 +99,7 @@ def segmented_reduce(
     [ 3. 12.]
     """
     x = as_array(x)
+    x, offsets, _ = by_offsets("segmented_reduce", x, offsets, ends, where)
     offsets, count = _segments("segmented_reduce", x, offsets, segment_size)
     acc, kind = operator_types(op, x.dtype, dtype=dtype, out=dtype_of(out), widen=True)
     fields = {
@@ -100,7 +109,7 @@ def segmented_reduce(
         "op": op,
         "commutative": bool(commutative),
         "deterministic": bool(deterministic),
-        "init": in_memory(init, acc),
+        "init": init_in_memory(init, acc),
         "out": (kind, (count,), out),
     }
     return call("segmented_reduce", fields, **where)[0]
@@ -114,6 +123,7 @@ def segmented_scan(
     op="sum",
     *,
     segment_size=None,
+    ends=None,
     inclusive=True,
     init=None,
     out=None,
@@ -130,6 +140,9 @@ def segmented_scan(
     offsets, segment_size : optional
         Segments, as for `segmented_reduce`. Items before the first segment are scanned as a segment
         more, and so are those behind the last.
+    ends : array_like, optional
+        As for `segmented_reduce`, but that segments do not overlap. All other items stay as they
+        are.
     op, inclusive : optional
         As for `scan`.
     init : optional
@@ -166,7 +179,8 @@ def segmented_scan(
     >>> print(cubc.segmented_scan(np.arange(6.0), segment_size=3))
     [ 0.  1.  3.  3.  7. 12.]
     """
-    x = as_array(x)
+    given = x = evaluated(x, ends, where)
+    x, offsets, places = by_offsets("segmented_scan", x, offsets, ends, where, in_place=True)
     offsets, count = _segments("segmented_scan", x, offsets, segment_size)
     acc, kind = operator_types(op, x.dtype, dtype=dtype, out=dtype_of(out))
     fields = {
@@ -177,10 +191,11 @@ def segmented_scan(
         "inclusive": bool(inclusive),
         "deterministic": bool(deterministic),
         "acc_type": acc,
-        "init": in_memory(init, acc),
-        "out": (kind, "in", out),
+        "init": init_in_memory(init, acc),
+        "out": (kind, "in", out if places is None else None),
     }
-    return call("scan", fields, **where)[0]
+    made = call("scan", fields, **where)[0]
+    return made if places is None else put_back(given, places, made, out, where)
 
 
 @primitive(workspace="cubc_segmented_sort_temp_bytes, aligned to 256 bytes")
@@ -190,6 +205,7 @@ def segmented_sort(
     /,
     *,
     segment_size=None,
+    ends=None,
     descending=False,
     out=None,
     **where: Unpack[Where],
@@ -204,6 +220,9 @@ def segmented_sort(
     offsets, segment_size : optional
         Segments, as for `segmented_reduce`. Items before the first segment are sorted as a segment
         more, and so are those behind the last.
+    ends : array_like, optional
+        As for `segmented_reduce`, but that segments do not overlap. All other items stay as they
+        are.
     descending : bool
         True sorts the largest key first. Equal keys keep their order here too.
     out : array, optional
@@ -237,9 +256,12 @@ def segmented_sort(
     >>> print(cubc.segmented_sort(np.array([3.0, 1.0, 2.0, 0.0]), segment_size=2))
     [1. 3. 0. 2.]
     """
+    given = x = evaluated(x, ends, where)
+    x, offsets, places = by_offsets("segmented_sort", x, offsets, ends, where, in_place=True)
     fields = _sorting("segmented_sort", x, offsets, segment_size, descending)
-    fields |= {"keys_out": ("keys_in", "keys_in", out)}
-    return call("segmented_sort", fields, **where)[0]
+    fields |= {"keys_out": ("keys_in", "keys_in", out if places is None else None)}
+    made = call("segmented_sort", fields, **where)[0]
+    return made if places is None else put_back(given, places, made, out, where)
 
 
 @primitive(workspace="cubc_segmented_sort_temp_bytes, aligned to 256 bytes")
@@ -249,6 +271,7 @@ def segmented_argsort(
     /,
     *,
     segment_size=None,
+    ends=None,
     descending=False,
     out=None,
     **where: Unpack[Where],
@@ -259,7 +282,7 @@ def segmented_argsort(
 
     Parameters
     ----------
-    x, offsets, segment_size, descending
+    x, offsets, segment_size, ends, descending
         As for `segmented_sort`.
     out : array, optional
         Array for the indices, int64, of the shape of `x`.
@@ -279,13 +302,22 @@ def segmented_argsort(
     >>> print(cubc.segmented_argsort(np.array([3.0, 1.0, 2.0, 0.0]), segment_size=2))
     [1 0 3 2]
     """
+    given = x = evaluated(x, ends, where)
+    x, offsets, places = by_offsets("segmented_argsort", x, offsets, ends, where, in_place=True)
     fields = _sorting("segmented_argsort", x, offsets, segment_size, descending)
     fields |= {
         "keys_out": ("keys_in", "keys_in", None),
-        "indices_out": ("int64", "keys_in", out),
+        "indices_out": ("int64", "keys_in", out if places is None else None),
         "value_bytes": 8,
     }
-    return call("segmented_sort", fields, **where)[2]
+    made = call("segmented_sort", fields, **where)[2]
+    if places is None:
+        return made
+    options = without_workspace(where)
+    if made.shape[0]:
+        made = transform("p[m]", p=places.array(**options), m=made, **options)
+    to = indices_of(given, out, where)
+    return put_back(to, places, made, to, where)
 
 
 @primitive(workspace="cubc_segmented_sort_temp_bytes, aligned to 256 bytes")
@@ -296,6 +328,7 @@ def segmented_sort_pairs(
     /,
     *,
     segment_size=None,
+    ends=None,
     descending=False,
     out=None,
     **where: Unpack[Where],
@@ -304,7 +337,7 @@ def segmented_sort_pairs(
 
     Parameters
     ----------
-    keys, offsets, segment_size, descending
+    keys, offsets, segment_size, ends, descending
         As for `segmented_sort`.
     values, out
         As for `sort_pairs`.
@@ -326,14 +359,24 @@ def segmented_sort_pairs(
     [1. 3. 0. 2.] [1 0 3 2]
     """
     keys_out, values_out = output_pair("segmented_sort_pairs", out)
-    fields = _sorting("segmented_sort_pairs", keys, offsets, segment_size, descending)
+    values = evaluated(values, ends, where)
+    given = keys = evaluated(keys, ends, where)
+    name = "segmented_sort_pairs"
+    keys, offsets, places = by_offsets(name, keys, offsets, ends, where, in_place=True)
+    to = (keys_out, values_out) if places is None else (None, None)
+    fields = _sorting(name, keys, offsets, segment_size, descending)
     fields |= {
-        "values_in": values,
-        "keys_out": ("keys_in", "keys_in", keys_out),
-        "values_out": ("values_in", "values_in", values_out),
+        "values_in": values if places is None else rows_at(given, values, places, where),
+        "keys_out": ("keys_in", "keys_in", to[0]),
+        "values_out": ("values_in", "values_in", to[1]),
     }
-    sorted_keys, sorted_values, _ = call("segmented_sort", fields, **where)
-    return sorted_keys, sorted_values
+    sorted_keys, sorted_values, _ = call_with_values("segmented_sort", fields, **where)
+    if places is None:
+        return sorted_keys, sorted_values
+    return (
+        put_back(given, places, sorted_keys, keys_out, where),
+        put_back(values, places, sorted_values, values_out, where, axis=0),
+    )
 
 
 @primitive(workspace="cubc_segmented_topk_temp_bytes")
@@ -344,6 +387,7 @@ def segmented_topk(
     /,
     *,
     segment_size=None,
+    ends=None,
     largest=True,
     out=None,
     **where: Unpack[Where],
@@ -357,7 +401,7 @@ def segmented_topk(
         order.
     k : int
         Number of keys to find, at most 2048; with segment_size= at most that.
-    offsets, segment_size : optional
+    offsets, segment_size, ends : optional
         Segments, as for `segmented_reduce`.
     largest : bool
         True finds the largest keys, False the smallest.
@@ -391,6 +435,7 @@ def segmented_topk(
      [0]]
     """
     x = as_array(x)
+    x, offsets, _ = by_offsets("segmented_topk", x, offsets, ends, where)
     if segment_size is None:
         one_dimension("segmented_topk", x, "its segments may have any length")
     offsets, count = _segments("segmented_topk", x, offsets, segment_size)

@@ -100,7 +100,7 @@ def partition_if(x, condition, second=None, /, **where: Unpack[Where]) -> tuple[
 
 
 @primitive(workspace="cubc_select_temp_bytes")
-def unique_consecutive(x, /, *, out=None, count=None, **where: Unpack[Where]) -> Any:
+def unique_consecutive(x, /, *, out=None, count=None, equal=None, **where: Unpack[Where]) -> Any:
     """Select the first item of each run of equal items.
 
     In a sorted array these are the unique items. NaN differs from all items; 0.0 and -0.0 are
@@ -110,6 +110,10 @@ def unique_consecutive(x, /, *, out=None, count=None, **where: Unpack[Where]) ->
     ----------
     x, out, count
         As for `select`.
+    equal : str or function, optional
+        When an item belongs to the run of the item before it: a C expression of ``a``, the
+        item before, and ``b``, such as ``"a / 10 == b / 10"`` or of structs ``"a.id == b.id"``;
+        or a Python function of both. By default they are equal.
 
     Returns
     -------
@@ -125,8 +129,10 @@ def unique_consecutive(x, /, *, out=None, count=None, **where: Unpack[Where]) ->
     --------
     >>> print(cubc.unique_consecutive(np.array([1, 1, 2, 1])))
     [1 2 1]
+    >>> print(cubc.unique_consecutive(np.array([11, 15, 23, 12]), equal="a / 10 == b / 10"))
+    [11 23 12]
     """
-    return _items(x, None, out, count, where)
+    return _items(x, None, out, count, where, equal)
 
 
 @primitive(workspace="cubc_select_temp_bytes")
@@ -171,9 +177,10 @@ def _fields(x: Any, condition: Any, out: Any, count: Any) -> dict[str, Any]:
     }
 
 
-def _items(x, condition, out, count, where: Where) -> Any:
+def _items(x, condition, out, count, where: Where, equal=None) -> Any:
     """Return the selected items, or the whole of the output if the caller gives `count`."""
     fields = _fields(x, condition, out, count)
+    fields["equal"] = equal
     if x is None:
         fields["type"] = "int64"
     found, _, _, number = call("select", fields, **where)

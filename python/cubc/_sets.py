@@ -7,7 +7,7 @@ import numpy as np
 
 from ._axes import axis_number, items_of
 from ._calls import as_array, beside, named
-from ._core import asarray, empty, transform
+from ._core import Lazy, asarray, empty, transform
 from ._indexing import take
 from ._lazy import lazy
 from ._ordered import searchsorted
@@ -297,3 +297,36 @@ def permutation(x, /, seed=None, *, stream=None, device=None) -> Any:
     keys = transform(keys, stream=stream, device=place) if not on_host else transform(keys)
     order = argsort(keys, stream=stream, device=device)
     return order if number else take(x, order, 0, mode="clip", stream=stream, device=device)
+
+
+@named
+def shuffle(x, /, seed=None, *, stream=None, device=None) -> None:
+    """Shuffle an array along its first axis in place, as numpy.random.shuffle does.
+
+    Parameters
+    ----------
+    x : array
+        Array of one dimension or more, of a device or of NumPy.
+    seed : int, optional
+        As for `permutation`, whose order it has.
+    stream, device
+        As for `sort`.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array, which would be lost.
+    ValueError
+        As `permutation`; for a read-only array.
+
+    Examples
+    --------
+    >>> x = np.arange(5)
+    >>> cubc.shuffle(x, seed=1)
+    >>> print(np.sort(x))
+    [0 1 2 3 4]
+    """
+    if isinstance(x, Lazy) or not hasattr(x, "shape") or isinstance(x, np.generic):
+        raise TypeError(f"x is {x!r:.40}: expected an array; permutation() makes a copy")
+    made = permutation(x, seed, stream=stream, device=device)
+    transform("x", x=made, out=x, dtype=made.dtype, stream=stream, device=device)

@@ -13,6 +13,7 @@ from ._calls import as_array, dimensions, one_dimension, output_pair, primitive
 from ._core import call
 from ._field_order import has_fields, sorted_by_bits, sorted_by_fields
 from ._options import Where
+from ._payload import call_with_values
 from ._segments import argsort_in_segments, segmented_sort
 
 
@@ -204,8 +205,9 @@ def sort_pairs(
     keys : array_like
         Array of one dimension.
     values : array_like
-        Array with one value for each key along the first axis: an item, or a row of items, of 1, 2,
-        4, 8 or 16 bytes.
+        Array with one value for each key along the first axis: an item, or a row of items. Those of
+        1, 2, 4, 8 or 16 bytes move with their keys; others, of any size, are taken by their indices
+        behind that. In host memory they may be bytes, texts and structs of any size.
     descending, begin_bit, end_bit
         As for `sort`; some bits are of integers alone.
     out : tuple of two arrays, optional
@@ -219,7 +221,7 @@ def sort_pairs(
     Raises
     ------
     TypeError, ValueError
-        As for `sort`; for values of another size; if there is not one value for each key.
+        As for `sort`; if there is not one value for each key.
 
     Examples
     --------
@@ -235,7 +237,7 @@ def sort_pairs(
         "values_out": ("values_in", "values_in", values_out),
     }
     fields |= _order(descending, begin_bit, end_bit)
-    return call("sort", fields, **where)
+    return call_with_values("sort", fields, **where)
 
 
 SEVERAL = "for the rows of a matrix call it on each, for all items on x.ravel()"

@@ -17,7 +17,7 @@ from . import _arithmetic
 from ._lazy import dialect
 
 _MOST_ENDS = 64  # of a function: returns under different conditions
-_OWN = ("cubc._symbols", "cubc._callables")
+_OWN = ("cubc._symbols", "cubc._callables", "cubc._for_each")
 
 
 def named(function: Any) -> str:

@@ -177,3 +177,17 @@ def test_iteration(given):
     assert [int(n) for n in given[0, 0]] == X[0, 0].tolist()
     with pytest.raises(TypeError, match="0-d"):
         iter(given[0, 0, 0])
+
+
+def test_an_assigned_number_that_the_type_cannot_hold(device):
+    d = cubc.asarray(np.arange(6, dtype="u1"), device=device)
+    more = (cubc.asarray(one, device=device) for one in (np.array([1, 2]), np.arange(6) > 2))
+    for key in (0, slice(1, 3), *more):
+        with pytest.raises(OverflowError, match="out of bounds"):
+            d[key] = 300
+        with pytest.raises(OverflowError, match="out of bounds"):
+            d[key] = -1
+    assert d.tolist() == list(range(6))
+    d[0] = 255
+    d[1] = 2.5
+    assert d.tolist()[:2] == [255, 2]

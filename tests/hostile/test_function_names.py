@@ -24,6 +24,7 @@ CALLS = {
     **{name: getattr(cubc, name) for name in ("sum", "prod", "min", "max", "argmin", "argmax")},
     **{name: getattr(cubc, name) for name in ("any", "all", "reduce", "scan", "cumsum", "cumprod")},
     **{name: getattr(cubc, name) for name in ("diff", "sort", "argsort", "merge_sort")},
+    "adjacent_difference": cubc.adjacent_difference,
     **{name: getattr(cubc, name) for name in ("bincount", "flatnonzero", "unique_consecutive")},
     "unique": cubc.unique,
     **{name: getattr(cubc, name) for name in STATISTICS},
@@ -64,6 +65,7 @@ CALLS = {
     "lazy": lambda x, **o: cubc.lazy("2 * x", x=x),
     **{name: lambda x, n=name, **o: getattr(cubc, n)(x, x, **o) for name in SETS},
     "permutation": cubc.permutation,
+    "shuffle": cubc.shuffle,
     "is_sorted": cubc.is_sorted,
     "count_if": lambda x, **o: cubc.count_if(x, "x > 3", **o),
     "histogram2d": lambda x, **o: cubc.histogram2d(x, x, **o),
@@ -87,6 +89,7 @@ NO_OUT = {
     "count_nonzero",
     *SETS,
     "permutation",
+    "shuffle",
     "is_sorted",
     "count_if",
     "histogram2d",
@@ -104,7 +107,7 @@ OTHERS = {
     "device_info",
     "devices",
 }
-OTHERS |= {"empty", "ffi", "get_include", "get_library", "synchronize", "trace"}
+OTHERS |= {"empty", "ffi", "for_each", "get_include", "get_library", "synchronize", "trace"}
 OTHERS |= {"use_bundle", "use_policies"}
 
 

@@ -235,3 +235,37 @@ def test_put_along_axis(device, axis):
 def test_wrong_arguments(call, error, words):
     with pytest.raises(error, match=words), cubc.device("cpu"):
         call(np.arange(12).reshape(3, 4), np.arange(11))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value"),
+    [("u1", 300), ("u1", -1), ("i4", 2**40), ("u8", -1), ("u1", [3, 300]), ("i2", 1e10)],
+)
+def test_numbers_that_the_type_cannot_hold(device, dtype, value):
+    """As NumPy 2; the items of an array wrap."""
+    x = np.arange(6, dtype=dtype)
+    a, places = on(device, x.copy()), [0, 1]
+    along = np.array([0, 1])
+    calls = (
+        lambda: cubc.put(a, places, value),
+        lambda: cubc.put_along_axis(a, on(device, along), value, 0),
+        lambda: cubc.scatter(a, places, value, out=a),
+    )
+    for call in calls:
+        with pytest.raises(OverflowError, match=r"out of bounds|too large"):
+            call()
+    with pytest.raises(OverflowError, match=r"out of bounds|too large"):
+        np.put(x.copy(), places, value)
+    same(a, x)
+    wide = np.array([3, 300])
+    cubc.put(a, places, on(device, wide), deterministic=True)
+    np.put(x, places, wide)
+    same(a, x)
+
+
+def test_what_numpy_refuses_to_put():
+    with pytest.raises(IndexError, match="cannot replace elements of an empty array"):
+        cubc.put(np.zeros(0), 1, 1, "wrap")
+    cubc.put(np.zeros(0), [], 1)
+    with pytest.raises(ValueError, match="a single dimension"):
+        cubc.put_along_axis(np.zeros((2, 3)), np.zeros((2, 1), int), 1, None)

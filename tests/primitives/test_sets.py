@@ -55,6 +55,24 @@ def test_comparisons(device):
         cubc.mismatch(x, x[1:])
 
 
+def test_an_equality_of_the_callers_own(device):
+    x, y = X.astype("f4"), X.astype("f4") + np.float32(0.25)
+    y[500] += 1
+    a, b = on(device, x), on(device, y)
+    for equal in ("fabs(a - b) < 1", lambda a, b: abs(a - b) < 1):
+        assert cubc.mismatch(a, b, equal=equal) == 500
+        assert not cubc.array_equal(a, b, equal=equal)
+        assert cubc.array_equal(a[:500], b[:500], equal=equal)
+    point = np.zeros(9, [("k", "i4"), ("w", "f4")])
+    other = point.copy()
+    other["w"], other["k"][7] = 1, 1
+    assert cubc.mismatch(on(device, point), on(device, other), equal="a.k == b.k") == 7
+    with pytest.raises(TypeError, match="equal is 3"):
+        cubc.mismatch(x, y, equal=3)
+    with pytest.raises(TypeError, match="positional argument"):
+        cubc.mismatch(x, y, equal=lambda a: a)
+
+
 def test_counts_and_orders(device):
     x, least = on(device, X), 7
     assert inputs.value(cubc.count_if(x, "x > 7")) == (X > 7).sum()
@@ -80,3 +98,37 @@ def test_permutations(device):
     same(cubc.sort(cubc.permutation(300, device=device)), np.arange(300))
     with pytest.raises(ValueError, match="a first axis"):
         cubc.permutation(np.float32(1))
+
+
+def test_shuffles(device):
+    x = np.arange(600, dtype=np.int32).reshape(300, 2)
+    made = on(device, x.copy())
+    assert cubc.shuffle(made, seed=3) is None
+    same(made, cubc.permutation(x, seed=3))
+    point = np.zeros(99, np.dtype([("k", "i4"), ("w", "f8")], align=True))
+    point["k"] = np.arange(99)
+    made = on(device, point.copy())
+    cubc.shuffle(made)
+    assert sorted(np.asarray(made)["k"].tolist()) == list(range(99))
+    cubc.shuffle(on(device, x[:0].copy()))
+
+
+def test_a_shuffle_of_an_array_with_strides():
+    whole = np.arange(60.0).reshape(20, 3)
+    column = whole[:, 1]
+    cubc.shuffle(column, seed=1)
+    same(np.sort(column), np.arange(1.0, 60, 3))
+    same(whole[:, 0], np.arange(0.0, 60, 3))
+
+
+@pytest.mark.parametrize("x", [[1, 2], 3, np.float32(1), cubc.lazy("i", size=3)])
+def test_what_cannot_be_shuffled_in_place(x):
+    with pytest.raises(TypeError, match=r"^shuffle.*permutation.. makes a copy"):
+        cubc.shuffle(x)
+
+
+def test_a_shuffle_of_a_read_only_array():
+    x = np.arange(3)
+    x.flags.writeable = False
+    with pytest.raises(ValueError, match=r"^shuffle.*read-only"):
+        cubc.shuffle(x)

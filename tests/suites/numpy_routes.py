@@ -54,6 +54,8 @@ KEYWORDS = {
     "lexsort": {"axis"},
     "take": {"axis", "out", "mode"},
     "take_along_axis": {"axis"},
+    "put": {"mode"},
+    "put_along_axis": {"axis"},
     "nonzero": set(),
     "where": {"x", "y"},
 }
@@ -61,13 +63,15 @@ ALIASES = {"amin": "min", "amax": "max"}
 METHODS = {
     *("sum", "prod", "min", "max", "any", "all", "argmin", "argmax", "sort", "argsort"),
     *("cumsum", "cumprod", "searchsorted", "repeat", "take", "nonzero", "mean", "var", "std"),
-    *("argpartition",),
+    *("argpartition", "put"),
 }
 ARRAYS = {
     "searchsorted": 2,
     "repeat": 2,
     "take": 2,
     "take_along_axis": 2,
+    "put": 3,
+    "put_along_axis": 3,
     "where": 3,
 }  # how many leading arguments are arrays; else 1
 ORDERED = {"sort", "argsort", "min", "max", "argmin", "argmax", "searchsorted"}

@@ -109,7 +109,7 @@ CALLS = {
     ),
     "runs": (
         "runs.nontrivial",
-        lambda x: np.stack(cubc.nontrivial_runs(x >> 62)),
+        lambda x: np.stack(cubc.nontrivial_runs(x, equal="a >> 62 == b >> 62")),
         lambda x: inputs.longer_runs(x >> 62),
     ),
     "scan": ("scan.inclusive.sum", lambda x: cubc.scan(x), lambda x: x.cumsum()),
@@ -161,7 +161,11 @@ CALLS = {
         lambda x: cubc.scatter(x, x >> 54, x, "sum", mode="wrap"),
         lambda x: added(x, x >> 54),
     ),
-    "transform": ("transform.mul", lambda x: cubc.transform("3 * x", x=x), lambda x: 3 * x),
+    "transform": (
+        "transform.mul",
+        lambda x: np.stack([cubc.transform("3 * x", x=x), *cubc.transform(["-x", "x + 1"], x=x)]),
+        lambda x: np.stack([3 * x, -x, x + 1]),
+    ),
     "transpose": (
         "transpose.matrix",
         lambda x: cubc.cumsum(x[: x.size // 7 * 7].reshape(-1, 7), axis=0),

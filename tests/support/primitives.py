@@ -81,6 +81,19 @@ def pair(options):
     return options
 
 
+def wide(options):
+    """With out= of two arrays, or the types of the results."""
+    return pair(options) if "keys" in options else {**options, "dtype": ("int32", "int64")}
+
+
+def doubled(x, out=None, stream=None, **options):
+    """The items doubled and in the other order, by statements."""
+    if out is None:
+        out = np.zeros_like(x) if isinstance(x, np.ndarray) else cubc.transform("x", x=x)
+    cubc.for_each("y[n - 1 - i] = 2 * x[i]", len(x), x=x, y=out, n=len(x), stream=stream)
+    return out
+
+
 SELECTED = {"out": LIKE, "count": ONE}
 PRIMITIVES = {
     "reduce": Primitive(cubc.reduce, lambda x: x.sum(dtype=np.int64), {"out": ONE}),
@@ -89,10 +102,24 @@ PRIMITIVES = {
     "transform": Primitive(
         lambda x, **o: cubc.transform("2 * x + 1", x=x, **o), lambda x: 2 * x + 1, {"out": LIKE}
     ),
+    "transform, several results": Primitive(
+        lambda x, **o: cubc.transform(["2 * x + 1", "static_cast<i64>(x) << 40"], x=x, **wide(o)),
+        lambda x: (2 * x + 1, x.astype("i8") << 40),
+        {"keys": LIKE, "values": INDICES},
+    ),
+    "for_each": Primitive(doubled, lambda x: 2 * x[::-1], {"out": LIKE}),
+    "adjacent_difference": Primitive(
+        cubc.adjacent_difference, lambda x: np.diff(x, prepend=x[:1] * 0), {"out": LIKE}
+    ),
     "select": Primitive(
         lambda x, **o: cubc.select(x, "x % 3 == 1", **o), lambda x: x[x % 3 == 1], SELECTED
     ),
     "unique_consecutive": Primitive(cubc.unique_consecutive, runs, SELECTED),
+    "unique_consecutive, own equality": Primitive(
+        lambda x, **o: cubc.unique_consecutive(x, equal="a / 10 == b / 10", **o),
+        lambda x: x[np.flatnonzero(np.r_[True, x[1:] // 10 != x[:-1] // 10])],
+        SELECTED,
+    ),
     "flatnonzero": Primitive(cubc.flatnonzero, np.flatnonzero, {"out": INDICES, "count": ONE}),
     "partition": Primitive(
         lambda x, **o: cubc.partition_if(x, "x > 50", **o), lambda x: (x[x > 50], x[x <= 50])

@@ -74,10 +74,12 @@ typedef struct cubc_scan_params {
     const void *keys;   // n items; NULL: none
     cubc_type key_type;
     uint64_t segments;     // 0 without offsets: none
-    const void *offsets;   // segments + 1 of them, in the device's memory, rising; NULL: every
-                           // segment has n / segments items
+    const void *offsets;   // segments + 1 of them, in the device's memory, rising, or a cubc_lazy;
+                           // NULL: every segment has n / segments items
     cubc_type offset_type; // I32 or I64
     int deterministic; // as for cubc_reduce; 0: floats may differ in the last digits in each run
+    const char *equal; // of keys: a C expression, whether key b continues the run of the key a
+                       // before it; NULL: a == b
 } cubc_scan_params;
 
 // A reduction along one axis of an array of [outer][length][columns] items, in C order:
@@ -101,7 +103,7 @@ typedef struct cubc_axis_reduce_params {
 // Segment of each item: out[i] is the number of offsets up to i. This is the number of the segment
 // of item i, from 1 on; 0 before the first segment, and segments + 1 behind the last.
 typedef struct cubc_segment_ids_params {
-    const void *offsets;   // segments + 1 of them, rising
+    const void *offsets;   // segments + 1 of them, rising, or a cubc_lazy
     cubc_type offset_type; // I32 or I64
     uint64_t segments;
     void *out;          // n items
@@ -118,8 +120,8 @@ typedef struct cubc_segmented_reduce_params {
     void *out; // one item for each segment; must not overlap in
     uint64_t n;
     uint64_t segments;
-    const void *offsets;   // segments + 1 of them, in the device's memory, rising; NULL: every
-                           // segment has n / segments items
+    const void *offsets;   // segments + 1 of them, in the device's memory, rising, or a cubc_lazy;
+                           // NULL: every segment has n / segments items
     cubc_type offset_type; // I32 or I64
     cubc_type type;
     cubc_type acc_type;
@@ -144,8 +146,8 @@ typedef struct cubc_segmented_sort_params {
     void *values_out;
     uint64_t n;
     uint64_t segments;
-    const void *offsets;   // segments + 1 of them, in the device's memory, rising; NULL: every
-                           // segment has n / segments items
+    const void *offsets;   // segments + 1 of them, in the device's memory, rising, or a cubc_lazy;
+                           // NULL: every segment has n / segments items
     cubc_type offset_type; // I32 or I64
     cubc_type type;        // of the keys
     int value_bytes;       // of one value: 1, 2, 4, 8, 16; 0: there are none
@@ -169,6 +171,7 @@ typedef struct cubc_select_params {
     cubc_type mask_type;
     const char *predicate; // or a C expression of the item x and its index i
     // Without both each item is selected that differs from the one before it, as every NaN does.
+    const char *equal; // then: as in cubc_scan_params, of items
 } cubc_select_params;
 
 // Index of the first item that fulfils a condition; -1 if there is none.
@@ -191,6 +194,8 @@ typedef struct cubc_transform_params {
     int operand_count;
     int ndim; // 0: one dimension of n items
     const ptrdiff_t *shape;
+    void *const *parts; // NULL; or arrays of n items, at most 4, for the members of out_type, which
+                        // is a struct then, and out is NULL
 } cubc_transform_params;
 
 // A stable sort of n keys, and of values with them if value_bytes is not 0. Integers sort by the
@@ -237,6 +242,7 @@ typedef struct cubc_runs_params {
     int value_bytes;      // of one value that is kept: 1, 2, 4, 8, 16
     const char *op;       // "sum" "prod" "min" "max" "any" "all", or a C expression of a and b
     int deterministic;    // of op: as in cubc_scan_params
+    const char *equal;    // as in cubc_scan_params
 } cubc_runs_params;
 
 // Repetition of items: item k is written to out[ends[k-1]] to out[ends[k] - 1]. With the inclusive

@@ -1,0 +1,110 @@
+"""Values of any size that go where their keys go.
+
+The kernels move values of 1, 2, 4, 8 and 16 bytes. In the place of all others the indices of the
+keys are moved, by which the values are taken then.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ._axes import items_of
+from ._calls import as_array
+from ._core import Lazy, asarray, call, transform
+from ._options import without_workspace
+
+_MOVED = (1, 2, 4, 8, 16)  # bytes
+_KNOWN_BYTES = 64  # of an item of an array in a device's memory
+
+
+def is_moved(values: Any) -> bool:
+    """Tell if the kernels move these values themselves; they say what is wrong with no array."""
+    dtype = getattr(values, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtype.kind in "biufc" and values.ndim == 1:
+        return dtype.itemsize in _MOVED
+    if isinstance(values, Lazy):
+        return values.dtype.itemsize in _MOVED
+    x = as_array(values)
+    dtype = x.dtype if isinstance(x.dtype, np.dtype) else asarray(x).dtype
+    size = dtype.itemsize * items_of(tuple(x.shape[1:]))
+    if dtype.kind in "SU" or (dtype.kind == "V" and dtype.name != "bfloat16"):
+        return dtype.hasobject or (bool(dtype.fields) and size in _MOVED)
+    return not x.shape or size in _MOVED or dtype.kind not in "biufcV" or not size
+
+
+def call_with_values(algorithm: str, fields: dict[str, Any], **where: Any) -> Any:
+    """Return `call(algorithm, fields)`, whose values have any size."""
+    values, keys = fields.get("values_in"), fields["keys_in"]
+    if values is None or is_moved(values):
+        return call(algorithm, fields, **where)
+    keys, values, indices = with_indices(keys, values, where)
+    shape, out = fields["values_out"][1:]
+    shape = shape if isinstance(shape, str) else shape[:1]  # one index for a row
+    fields = {**fields, "keys_in": keys, "values_in": indices}
+    done = call(algorithm, {**fields, "values_out": ("values_in", shape, None)}, **where)
+    return done[0], take_values(values, done[1], out, where), *done[2:]
+
+
+def with_indices(keys: Any, values: Any, where: Any) -> tuple[Any, Any, Any]:
+    """Return keys and values in memory, and the indices of the keys beside them."""
+    options = without_workspace(where)
+    keys, values = (
+        x.array(**options) if isinstance(x, Lazy) else as_array(x) for x in (keys, values)
+    )
+    n = items_of(tuple(keys.shape))
+    if n != values.shape[0]:
+        raise ValueError(
+            f"there are {values.shape[0]} values and {n} keys: one is needed for each key"
+        )
+    return keys, values, indices_beside(keys, 0, n, where)
+
+
+def indices_beside(x: Any, first: int, n: int, where: Any) -> Any:
+    """Return the numbers from `first` on, where an array is."""
+    if isinstance(x, np.ndarray):
+        return np.arange(first, first + n)
+    place = asarray(x).device
+    stream = where.get("stream")
+    return transform("i + first", first=first, size=n, dtype="i8", device=place, stream=stream)
+
+
+def take_values(values: Any, order: Any, out: Any, where: Any) -> Any:
+    """Return the values of these indices; `out` may be the values."""
+    from ._indexing import take  # which needs a sort
+
+    rows = _as_rows(values)
+    if rows is values and (out is None or not _same_memory(values, out)):
+        return take(rows, order, 0, out, "clip", **without_workspace(where))
+    made = take(rows, order, 0, None, "clip", **without_workspace(where))
+    if rows is not values:
+        made = made.reshape(-1).view(values.dtype).reshape(made.shape[0], *values.shape[1:])
+    if out is None:
+        return made
+    if not isinstance(made, np.ndarray):
+        return transform("x", x=made, out=out, dtype=made.dtype, stream=where.get("stream"))
+    if not isinstance(out, np.ndarray) or out.dtype != made.dtype:
+        raise TypeError(f"out has {getattr(out, 'dtype', type(out))}, expected {made.dtype}")
+    if out.shape != made.shape:
+        raise ValueError(f"out has the shape {out.shape}, expected {made.shape}")
+    out[...] = made
+    return out
+
+
+def _as_rows(values: Any) -> Any:
+    """Return items that no device has, of host memory, as rows of words."""
+    if not isinstance(values, np.ndarray) or values.dtype.kind not in "VSU":
+        return values
+    if values.dtype.fields and values.dtype.itemsize <= _KNOWN_BYTES:
+        return values
+    if values.dtype.name == "bfloat16":
+        return values
+    size = values.dtype.itemsize * items_of(values.shape[1:])
+    word = next(word for word in (8, 4, 2, 1) if size % word == 0)
+    flat = np.ascontiguousarray(values).view(np.uint8).reshape(-1)
+    return flat.view(f"u{word}").reshape(values.shape[0], size // word)
+
+
+def _same_memory(a: Any, b: Any) -> bool:
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return np.may_share_memory(a, b)
+    return not isinstance(a, np.ndarray) and asarray(a).ptr == asarray(b).ptr

@@ -1,0 +1,162 @@
+"""Segments with beginnings and ends of their own: with gaps, in any order, overlapping.
+
+Where each begins at the end of the one before, they are the segments of offsets. Of others the
+items are read one segment behind the other, by an expression that indexes the array; results that
+lie where the items lie are scattered back.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ._axes import items_of
+from ._calls import as_array, beside
+from ._core import Lazy, asarray, empty, scan, transform
+from ._lazy import lazy
+from ._options import without_workspace
+
+Joined = tuple[Any, Any, Any]
+_INSIDE = "k < 0 ? 0 : static_cast<i64>(k) < n ? k : n"  # of an array of n items
+
+
+def by_offsets(
+    function: str, x: Any, begins: Any, ends: Any, where: Any, *, in_place: bool = False
+) -> Joined:
+    """Return the items of segments one behind the other, their offsets, and their places in `x`.
+
+    The places are None if the items are those of `x` where they are. `in_place` says that results
+    lie where items do, so that what is outside of the segments matters.
+    """
+    if ends is None:
+        return x, begins, None
+    options = without_workspace(where)
+    x = evaluated(x, ends, where)
+    begins, ends = (_bounds(function, x, one, options) for one in (begins, ends))
+    if tuple(begins.shape) != tuple(ends.shape):
+        raise ValueError(
+            f"{function}(): {begins.shape[0]} offsets and {ends.shape[0]} ends: with ends= there "
+            "is one of each for a segment"
+        )
+    _check_order(function, begins, ends)
+    size = items_of(tuple(x.shape))
+    offsets = _offsets_alike(begins, ends, size, in_place, options)
+    return (x, offsets, None) if offsets is not None else _joined(x, begins, ends, size, options)
+
+
+def evaluated(x: Any, ends: Any, where: Any) -> Any:
+    """Return an array; with ends a lazy input is evaluated, as its items are read out of order."""
+    if ends is not None and isinstance(x, Lazy):
+        return x.array(**without_workspace(where))
+    return as_array(x)
+
+
+def _bounds(function: str, x: Any, bounds: Any, options: Any) -> Any:
+    """Return beginnings or ends as an array, checked."""
+    if bounds is None:
+        raise ValueError(f"{function}(): ends= goes with offsets, the beginnings of the segments")
+    if isinstance(bounds, Lazy):
+        bounds = bounds.array(**options)
+    bounds = as_array(beside(x, bounds, options.get("stream")))
+    if not isinstance(x, np.ndarray) and isinstance(bounds, np.ndarray):
+        bounds = asarray(bounds, device=asarray(x).device, stream=options.get("stream"))
+    if np.dtype(_dtype(bounds)).kind not in "iu":
+        raise TypeError(f"{function}(): offsets and ends are integers, not {bounds.dtype}")
+    if len(bounds.shape) != 1:
+        raise ValueError(f"{function}(): offsets and ends have one dimension")
+    return bounds
+
+
+def _dtype(x: Any) -> Any:
+    return x.dtype if isinstance(x.dtype, np.dtype) else asarray(x).dtype
+
+
+def _check_order(function: str, begins: Any, ends: Any) -> None:
+    if isinstance(begins, np.ndarray) and isinstance(ends, np.ndarray):
+        wrong = ends < begins
+        if wrong.any():
+            k = int(wrong.argmax())
+            raise ValueError(
+                f"{function}(): segment {k} ends at {ends[k]}, before its beginning at {begins[k]}"
+            )
+
+
+def _offsets_alike(begins: Any, ends: Any, size: int, in_place: bool, options: Any) -> Any:
+    """Return the offsets of segments of which each begins where the one before ends, or None."""
+    from ._comparing import array_equal
+    from ._sets import concatenate
+
+    if not begins.shape[0] or not array_equal(begins[1:], ends[:-1], **options):
+        return None
+    edges = [begins[:1], ends[-1:]]
+    if in_place and [int(_host(edge)[0]) for edge in edges] != [0, size]:
+        return None
+    parts = [transform("b", b=part, dtype="int64", **options) for part in (begins, edges[1])]
+    if isinstance(parts[0], np.ndarray):
+        return np.concatenate(parts)
+    return concatenate(parts, stream=options.get("stream"))
+
+
+def _host(x: Any) -> Any:
+    return x if isinstance(x, np.ndarray) else asarray(x).numpy()
+
+
+def _joined(x: Any, begins: Any, ends: Any, size: int, options: Any) -> Joined:
+    from ._runs import repeat
+
+    begin, end = (lazy(_INSIDE, k=bound, n=size, dtype="int64") for bound in (begins, ends))
+    lengths = transform("e > b ? e - b : 0", b=begin, e=end, dtype="int64", **options)
+    count = lengths.shape[0]
+    offsets = _new(lengths, count + 1, options)
+    transform("0", out=offsets[:1], **options)
+    if count:
+        scan(lengths, out=offsets[1:], **options)
+    shift = transform("b - o", b=begin, o=offsets[:count], dtype="int64", **options)
+    shifts = repeat(shift, lengths, **options)
+    places = lazy("s + static_cast<i64>(i)", s=shifts, dtype="int64")
+    if not shifts.shape[0]:
+        return x.reshape(-1)[:0], offsets, places
+    text = "x[s + static_cast<i64>(i)]"
+    return lazy(text, x=x, s=shifts, dtype=_dtype(x)), offsets, places
+
+
+def _new(x: Any, size: int, options: Any) -> Any:
+    if isinstance(x, np.ndarray):
+        return np.empty(size, np.int64)
+    return empty(size, "int64", device=x.device, stream=options.get("stream"))
+
+
+def rows_at(keys: Any, values: Any, places: Any, where: Any) -> Any:
+    """Return the values of the items at these places."""
+    from ._indexing import take
+
+    if values.shape[0] != keys.shape[0]:
+        raise ValueError(
+            f"there are {values.shape[0]} values and {keys.shape[0]} keys: one is needed for each"
+        )
+    options = without_workspace(where)
+    return take(values, places, 0, mode="clip", **options) if places.size else values[:0]
+
+
+def put_back(x: Any, places: Any, made: Any, out: Any, where: Any, axis: int | None = None) -> Any:
+    """Return results at their places among the items of `x`; `out` may be `x`."""
+    from ._scatter import scatter
+
+    options = without_workspace(where)
+    if out is None or out is not x:
+        out = transform("x", x=x, out=out, dtype=None if out is not None else made.dtype, **options)
+    if not made.shape[0]:
+        return out
+    if isinstance(out, np.ndarray) and not out.flags.c_contiguous:
+        out[...] = scatter(out, places, made, axis=axis, mode="clip", **options)
+        return out
+    return scatter(out, places, made, axis=axis, out=out, mode="clip", **options)
+
+
+def indices_of(x: Any, out: Any, where: Any) -> Any:
+    """Return the index of each item of `x`, where it is."""
+    options = without_workspace(where)
+    shape = tuple(x.shape)
+    if out is None:
+        on_host = isinstance(x, np.ndarray)
+        out = np.empty(shape, np.int64) if on_host else empty(shape, "i8", device=asarray(x).device)
+    return transform("i", out=out, **options)

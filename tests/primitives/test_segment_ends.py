@@ -1,0 +1,240 @@
+"""Segments with beginnings and ends of their own, against loops over NumPy's slices."""
+
+from itertools import pairwise
+
+import inputs
+import numpy as np
+import pytest
+from inputs import TYPES, on, same
+
+import cubc
+
+N = 10_001
+APART = np.array([3, 10, 10, 500, 4000, 9000]), np.array([7, 10, 400, 3999, 8000, N])
+TOGETHER = np.array([0, 5, 5, 300]), np.array([5, 5, 300, N])
+INSIDE = np.array([2, 5, 300]), np.array([5, 300, 900])
+TURNED = np.array([9000, 3, 10, 500, 4000]), np.array([N, 7, 10, 3999, 8000])
+CROSSING = np.array([0, 0, 5000, 100, 7]), np.array([N, 10, 5001, 9000, 7])
+ALIKE = [APART, TOGETHER, INSIDE, TURNED]
+NAMES = ["apart", "together", "inside", "turned", "crossing"]
+
+
+def bounds_on(device, bounds, type="i8"):
+    return tuple(on(device, one.astype(type)) for one in bounds)
+
+
+def slices(bounds):
+    return [slice(b, e) for b, e in zip(*bounds, strict=True)]
+
+
+@pytest.mark.parametrize("bounds", [*ALIKE, CROSSING], ids=NAMES)
+def test_reductions(device, bounds):
+    x = inputs.random("F64", N)
+    b, e = bounds_on(device, bounds)
+    for given in (on(device, x), cubc.lazy("x", x=on(device, x))):
+        made = cubc.segmented_reduce(given, b, ends=e)
+        same(made, np.array([x[one].sum() for one in slices(bounds)]))
+    made = cubc.segmented_reduce(on(device, x), b, "argmax", ends=e)
+    same(made, np.array([x[s].argmax() if x[s].size else -1 for s in slices(bounds)]))
+    made = cubc.segmented_reduce(
+        on(device, x), b, lambda a, b: a + b, ends=e, init=3, deterministic=True
+    )
+    same(made, np.array([x[one].sum() + 3 for one in slices(bounds)]))
+
+
+@pytest.mark.parametrize("bounds", ALIKE, ids=NAMES[:-1])
+@pytest.mark.parametrize("type", ["i4", "i8"])
+def test_what_lies_where_items_lie(device, bounds, type):
+    """Scans and sorts; what is outside of the segments stays as it is."""
+    x = inputs.random("F32", N) + np.arange(N, dtype="f4") % 7
+    values, d = np.arange(N) * 3, on(device, x)
+    b, e = bounds_on(device, bounds, type)
+    scanned, ordered, index = x.copy(), x.copy(), np.arange(N)
+    for s in slices(bounds):
+        scanned[s] = np.cumsum(x[s], dtype="f4")
+        index[s] = np.arange(N)[s][np.argsort(x[s], kind="stable")]
+    ordered = x[index]
+    same(cubc.segmented_scan(d, b, ends=e), scanned)
+    same(cubc.segmented_sort(d, b, ends=e), ordered)
+    same(cubc.segmented_argsort(d, b, ends=e), index)
+    keys, moved = cubc.segmented_sort_pairs(d, on(device, values), b, ends=e)
+    same(keys, ordered)
+    same(moved, values[index])
+    rows = np.stack([values, values + 1, values + 2], 1)
+    _, moved = cubc.segmented_sort_pairs(d, on(device, rows), b, ends=e)
+    same(moved, rows[index])
+
+
+def test_outputs_and_in_place(device):
+    x = inputs.random("F32", N)
+    b, e = bounds_on(device, APART)
+    expected = x.copy()
+    for s in slices(APART):
+        expected[s] = np.sort(x[s])[::-1]
+    out, d = on(device, np.zeros(N, "f4")), on(device, x.copy())
+    assert cubc.segmented_sort(d, b, ends=e, descending=True, out=out) is out
+    same(out, expected)
+    assert cubc.segmented_sort(d, b, ends=e, descending=True, out=d) is d
+    same(d, expected)
+    wide = on(device, np.zeros(N))
+    made = cubc.segmented_scan(on(device, x), b, "max", ends=e, out=wide, dtype="f8")
+    assert made is wide
+    for s in slices(APART):
+        same(np.asarray(wide)[s], np.maximum.accumulate(x[s]).astype("f8"))
+    indices = on(device, np.zeros(N, "i8"))
+    assert cubc.segmented_argsort(on(device, x), b, ends=e, out=indices) is indices
+    assert (x[np.asarray(indices)][:3] == x[:3]).all()
+
+
+@pytest.mark.parametrize("bounds", [*ALIKE, CROSSING], ids=NAMES)
+def test_the_largest(device, bounds):
+    x = np.random.default_rng(0).permutation(N).astype("f4")
+    b, e = bounds_on(device, bounds)
+    keys, indices = cubc.segmented_topk(on(device, x), 3, b, ends=e)
+    for k, s in enumerate(slices(bounds)):
+        order = np.argsort(-x[s])[:3]
+        assert np.asarray(indices)[k, : order.size].tolist() == order.tolist()
+        assert np.asarray(keys)[k, : order.size].tolist() == x[s][order].tolist()
+
+
+@pytest.mark.parametrize("type", TYPES)
+def test_every_type(device, type):
+    x = inputs.random(type, N)
+    b, e = bounds_on(device, TURNED)
+    made = cubc.segmented_reduce(on(device, x), b, "max", ends=e)
+    exact = inputs.exact(x)
+    low = cubc.segmented_reduce(x[:0], [0, 0], "max")[0]
+    expected = [exact[s].max() if exact[s].size else low for s in slices(TURNED)]
+    same(made, np.array(expected).astype(x.dtype))
+    ordered = cubc.segmented_sort(on(device, x), b, ends=e)
+    for s in slices(TURNED):
+        same(np.asarray(ordered)[s], cubc.sort(x[s]))
+
+
+def test_none_and_empty(device):
+    x, none = on(device, inputs.random("F32", 99)), on(device, np.zeros(0, "i8"))
+    assert cubc.segmented_reduce(x, none, ends=none).shape == (0,)
+    same(cubc.segmented_sort(x, none, ends=none), np.asarray(x))
+    same(cubc.segmented_argsort(x, none, ends=none), np.arange(99))
+    three = on(device, np.array([5, 3, 99]))
+    same(cubc.segmented_reduce(x, three, ends=three), np.zeros(3, "f4"))
+    same(cubc.segmented_scan(x, three, ends=three), np.asarray(x))
+    zeros = on(device, np.zeros(2, "i8"))
+    same(cubc.segmented_reduce(x[:0], zeros, ends=zeros), np.zeros(2, "f4"))
+
+
+def test_what_is_outside_is_not_read(device):
+    x = np.ones(10)
+    b, e = on(device, np.array([-5, 8, 20])), on(device, np.array([3, 2**40, 30]))
+    same(cubc.segmented_reduce(on(device, x), b, ends=e), np.array([3.0, 2, 0]))
+
+
+def test_lists_lazy_bounds_and_strides(device):
+    x = inputs.random("F64", 100)
+    same(
+        cubc.segmented_reduce(on(device, x), [90, 3], ends=[100, 10]),
+        np.array([x[90:].sum(), x[3:10].sum()]),
+    )
+    b = cubc.lazy("10 * i", size=10, dtype="i4")
+    e = cubc.lazy("10 * i + 5", size=10, dtype="i4")
+    if device == "cpu":
+        same(cubc.segmented_reduce(x, b, ends=e), x.reshape(10, 10)[:, :5].sum(1))
+        wide = np.zeros((100, 2))
+        wide[:, 1] = x
+        made = cubc.segmented_sort(wide[:, 1], [90, 3], ends=[100, 10], out=wide[:, 0])
+        same(made[90:], np.sort(x[90:]))
+        same(made[:3], x[:3])
+
+
+@pytest.mark.parametrize("type", ["i4", "i8"])
+@pytest.mark.parametrize("is_lazy", [False, True])
+def test_offsets_of_both_types(device, type, is_lazy):
+    """Arrays and expressions, in each of the calls."""
+    x, d = inputs.random("F32", 99), on(device, inputs.random("F32", 99))
+    offsets = on(device, np.arange(0, 100, 33, dtype=type))
+    if is_lazy:
+        offsets = cubc.lazy("o", o=offsets, dtype=type)
+    rows = x.reshape(3, 33)
+    order = np.argsort(rows, axis=1, kind="stable")
+    same(cubc.segmented_reduce(d, offsets), rows.sum(1))
+    same(cubc.segmented_scan(d, offsets), rows.cumsum(1).ravel())
+    same(cubc.segmented_sort(d, offsets), np.sort(rows).ravel())
+    same(cubc.segmented_argsort(d, offsets), (order + 33 * np.arange(3)[:, None]).ravel())
+    same(cubc.segmented_sort_pairs(d, d, offsets)[1], np.sort(rows).ravel())
+    same(cubc.segmented_topk(d, 2, offsets)[0], np.sort(rows)[:, ::-1][:, :2])
+
+
+# ---- offsets that are expressions ----------------------------------------------------------------
+def lazy_offsets(device, count, n):
+    """Offsets of segments of many lengths as a table that is read backwards, and as an array."""
+    draw = np.random.default_rng(count)
+    offsets = np.sort(draw.integers(0, n + 1, count + 1))
+    table = on(device, n - offsets[::-1])
+    text = "m - t[c - static_cast<i64>(i)]"
+    made = cubc.lazy(text, t=table, m=n, c=count, size=count + 1, dtype="i8")
+    return made, offsets
+
+
+@pytest.mark.parametrize(("count", "n"), [(1, 100), (40, N), (3000, N), (3, 300_001), (7, 0)])
+def test_expressions_in_place_of_offsets(device, count, n):
+    x = inputs.random("F64", n)
+    d, (made, offsets) = on(device, x), lazy_offsets(device, count, n)
+    parts = [slice(*pair) for pair in pairwise(offsets)]
+    sums = np.array([x[part].sum() for part in parts])
+    twice = cubc.lazy("2 * x", x=d)
+    for deterministic in (False, True):
+        options = {"deterministic": deterministic}
+        same(cubc.segmented_reduce(d, made, **options), sums)
+        same(cubc.segmented_reduce(twice, made, **options), 2 * sums)
+        scanned = np.asarray(cubc.segmented_scan(d, made, **options))
+        for part in parts:
+            same(scanned[part], x[part].cumsum())
+    same(cubc.segmented_reduce(d, made, "a + b", init=0.0), sums)
+    order = np.arange(n)
+    for part in (slice(0, offsets[0]), *parts, slice(offsets[-1], n)):
+        order[part] = order[part][np.argsort(x[part], kind="stable")]
+    same(cubc.segmented_sort(d, made), x[order])
+    same(cubc.segmented_argsort(d, made), order)
+    keys, indices = cubc.segmented_topk(d, 2, made)
+    best = cubc.segmented_topk(d, 2, on(device, offsets))
+    same(keys, np.asarray(best[0]))
+    same(indices, np.asarray(best[1]))
+
+
+def test_an_output_is_no_operand_of_the_offsets():
+    """They are read while it is written."""
+    x, table = inputs.random("I64", 10), np.arange(10)
+    made = cubc.lazy("t", t=table, dtype="i8")
+    for call in (cubc.segmented_argsort, cubc.segmented_sort, cubc.segmented_scan):
+        with pytest.raises(ValueError, match="overlap"):
+            call(x, made, out=table, device="cpu")
+    with pytest.raises(ValueError, match="overlap"):
+        cubc.segmented_reduce(x, made, out=table[:9], device="cpu")
+
+
+@pytest.mark.parametrize("dtype", ["f8", "u4", "?"])
+def test_expressions_of_other_types(dtype):
+    made = cubc.lazy("i * 3", size=4, dtype=dtype)
+    for call in (cubc.segmented_reduce, cubc.segmented_scan, cubc.segmented_sort):
+        with pytest.raises(TypeError, match="offsets of segments are I32 or I64"):
+            call(X, made, device="cpu")
+
+
+X = np.arange(9.0)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: cubc.segmented_reduce(X, ends=[3]), ValueError, "ends= goes with offsets"),
+        (lambda: cubc.segmented_reduce(X, ends=[3], segment_size=3), ValueError, "goes with"),
+        (lambda: cubc.segmented_sort(X, [0, 3], ends=[3]), ValueError, "2 offsets and 1 ends"),
+        (lambda: cubc.segmented_sort(X, [0, 3], ends=[3, 2]), ValueError, "segment 1 ends at 2"),
+        (lambda: cubc.segmented_scan(X, [0.5], ends=[1]), TypeError, "are integers, not float64"),
+        (lambda: cubc.segmented_scan(X, 3, ends=4), ValueError, "one dimension"),
+        (lambda: cubc.segmented_sort_pairs(X, X[1:], [1, 4], ends=[2, 9]), ValueError, "8 values"),
+    ],
+)
+def test_wrong_arguments(call, error, words):
+    with cubc.device("cpu"), pytest.raises(error, match=words):
+        call()
