@@ -54,13 +54,29 @@ struct cubc_checked {
     unsigned long long* note;
     u64 which;
     mutable typename cubc_plain<T>::type none;
-    FUNCTION_MEMBER T& operator[](i64 k) const
+    FUNCTION_MEMBER T& item(bool inside, unsigned long long k, u64 is_unsigned) const
     {
-        if (k >= 0 && k < n) return items[k];
-        if (atomicCAS(note, 0ull, which + 1ull) == 0ull) note[1] = static_cast<u64>(k);
+        if (inside) return items[k];
+        const unsigned long long said = (which + 1ull) | (is_unsigned << 63);
+        if (atomicCAS(note, 0ull, said) == 0ull) note[1] = k;
         none = typename cubc_plain<T>::type{};
         return none;
     }
+    FUNCTION_MEMBER T& of_signed(long long k) const
+    {
+        return item(k >= 0 && k < n, static_cast<unsigned long long>(k), 0);
+    }
+    FUNCTION_MEMBER T& of_unsigned(unsigned long long k) const
+    {
+        return item(k < static_cast<unsigned long long>(n), k, 1);
+    }
+    // One for each type of integers, so that what is none is no index, as in a pointer's brackets.
+    FUNCTION_MEMBER T& operator[](int k) const { return of_signed(k); }
+    FUNCTION_MEMBER T& operator[](long k) const { return of_signed(k); }
+    FUNCTION_MEMBER T& operator[](long long k) const { return of_signed(k); }
+    FUNCTION_MEMBER T& operator[](unsigned k) const { return of_unsigned(k); }
+    FUNCTION_MEMBER T& operator[](unsigned long k) const { return of_unsigned(k); }
+    FUNCTION_MEMBER T& operator[](unsigned long long k) const { return of_unsigned(k); }
 };
 """
 
@@ -88,8 +104,8 @@ def for_each(body, n, /, *, check=False, stream=None, device=None, **operands) -
         Device that computes; only without arrays.
     **operands : array_like or number
         Arrays by name, contiguous and of one device; those in host memory are the cpu's. A
-        read-only array, a list or a lazy object can only be read. An int is int64, a float
-        float64, and a NumPy scalar has its own type.
+        read-only array, a list or a lazy object can only be read. An int is int64, or uint64 from
+        2^63 on, a float float64, and a NumPy scalar has its own type.
 
     Raises
     ------
@@ -97,6 +113,8 @@ def for_each(body, n, /, *, check=False, stream=None, device=None, **operands) -
         If the statements do not compile; `log` has the compiler's output.
     IndexError
         With `check`, for an index outside of an array.
+    OverflowError
+        For an int that 64 bits do not hold.
     TypeError
         For an operand that is neither; for a function that computes what has no expression.
     ValueError
@@ -123,6 +141,11 @@ def for_each(body, n, /, *, check=False, stream=None, device=None, **operands) -
     n = whole("for_each", "n", n)
     if n < 0:
         raise ValueError(f"n is {n}: expected 0 or more")
+    if not isinstance(check, bool | np.bool):
+        raise TypeError(
+            f"check is of the type {type(check).__name__}: expected True or False; an operand "
+            "takes another name"
+        )
     arrays, numbers = _sorted_out(operands)
     if callable(body):
         body, more = _statements(body, arrays, numbers)
@@ -141,7 +164,7 @@ def _sorted_out(operands: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any
         if name == "i" or name.startswith(_OWN) or not name.isascii():
             raise ValueError(f"'{name}' cannot name an operand: take another identifier of ASCII")
         if isinstance(x, bool | int | float | complex | np.generic):
-            numbers[name] = x
+            numbers[name] = _in_64_bits(name, x)
         elif isinstance(x, Lazy):
             arrays[name] = _read_only(x.array())
         else:
@@ -150,6 +173,12 @@ def _sorted_out(operands: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any
                 array = np.from_dlpack(array)
             arrays[name] = _read_only(array) if isinstance(x, list | tuple) else array
     return arrays, numbers
+
+
+def _in_64_bits(name: str, x: Any) -> Any:
+    if isinstance(x, int) and not -(2**63) <= x < 2**64:
+        raise OverflowError(f"the operand '{name}' is {x:.3e}: an int has 64 bits; give a float")
+    return x
 
 
 def _is_of_host(x: Any) -> bool:
@@ -253,8 +282,9 @@ def _dtype(x: Any) -> Any:
 def _raise_noted(note: Any, arrays: dict[str, Any]) -> None:
     which, index = (note.numpy() if isinstance(note, Array) else note).tolist()
     if which:
+        is_unsigned, which = which >> 63, which & (2**63 - 1)
         name = list(arrays)[which - 1]
-        at = index - 2**64 if index >= 2**63 else index
+        at = index - 2**64 if index >= 2**63 and not is_unsigned else index
         size = int(np.prod(arrays[name].shape))
         raise IndexError(f"for_each(): {name}[{at}] is outside of the {size} items of {name}")
 

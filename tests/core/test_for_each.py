@@ -193,3 +193,27 @@ def test_a_loop_over_numbers_compiles_once():
     for k in range(100):
         cubc.for_each("x[i] = k", 3, x=x, k=k)
         assert x[2] == k
+
+
+@pytest.mark.parametrize(
+    ("body", "error", "message"),
+    [
+        ("y[18446744073709551615ull] = 1", IndexError, r"y\[18446744073709551615\] is outside"),
+        ("y[-1] = 1", IndexError, r"y\[-1\] is outside of the 3"),
+        ("y[(signed char)-2] = 1", IndexError, r"y\[-2\] is outside of the 3"),
+        ("y[1.5] = 1", cubc.CompileError, "ambiguous|more than one operator"),
+    ],
+)
+def test_indices_that_are_checked(device, body, error, message):
+    y = cubc.asarray(np.zeros(3), device=device)
+    with pytest.raises(error, match=message):
+        cubc.for_each(body, 3, y=y, check=True)
+    assert (y.numpy() == 0).all()
+
+
+def test_operands_that_are_refused(device):
+    y = cubc.asarray(np.zeros(3), device=device)
+    with pytest.raises(TypeError, match="an operand takes another name"):
+        cubc.for_each("check[i] = 1", 3, check=y)
+    with pytest.raises(OverflowError, match=r"'s' is 1\.845e\+19: an int has 64 bits"):
+        cubc.for_each("y[i] = s", 3, y=y, s=2**64)
