@@ -6,6 +6,7 @@
 
 // ---- problems -----------------------------------------------------------------------------------
 enum { ITEMS, OFFSETS };   // places of the inputs
+enum { BLOCK_LOADS = 4 };  // items that a thread of a block loads before it uses them
 enum { SEGMENT_SIZE = 1 }; // among the run-time axes: the mean, which is what the host knows
 
 static void segmented_reduce_place(const problem *p, uint64_t *place)
@@ -44,6 +45,7 @@ static void segmented_reduce_define(const problem *p, text *out)
     problem_define_input(p, 0, "TUNE_IN", out);
     text_printf(out, "#define TUNE_COMMUTATIVE %d\n#define TUNE_ACC_BYTES %d\n", p->commutative,
                 problem_acc_bytes(p));
+    text_printf(out, "#define TUNE_BLOCK_LOADS %d\n", BLOCK_LOADS);
     problem_define_offsets(p, OFFSETS, out);
 }
 
@@ -156,9 +158,8 @@ static uint64_t team_for(const problem *p, const instance *i)
 // True if a block loads the mean segment at once, an item a load.
 static bool blocks_hold_segments(const problem *p, const instance *i)
 {
-    enum { AT_ONCE = 4 };
     uint64_t mean = p->n / p->outputs[0].n;
-    return team_for(p, i) == BLOCK && mean <= AT_ONCE * i->kernels[BLOCKS_KERNEL].threads;
+    return team_for(p, i) == BLOCK && mean <= BLOCK_LOADS * i->kernels[BLOCKS_KERNEL].threads;
 }
 
 static cubc_status plan_teams(const problem *p, const instance *i, plan *out)

@@ -150,7 +150,7 @@ cubc_type problem_widest(const problem *p)
 {
     bool made =
         p->algorithm->makes_structs && p->inputs[0].lazy && type_table[p->type].kind == KIND_STRUCT;
-    cubc_type widest = made ? CUBC_BOOL : (cubc_type)p->type;
+    cubc_type widest = made ? CUBC_BOOL : (cubc_type)p->type; // made: the first operand's, or wider
     for (int l = 0; l < p->lazy_count; l++)
         for (int k = 0; k < p->lazy[l].count && !p->lazy[l].bounds; k++) {
             int at = p->lazy[l].first + k;

@@ -233,7 +233,8 @@ FUNCTION T convert(V v)
 }
 
 // order_code(v) is an unsigned number of the size of v, and these numbers have the order of the v.
-// Of a float it is that of its sign and magnitude: a NaN is beyond the infinity of its sign.
+// The code of a float follows its sign, then its magnitude; a NaN comes behind the infinity of its
+// sign.
 #define ORDER_CODE(type, code, expression) \
     FUNCTION code order_code(type v) { return static_cast<code>(expression); }
 #define ORDER_CODE_OF_BITS(type, code, bits, sign) \

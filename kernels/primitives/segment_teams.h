@@ -70,7 +70,7 @@ FUNCTION void reduce_segments(const segmented_reduce_args& a, segment_teams_shar
 // those of the other ways takes longer than the items of a small call.
 FUNCTION void reduce_segment_of_block(const segmented_reduce_args& a, segment_teams_shared& s)
 {
-    enum : u32 { AT_ONCE = 4 };
+    enum : u32 { AT_ONCE = TUNE_BLOCK_LOADS };
     const u64 segment = block_id(), begin = segment_begin(a.set, segment);
     const u64 end = segment_end(a.set, segment);
     const u32 count = end > begin ? static_cast<u32>(end - begin) : 0;

@@ -188,6 +188,11 @@ def dtype_of(out: Any) -> Any:
     return getattr(out, "dtype", None)
 
 
+def item_dtype(x: Any) -> Any:
+    """Return the dtype of any library's array as a numpy.dtype."""
+    return x.dtype if isinstance(x.dtype, np.dtype) else asarray(x).dtype
+
+
 def described(x: Any) -> Any:
     """Return an array of any library as one with a dtype and a shape.
 

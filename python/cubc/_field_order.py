@@ -15,9 +15,9 @@ from ._calls import as_array
 from ._core import Lazy, call, transform
 from ._lazy import lazy
 from ._options import Where, without_workspace
+from ._payload import MOVED
 
 _MOST_BITS = 64  # of a key
-_VALUE_BYTES = (1, 2, 4, 8, 16)  # of values that a sort moves
 
 
 def has_fields(x: Any) -> bool:
@@ -29,12 +29,14 @@ def sorted_by_fields(
     x: Any, order: Any, key: Any, descending: Any, indices: bool, out: Any, where: Where
 ) -> Any:
     """Return structs in the order of fields, or the indices that sort them."""
+    from ._indexing import take  # which needs a sort
+
     given = x.array() if isinstance(x, Lazy) else as_array(x)
     x = given.reshape(-1)
     size = items_of(tuple(x.shape))
     fields = _fields(x.dtype, order, key, descending)
     turns = _turns(fields) if size else [fields[:1]]
-    movable = len(turns) == 1 and not indices and x.dtype.itemsize in _VALUE_BYTES
+    movable = len(turns) == 1 and not indices and x.dtype.itemsize in MOVED
     found: Any = None
     for k, turn in enumerate(reversed(turns)):
         keys, bits = _key(x, turn, found, size)
@@ -44,7 +46,7 @@ def sorted_by_fields(
         kind = x.dtype if movable else "int64"
         found = _moved(keys, bits, values, kind, to if to is not given else None, where)
     if not indices and not movable and size:
-        found = _taken(x, found, where)
+        found = take(x, found, 0, None, "clip", **without_workspace(where))
     if not indices and not size:
         found = x
     if out is None or found is out:
@@ -78,18 +80,6 @@ def sorted_by_bits(
     kind = "int64" if values is None else values.dtype
     found = _moved(keys, bits, values, kind, to, where, descending)
     return found if to is out else transform("v", v=found, out=out, **without_workspace(where))
-
-
-def _taken(x: Any, places: Any, where: Where) -> Any:
-    fields = {
-        "in": x,
-        "indices": places,
-        "length": places.size,
-        "columns": 1,
-        "mode": 2,  # they need no check
-        "out": ("in", tuple(places.shape), None),
-    }
-    return call("take", fields, **without_workspace(where))[0]
 
 
 def _moved(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ._callables import _parameters, _prepared
-from ._calls import as_array, named, whole
+from ._calls import as_array, item_dtype, named, whole
 from ._core import Array, Lazy, asarray, device_info
 from ._kernel import Kernel
 from ._lazy import dialect
@@ -255,7 +255,7 @@ def _launch(
     values = {name: _number(x) for name, x in numbers.items()}
     kernel = _kernel(
         body.strip() + ("" if body.rstrip().endswith((";", "}")) else ";"),
-        tuple((name, _dtype(x), _is_read_only(x)) for name, x in arrays.items()),
+        tuple((name, item_dtype(x), _is_read_only(x)) for name, x in arrays.items()),
         tuple((name, x.dtype) for name, x in values.items()),
         check,
         str(device_info(device)["name"]),
@@ -273,10 +273,6 @@ def _launch(
     kernel(*arrays.values(), *given, each, n, grid=grid, block=threads, stream=stream)
     if check:
         _raise_noted(note, arrays)
-
-
-def _dtype(x: Any) -> Any:
-    return x.dtype if isinstance(x.dtype, np.dtype) else asarray(x).dtype
 
 
 def _raise_noted(note: Any, arrays: dict[str, Any]) -> None:
@@ -405,7 +401,7 @@ def _statements(
         if name == "i":
             given[name] = Symbol(trace, "i", np.dtype("i8"))
         elif name in arrays:
-            given[name] = _Items(trace, name, np.dtype(_dtype(arrays[name])))
+            given[name] = _Items(trace, name, np.dtype(item_dtype(arrays[name])))
         else:
             given[name] = number_of(plain_of(numbers[name]), name)
     prepared = _prepared(function, {})

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from ._axes import items_of
-from ._calls import as_array
+from ._calls import as_array, item_dtype
 from ._core import Lazy, asarray, call, transform
 from ._options import without_workspace
 
-_MOVED = (1, 2, 4, 8, 16)  # bytes
+MOVED = (1, 2, 4, 8, 16)  # bytes of values that the kernels move
 _KNOWN_BYTES = 64  # of an item of an array in a device's memory
 
 
@@ -21,15 +21,15 @@ def is_moved(values: Any) -> bool:
     """Tell if the kernels move these values themselves; they say what is wrong with no array."""
     dtype = getattr(values, "dtype", None)
     if isinstance(dtype, np.dtype) and dtype.kind in "biufc" and values.ndim == 1:
-        return dtype.itemsize in _MOVED
+        return dtype.itemsize in MOVED
     if isinstance(values, Lazy):
-        return values.dtype.itemsize in _MOVED
+        return values.dtype.itemsize in MOVED
     x = as_array(values)
-    dtype = x.dtype if isinstance(x.dtype, np.dtype) else asarray(x).dtype
+    dtype = item_dtype(x)
     size = dtype.itemsize * items_of(tuple(x.shape[1:]))
     if dtype.kind in "SU" or (dtype.kind == "V" and dtype.name != "bfloat16"):
-        return dtype.hasobject or (bool(dtype.fields) and size in _MOVED)
-    return not x.shape or size in _MOVED or dtype.kind not in "biufcV" or not size
+        return dtype.hasobject or (bool(dtype.fields) and size in MOVED)
+    return not x.shape or size in MOVED or dtype.kind not in "biufcV" or not size
 
 
 def call_with_values(algorithm: str, fields: dict[str, Any], **where: Any) -> Any:

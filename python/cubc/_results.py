@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ._core import Lazy, asarray
+from ._calls import item_dtype
+from ._core import Lazy
 from ._lazy import _NAME, dialect, indexed, lazy, merged
 
 _MOST = 4  # arrays that a call writes
@@ -120,9 +121,8 @@ def _outs(count: int, out: Any) -> Sequence[Any]:
 
 
 def _dtype(out: Any) -> Any:
-    """Return an output's type as a numpy.dtype."""
-    of = getattr(out, "dtype", None)
-    return of if of is None or isinstance(of, np.dtype) else asarray(out).dtype
+    """Return the type of an array's items; None for what is no array."""
+    return item_dtype(out) if hasattr(out, "dtype") else None
 
 
 def _natural(text: str, used: dict[str, Any], of: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ._axes import items_of
-from ._calls import as_array, beside
+from ._calls import as_array, beside, item_dtype
 from ._core import Lazy, asarray, empty, scan, transform
 from ._lazy import lazy
 from ._options import without_workspace
@@ -59,15 +59,11 @@ def _bounds(function: str, x: Any, bounds: Any, options: Any) -> Any:
     bounds = as_array(beside(x, bounds, options.get("stream")))
     if not isinstance(x, np.ndarray) and isinstance(bounds, np.ndarray):
         bounds = asarray(bounds, device=asarray(x).device, stream=options.get("stream"))
-    if np.dtype(_dtype(bounds)).kind not in "iu":
+    if np.dtype(item_dtype(bounds)).kind not in "iu":
         raise TypeError(f"{function}(): offsets and ends are integers, not {bounds.dtype}")
     if len(bounds.shape) != 1:
         raise ValueError(f"{function}(): offsets and ends have one dimension")
     return bounds
-
-
-def _dtype(x: Any) -> Any:
-    return x.dtype if isinstance(x.dtype, np.dtype) else asarray(x).dtype
 
 
 def _check_order(function: str, begins: Any, ends: Any) -> None:
@@ -116,7 +112,7 @@ def _joined(x: Any, begins: Any, ends: Any, size: int, options: Any) -> Joined:
     if not shifts.shape[0]:
         return x.reshape(-1)[:0], offsets, places
     text = "x[s + static_cast<i64>(i)]"
-    return lazy(text, x=x, s=shifts, dtype=_dtype(x)), offsets, places
+    return lazy(text, x=x, s=shifts, dtype=item_dtype(x)), offsets, places
 
 
 def _new(x: Any, size: int, options: Any) -> Any:

@@ -7,7 +7,7 @@ import numpy as np
 from ._arithmetic import filled
 from ._axes import axis_number, items_of
 from ._calls import as_array
-from ._core import Array, Lazy, empty, operator_types, reduce, transform
+from ._core import Array, Lazy, device_info, operator_types, reduce, transform
 from ._lazy import dialect, lazy
 
 _SIGNS = {"min": "<", "argmin": "<", "max": ">", "argmax": ">"}
@@ -50,8 +50,9 @@ def _faster_apart(x: Any, texts: list[str], device: Any) -> bool:
     """Tell if a call each is faster: the cpu has vector instructions for them, not for structs."""
     if isinstance(x, Lazy) or not {*texts} <= _TEXTS.keys() | _SIGNS.keys():
         return False
-    place = x.device if isinstance(x, Array) else empty(0, device=device).device
-    return isinstance(x, Array | np.ndarray) and place == "cpu"
+    if isinstance(x, np.ndarray):
+        return device_info(device)["name"] == "cpu"
+    return isinstance(x, Array) and x.device == "cpu"
 
 
 def _text(op: Any, x: Any) -> str:

@@ -10,15 +10,14 @@ count: all pass, but for those that cupy_differences.toml lists with a reason. O
 cases some run; CUBC_SUITES=all runs all, which takes twenty minutes of a processor.
 """
 
-import json
 import os
-import subprocess
-import sys
 import tomllib
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
+
+from suites.runs import rows_of
 
 HERE = Path(__file__).parent
 LISTED = tomllib.loads((HERE / "cupy_differences.toml").read_text())
@@ -27,24 +26,9 @@ SOURCES = Path(os.environ.get("CUBC_CUPY", ""))
 
 def run(modules, log):
     """Run modules of CuPy's tests; a list of dicts, one a test that reached cubc."""
-    options = ["-q", "--tb=native", "--noconftest", "-p", "no:cacheprovider", "-c", os.devnull]
     folder = SOURCES / "tests"
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", *options, "-p", "suites.cupy_plugin", *modules],
-        cwd=folder,
-        env=os.environ
-        | {
-            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-            "PYTHONPATH": f"{HERE.parent}{os.pathsep}{folder}",
-            "CUBC_SUITE_LOG": str(log),
-            "CUBC_DEVICE": "cpu",
-        },
-        capture_output=True,
-        text=True,
-        timeout=280 if os.environ.get("CUBC_SUITES") != "all" else 3600,
-    )
-    assert done.returncode in (0, 1), done.stdout[-2000:] + done.stderr[-2000:]
-    return [json.loads(line) for line in log.read_text().splitlines()]
+    options = ["--tb=native", "--noconftest", "-c", os.devnull, "-p", "suites.cupy_plugin"]
+    return rows_of([*options, *modules], folder, [folder], log, (280, 3600))
 
 
 @pytest.mark.slow

@@ -6,10 +6,7 @@ numpy_differences.toml lists with a reason. Of a test with many cases some run; 
 all, which takes five minutes of a processor.
 """
 
-import json
 import os
-import subprocess
-import sys
 import tomllib
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -18,6 +15,7 @@ import numpy as np
 import pytest
 
 from suites.numpy_rewriting import rewritten
+from suites.runs import rows_of
 
 HERE = Path(__file__).parent
 NUMPY = Path(np.__file__).parent
@@ -33,33 +31,8 @@ def run(modules, folder):
     for copy, module in copies.items():
         copy.write_text(rewritten((NUMPY / module).read_text()))
     # pytest's own tracebacks parse the module, of ten thousand lines, again for each failure.
-    options = ["-q", "--tb=native", "-m", "not slow", "-c", os.devnull, "--rootdir", folder]
-    result = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-p",
-            "no:cacheprovider",
-            "-p",
-            "suites.numpy_plugin",
-            *options,
-            *copies,
-        ],
-        cwd=folder,
-        env=os.environ
-        | {
-            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-            "PYTHONPATH": str(HERE.parent),
-            "CUBC_SUITE_LOG": str(log),
-            "CUBC_DEVICE": "cpu",
-        },
-        capture_output=True,
-        text=True,
-        timeout=280 if os.environ.get("CUBC_SUITES") != "all" else 1800,
-    )
-    assert result.returncode in (0, 1), result.stdout[-2000:] + result.stderr[-2000:]
-    return [json.loads(line) for line in log.read_text().splitlines()]
+    options = ["--tb=native", "-m", "not slow", "-c", os.devnull, "--rootdir", folder]
+    return rows_of([*options, "-p", "suites.numpy_plugin", *copies], folder, [], log, (280, 1800))
 
 
 def differences(module):

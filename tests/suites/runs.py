@@ -1,0 +1,32 @@
+"""A run of another project's tests in a process of its own, and what its log says of them."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+PATH = Path(__file__).parent.parent
+
+
+def rows_of(arguments, folder, path, log, seconds):
+    """Run pytest in a folder; a list of dicts, one a test that reached cubc.
+
+    `seconds` are the most that the run takes where some cases of each test run, and all cases.
+    """
+    result = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments],
+        cwd=folder,
+        env=os.environ
+        | {
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            "PYTHONPATH": os.pathsep.join(map(str, (PATH, *path))),
+            "CUBC_SUITE_LOG": str(log),
+            "CUBC_DEVICE": "cpu",
+        },
+        capture_output=True,
+        text=True,
+        timeout=seconds[os.environ.get("CUBC_SUITES") == "all"],
+    )
+    assert result.returncode in (0, 1), result.stdout[-2000:] + result.stderr[-2000:]
+    return [json.loads(line) for line in log.read_text().splitlines()]
