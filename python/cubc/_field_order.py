@@ -129,7 +129,9 @@ def _fields(dtype: Any, order: Any, key: Any, descending: Any) -> list[tuple[str
         raise TypeError("order and key are given: give one of the two")
     known = _leaves(dtype)
     given = key if key is not None else order
-    names = [given] if isinstance(given, str) else list(given or ())
+    if not isinstance(given, str | Sequence | np.ndarray | None):
+        raise TypeError(f"key={given!r:.80}: expected the name of a field, or a list of them")
+    names = [given] if isinstance(given, str) else [] if given is None else list(given)
     chosen: list[list[str]] = []
     for name in names:
         parts = [one for one in known if one == name or one.startswith((f"{name}.", f"{name}["))]

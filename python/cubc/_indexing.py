@@ -159,7 +159,7 @@ def check_indices(function, places, shape, axis, mode, where: Where) -> None:
         beyond: Any = least if least < -length else most
         wrong = not -length <= beyond < length
     else:
-        beyond = "of a device"
+        beyond = "in device memory"
         test = lazy("k < -n || k >= n", k=places, n=length)
         wrong = bool(any_of(test, **without_workspace(where)))
     if wrong:

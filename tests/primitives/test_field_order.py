@@ -146,6 +146,7 @@ COMPLEX = np.zeros(3, [("a", "c8")])
         (lambda x: cubc.sort(x, key="z"), ValueError, "there is no field 'z': expected some of a"),
         (lambda x: cubc.sort(x, order="a", key="b"), TypeError, "give one of the two"),
         (lambda x: cubc.sort(x, key="a", descending=[True] * 2), ValueError, "2 items for 1 fie"),
+        (lambda x: cubc.sort(x, key=3), TypeError, "key=3: expected the name of a field"),
         (lambda x: cubc.sort(x, key=[]), ValueError, "key has no fields"),
         (lambda x: cubc.sort(x.reshape(2, 5), key="a"), ValueError, "one dimension or axis=None"),
         (lambda x: cubc.sort(x, end_bit=3), ValueError, "leave begin_bit and end_bit away"),

@@ -127,6 +127,12 @@ def test_what_is_outside_is_not_read(device):
     x = np.ones(10)
     b, e = on(device, np.array([-5, 8, 20])), on(device, np.array([3, 2**40, 30]))
     same(cubc.segmented_reduce(on(device, x), b, ends=e), np.array([3.0, 2, 0]))
+    beyond = np.array([2**63 + 1], "u8")  # of 64 bits, and not of 63
+    same(cubc.segmented_reduce(on(device, x), on(device, beyond), ends=on(device, beyond)), [0.0])
+    same(
+        cubc.segmented_argsort(on(device, x), on(device, beyond), ends=on(device, beyond + 1)),
+        np.arange(10),
+    )
 
 
 def test_lists_lazy_bounds_and_strides(device):

@@ -202,6 +202,8 @@ def test_asarray_copies_when_it_is_told(device):
         with pytest.raises(ValueError, match="copy=False, but the items"):
             function(x, copy=False, device=device)
     assert xp.from_dlpack(d).ptr == d.ptr
+    with pytest.raises(TypeError, match="int has no __dlpack__"):
+        xp.from_dlpack(3)
     alike(xp.from_dlpack(x, device=device), x)
 
 

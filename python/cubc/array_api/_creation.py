@@ -40,6 +40,8 @@ def asarray(
 
 def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = None) -> Array:
     """Return an array of one that has __dlpack__; memory of the device is shared."""
+    if not hasattr(x, "__dlpack__"):
+        raise TypeError(f"{type(x).__name__} has no __dlpack__: asarray takes lists and numbers")
     made = _core.asarray(x, device=device)
     if copy is False and not (isinstance(x, Array) and made is x) and x.__dlpack_device__()[0] < 2:
         raise ValueError("copy=False, but the items are in the host's memory: leave copy= away")
