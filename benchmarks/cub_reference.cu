@@ -193,6 +193,95 @@ template <class T> int run_segments(const char *algorithm, cub_call &c, cudaStre
 }
 
 // Copies of c.axis bytes each; the last may be shorter.
+// The classes of select.three_way: bits of integers, signs and sizes of floats.
+template <class T> struct is_of_class {
+    int wanted;
+
+    __device__ bool operator()(T x) const
+    {
+        if constexpr (std::numeric_limits<T>::is_integer)
+            return (static_cast<unsigned>(x) & 3) == static_cast<unsigned>(wanted);
+        return wanted == 1 ? x < T(0) : x > T(2);
+    }
+};
+
+struct is_above_1 {
+    template <class T> __device__ bool operator()(T x) const
+    {
+        return x > T(1);
+    }
+};
+
+// A place for one item that CUB returns beside what cubc returns.
+template <class T> T *spare_item()
+{
+    static T *item = nullptr;
+    if (!item && cudaMalloc(&item, sizeof(T))) return nullptr;
+    return item;
+}
+
+// Two sorted halves; values of 4 bytes go along.
+template <class T> int run_merge(bool pairs, cub_call &c, cudaStream_t stream)
+{
+    const T *a = static_cast<const T *>(c.in[0]), *b = static_cast<const T *>(c.in[1]);
+    T *out = static_cast<T *>(c.out[0]);
+    const int64_t a_n = c.n / 2, b_n = c.n - a_n;
+    if (!pairs)
+        return cub::DeviceMerge::MergeKeys(c.temp, c.temp_bytes, a, a_n, b, b_n, out,
+                                           smaller_first(), stream);
+    auto values_a = static_cast<const uint32_t *>(c.in[2]);
+    auto values_b = static_cast<const uint32_t *>(c.in[3]);
+    return cub::DeviceMerge::MergePairs(c.temp, c.temp_bytes, a, values_a, a_n, b, values_b, b_n,
+                                        out, static_cast<uint32_t *>(c.out[1]), smaller_first(),
+                                        stream);
+}
+
+// Runs of equal keys: their sums, prefix sums within them, and those of two items or more.
+template <class T> int run_runs(const char *algorithm, cub_call &c, cudaStream_t stream)
+{
+    const T *first = static_cast<const T *>(c.in[0]), *second = static_cast<const T *>(c.in[1]);
+    T *out = static_cast<T *>(c.out[0]);
+    const int n = static_cast<int>(c.n);
+    if (!std::strcmp(algorithm, "scan.by_key"))
+        return cub::DeviceScan::InclusiveSumByKey(c.temp, c.temp_bytes, second, first, out, n,
+                                                  cuda::std::equal_to<>(), stream);
+    if (!std::strcmp(algorithm, "runs.reduce"))
+        return cub::DeviceReduce::ReduceByKey(
+            c.temp, c.temp_bytes, first, out, second, static_cast<T *>(c.out[1]),
+            static_cast<int64_t *>(c.out[2]), cuda::std::plus<>(), n, stream);
+    if (!std::strcmp(algorithm, "runs.nontrivial"))
+        return cub::DeviceRunLengthEncode::NonTrivialRuns(
+            c.temp, c.temp_bytes, first, static_cast<int64_t *>(c.out[0]),
+            static_cast<int64_t *>(c.out[1]), static_cast<int64_t *>(c.out[2]), n, stream);
+    return UNSUPPORTED;
+}
+
+// Items that are chosen: by flags, into three classes, the place of the first, and of the least.
+template <class T> int run_choices(const char *algorithm, cub_call &c, cudaStream_t stream)
+{
+    const T *in = static_cast<const T *>(c.in[0]);
+    T *out = static_cast<T *>(c.out[0]);
+    if (!std::strcmp(algorithm, "select.flagged"))
+        return cub::DeviceSelect::Flagged(c.temp, c.temp_bytes, in,
+                                          static_cast<const uint8_t *>(c.in[1]), out,
+                                          static_cast<int64_t *>(c.out[1]), c.n, stream);
+    if (!std::strcmp(algorithm, "select.three_way"))
+        return cub::DevicePartition::If(
+            c.temp, c.temp_bytes, in, out, static_cast<T *>(c.out[3]), static_cast<T *>(c.out[2]),
+            static_cast<int64_t *>(c.out[1]), static_cast<int>(c.n), is_of_class<T>{1},
+            is_of_class<T>{2}, stream);
+#if CUB_VERSION >= 300400
+    if (!std::strcmp(algorithm, "find.if"))
+        return cub::DeviceFind::FindIf(c.temp, c.temp_bytes, in, static_cast<int64_t *>(c.out[0]),
+                                       is_above_1(), c.n, stream);
+    if (!std::strcmp(algorithm, "reduce.argmin"))
+        return cub::DeviceReduce::ArgMin(c.temp, c.temp_bytes, in, spare_item<T>(),
+                                         static_cast<int64_t *>(c.out[0]), c.n,
+                                         cuda::std::less<>(), cuda::stream_ref{stream});
+#endif
+    return UNSUPPORTED;
+}
+
 template <class B> struct place_of {
     B *array;
 
@@ -275,7 +364,10 @@ template <class T> int run_items(cub_call &c, cudaStream_t stream)
         if (is("transform.triad")) return run_transform<T>(c, stream);
         if constexpr (std::is_same_v<T, int32_t>)
             if (is("copy_batch.buffers")) return run_copies<T>(c, stream);
-        return run_segments<T>(algorithm, c, stream);
+        if (begins("merge.")) return run_merge<T>(is("merge.pairs"), c, stream);
+        int status = run_runs<T>(algorithm, c, stream);
+        if (status == UNSUPPORTED) status = run_choices<T>(algorithm, c, stream);
+        return status == UNSUPPORTED ? run_segments<T>(algorithm, c, stream) : status;
     }
     return UNSUPPORTED;
 }
