@@ -6,6 +6,11 @@
 
 // Places of the inputs: the values follow the keys.
 enum { A, B, A_VALUES, B_VALUES };
+// In the order of the descriptor's kernels; single threads have the first one.
+enum { TILES_KERNEL, CROSSINGS_KERNEL };
+// From so many tiles on a launch of its own finds their crossings: blocks that search read up to
+// 20 KB a tile beside its items, and the launch takes 20 us.
+enum { MANY_TILES = 8192 };
 
 static cubc_status add_values(const cubc_merge_params *params, problem *p)
 {
@@ -58,19 +63,28 @@ static cubc_status merge_workload(const benchmark *b, cubc_type type, const uint
 
 static cubc_status merge_plan(const problem *p, const instance *i, plan *out)
 {
-    const device_kernel *kernel = &i->kernels[0];
+    enum { CROSSINGS = 8 }; // the last argument, which single threads do not have
+    const device_kernel *kernel = &i->kernels[TILES_KERNEL];
+    const bool single = kernel->threads == 1;
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
     uint64_t tiles = ceil_div(p->n, tile);
     const operand *in = p->inputs;
     TRY(problem_blocks(p, tiles));
+    launch *l = out->launches;
+    l[0] = (launch){.kernel = kernel,
+                    .shape.grid = (unsigned)tiles,
+                    .args_count = single ? CROSSINGS : CROSSINGS + 1,
+                    .args = {(uintptr_t)in[A].data, (uintptr_t)in[A_VALUES].data, in[A].n,
+                             (uintptr_t)in[B].data, (uintptr_t)in[B_VALUES].data, in[B].n,
+                             (uintptr_t)p->outputs[0].data, (uintptr_t)p->outputs[1].data}};
     out->launch_count = tiles > 0;
-    out->launches[0] =
-        (launch){.kernel = kernel,
-                 .shape.grid = (unsigned)tiles,
-                 .args_count = 8,
-                 .args = {(uintptr_t)in[A].data, (uintptr_t)in[A_VALUES].data, in[A].n,
-                          (uintptr_t)in[B].data, (uintptr_t)in[B_VALUES].data, in[B].n,
-                          (uintptr_t)p->outputs[0].data, (uintptr_t)p->outputs[1].data}};
+    if (single || tiles < MANY_TILES) return CUBC_OK;
+    l[0].scratch_args = 1u << CROSSINGS;
+    l[1] = l[0];
+    l[0].kernel = &i->kernels[CROSSINGS_KERNEL];
+    l[0].shape.grid = (unsigned)ceil_div(tiles, l[0].kernel->threads);
+    out->scratch_bytes = tiles * sizeof(uint64_t);
+    out->launch_count = 2;
     return CUBC_OK;
 }
 
@@ -98,7 +112,7 @@ static const benchmark merge_benchmarks[] = {BENCHMARK_OF("merge.keys", .call = 
 
 const algorithm merge_algorithm = {.name = "merge",
                                    .source = "merge.cu",
-                                   .kernels = {"merge_tiles"},
+                                   .kernels = {"merge_tiles", "merge_crossings"},
                                    .cpu_source = "cpu_merge.cu",
                                    .cpu_kernels = {"merge_tiles"},
                                    .benchmarks = merge_benchmarks,

@@ -1,5 +1,6 @@
-// Merge of two sorted arrays in one launch. Each block finds the inputs of its tile by a search
-// along the merge path (merge_path.h). On the CPU it is cpu_merge.cu.
+// Merge of two sorted arrays. Each block finds the inputs of its tile by a search along the merge
+// path (merge_path.h). Of many tiles the searches would read as much as the merge: those are made
+// beforehand, by a thread each. On the CPU it is cpu_merge.cu.
 //
 // %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:24:1
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:64
@@ -14,12 +15,26 @@
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #include "merge.h"
 
-struct merge_args {
+struct merge_args { // arguments of both kernels
     range a, b;
     target out;
+    u64* crossings; // of all tiles; NULL: blocks search their own
 };
+
+struct no_storage {
+    u64 none;
+};
+
+KERNEL(merge_crossings, merge_args, no_storage)
+{
+    (void)s;
+    const u64 tile = static_cast<u64>(block_id()) * SIMT_THREADS + thread_id();
+    if (tile * TILE < a.a.count + a.b.count)
+        a.crossings[tile] = thread_crossing(a.a, a.b, tile * TILE);
+}
 
 KERNEL(merge_tiles, merge_args, tile_shared)
 {
-    merge_tile(a.a, a.b, static_cast<u64>(block_id()) * TILE, a.out, s);
+    const u64 tile = block_id();
+    merge_tile(a.a, a.b, tile * TILE, a.out, a.crossings ? a.crossings + tile : nullptr, s);
 }

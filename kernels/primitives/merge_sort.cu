@@ -126,5 +126,5 @@ KERNEL(merge_sort_round, merge_sort_args, tile_shared)
     const u64 first = left < run ? left : run;
     const u64 second = left - first < run ? left - first : run;
     merge_tile(part_of(a.in, begin, first), part_of(a.in, begin + first, second), tile - begin,
-               behind(a.out, begin), s);
+               behind(a.out, begin), nullptr, s);
 }

@@ -59,12 +59,43 @@ FUNCTION u64 warp_crossing(range a, range b, u64 diagonal)
     return low;
 }
 
+// Returns the same by one thread, which probes three places at once. Many diagonals are searched by
+// a thread each: in the end that reads a quarter of the memory that warps read.
+FUNCTION u64 thread_crossing(range a, range b, u64 diagonal)
+{
+    enum { PROBES = 3 };
+    u64 low = diagonal > b.count ? diagonal - b.count : 0;
+    u64 high = diagonal < a.count ? diagonal : a.count;
+    while (low < high) {
+        const u64 step = (high - low + PROBES) / (PROBES + 1);
+        u32 before = 0; // probes before the crossing
+        UNROLL
+        for (u32 k = PROBES; k-- > 0;) {
+            const u64 probe = low + (k + 1) * step - 1, place = probe < high ? probe : high - 1;
+            const bool beyond = goes_before(b.key[diagonal - 1 - place], a.key[place]);
+            before = probe >= high || beyond ? k : before > k ? before : k + 1;
+        }
+        const u64 next = low + (before + 1ull) * step - 1;
+        if (before < PROBES && next < high) high = next;
+        low += before * step;
+    }
+    return low;
+}
+
 struct parts { // parts of two ranges that merge into one tile
     range a, b;
 };
 
-// Returns the parts that merge into [first, first + count). If the comparison is not a strict weak
-// order, crossings may decrease; the counts are clamped so that all accesses stay in range.
+// Returns the parts between two crossings, which merge into [first, first + count). If the
+// comparison is not a strict weak order, crossings may decrease; the counts are clamped so that all
+// accesses stay in range.
+FUNCTION parts parts_between(range a, range b, u64 first, u64 count, u64 begin, u64 end)
+{
+    const u64 most = end > begin ? end - begin : 0, taken = most < count ? most : count;
+    return parts{part_of(a, begin, taken), part_of(b, first - begin, count - taken)};
+}
+
+// Returns the parts that merge into [first, first + count), found by the block.
 FUNCTION parts block_parts(range a, range b, u64 first, u64 count, u64 (&crossing)[2])
 {
     for (u32 k = warp_id(); k < 2; k += SIMT_WARPS) {
@@ -72,7 +103,12 @@ FUNCTION parts block_parts(range a, range b, u64 first, u64 count, u64 (&crossin
         if (lane_id() == 0) crossing[k] = at;
     }
     block_sync();
-    const u64 begin = crossing[0], end = crossing[1];
-    const u64 most = end > begin ? end - begin : 0, taken = most < count ? most : count;
-    return parts{part_of(a, begin, taken), part_of(b, first - begin, count - taken)};
+    return parts_between(a, b, first, count, crossing[0], crossing[1]);
+}
+
+// Returns the same by crossings found beforehand: found[0] of `first`, found[1] of the next tile's.
+FUNCTION parts found_parts(range a, range b, u64 first, u64 count, const u64* found)
+{
+    const bool last = first + count == a.count + b.count;
+    return parts_between(a, b, first, count, found[0], last ? a.count : found[1]);
 }

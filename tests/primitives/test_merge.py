@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from inputs import TYPES, on, same
 
 import cubc
+from cubc import _core
 
 
 def sorted_random(type, n, seed):
@@ -66,6 +67,16 @@ def test_special_values(device):
     a = np.array([-np.inf, -1, -0.0, 0.0, 1e-45, np.inf, np.nan, np.nan], np.float32)
     b = np.array([-1, 0.0, -0.0, 2, np.nan], np.float32)
     check(device, a, b)
+
+
+@pytest.mark.parametrize("tiles", [(4096, 4096), (0, 8192), (8190, 2)])
+def test_many_tiles(device, tiles, policies):
+    """Their crossings are found by a launch before the merge: from 8192 tiles on."""
+    tile, arch = 4 * 64, cubc.device_info(device)["arch"]
+    for benchmark in ("merge.keys", "merge.pairs"):
+        _core.use_policy(benchmark, {"T{ct}": "I16"}, arch, "ipt_4.tpb_64.mb_1")
+    a, b = (sorted_random("I16", count * tile, seed) for seed, count in enumerate(tiles))
+    check(device, a[: a.size - 1 if tiles[0] else 0], b)
 
 
 def test_not_sorted(device):
