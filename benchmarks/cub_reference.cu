@@ -266,18 +266,18 @@ template <class T> int run_choices(const char *algorithm, cub_call &c, cudaStrea
                                           static_cast<const uint8_t *>(c.in[1]), out,
                                           static_cast<int64_t *>(c.out[1]), c.n, stream);
     if (!std::strcmp(algorithm, "select.three_way"))
-        return cub::DevicePartition::If(
-            c.temp, c.temp_bytes, in, out, static_cast<T *>(c.out[3]), static_cast<T *>(c.out[2]),
-            static_cast<int64_t *>(c.out[1]), static_cast<int>(c.n), is_of_class<T>{1},
-            is_of_class<T>{2}, stream);
+        return cub::DevicePartition::If(c.temp, c.temp_bytes, in, out, static_cast<T *>(c.out[3]),
+                                        static_cast<T *>(c.out[2]),
+                                        static_cast<int64_t *>(c.out[1]), static_cast<int>(c.n),
+                                        is_of_class<T>{1}, is_of_class<T>{2}, stream);
 #if CUB_VERSION >= 300400
     if (!std::strcmp(algorithm, "find.if"))
         return cub::DeviceFind::FindIf(c.temp, c.temp_bytes, in, static_cast<int64_t *>(c.out[0]),
                                        is_above_1(), c.n, stream);
     if (!std::strcmp(algorithm, "reduce.argmin"))
         return cub::DeviceReduce::ArgMin(c.temp, c.temp_bytes, in, spare_item<T>(),
-                                         static_cast<int64_t *>(c.out[0]), c.n,
-                                         cuda::std::less<>(), cuda::stream_ref{stream});
+                                         static_cast<int64_t *>(c.out[0]), c.n, cuda::std::less<>(),
+                                         cuda::stream_ref{stream});
 #endif
     return UNSUPPORTED;
 }

@@ -101,8 +101,8 @@ FUNCTION void block_merge(parts p, target out, tile_shared& s)
 }
 
 // ---- a tile of a merge --------------------------------------------------------------------------
-// Writes items [first, first + TILE) of the merged ranges, or those up to their end. `found` has the
-// crossings of this tile and of the next one; where it is NULL, the block searches them.
+// Writes items [first, first + TILE) of the merged ranges, or those up to their end. `found` has
+// the crossings of this tile and of the next one; where it is NULL, the block searches them.
 FUNCTION void merge_tile(range a, range b, u64 first, target out, const u64* found, tile_shared& s)
 {
     const u64 left = a.count + b.count - first, count = left < TILE ? left : TILE;

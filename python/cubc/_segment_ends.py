@@ -16,7 +16,7 @@ from ._lazy import lazy
 from ._options import without_workspace
 
 Joined = tuple[Any, Any, Any]
-# Of an array of n items. Numbers of 64 bits without a sign may be beyond those with one.
+# A place among n items; numbers of 64 bits without a sign may be beyond those with one.
 _INSIDE = "k < 0 ? 0 : static_cast<u64>(k) < static_cast<u64>(n) ? k : n"
 
 
