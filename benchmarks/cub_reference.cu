@@ -364,7 +364,8 @@ template <class T> int run_items(cub_call &c, cudaStream_t stream)
         if (is("transform.triad")) return run_transform<T>(c, stream);
         if constexpr (std::is_same_v<T, int32_t>)
             if (is("copy_batch.buffers")) return run_copies<T>(c, stream);
-        if (begins("merge.")) return run_merge<T>(is("merge.pairs"), c, stream);
+        if (is("merge.keys") || is("merge.pairs"))
+            return run_merge<T>(is("merge.pairs"), c, stream);
         int status = run_runs<T>(algorithm, c, stream);
         if (status == UNSUPPORTED) status = run_choices<T>(algorithm, c, stream);
         return status == UNSUPPORTED ? run_segments<T>(algorithm, c, stream) : status;
