@@ -19,12 +19,16 @@
 //     TUNE_BLOCK        N, the sources of a block
 //     TUNE_STEP         what is done: see below
 //     TUNE_NORMAL       1: of M^+ M, by both factors; 0: of a Hermitian positive M
+//     TUNE_RANKS        1: sums are of the fields of several ranks (ranks.h)
 //     TUNE_STATE, TUNE_STATE_BYTES   members and size of the state (solver/solver.h)
 // Traffic: each field of the step is read once, and each that changes is written once.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #include "block.h"
 #include "block_cg.h"
 #include "grid_sums.h"
+#if TUNE_RANKS
+#include "ranks.h"
+#endif
 
 typedef TUNE_T real_t;
 typedef complex<real_t> complex_t;
@@ -72,6 +76,9 @@ struct block_update_args {
     u64 blocks; // of the launch, for a block of sources
     u64 phase;  // of the sources that are active
     u64 finish; // 0: leaves states and matrices alone
+#if TUNE_RANKS
+    rank_table* ranks;
+#endif
 };
 
 struct block_update_shared {
@@ -436,26 +443,69 @@ FUNCTION void finish_step(const block_update_args& a, u64 group, u32 active, blo
     if constexpr (STEP == STEP_DIRECTION) block_end(of, m);
 }
 
+// Returns the sources of a block that have the launch's phase, as bits.
+FUNCTION u32 active_of(const block_update_args& a, u64 group)
+{
+    u32 active = 0;
+    for (u32 k = 0; k < N; k++)
+        if (group * N + k < a.sources && a.states[group * N + k].phase == a.phase)
+            active |= 1u << k;
+    return active;
+}
+
+// True if a step is due of a block of sources: they do not go on as they are.
+FUNCTION bool is_due(const block_update_args& a, u64 group, u32 active)
+{
+    const block_sources of{a.states + group * N, active};
+    return active != 0 && (STEP >= STEP_BEGIN || !block_goes_on(a.matrices[group], of));
+}
+
+#if TUNE_RANKS
+// Sends the sums of a block of sources. The last one of the launch receives those of all of them,
+// and takes their steps. All threads of a block call this.
+FUNCTION void finish_over_ranks(const block_update_args& a, u64 group, block_update_shared& s)
+{
+    enum : u64 { COUNT = 2 * N * N };
+    f64* const sums = reinterpret_cast<f64*>(s.sums);
+    for (u64 m = thread_id(); m < mails_of(COUNT); m += SIMT_THREADS)
+        send_mail(*a.ranks, group * mails_of(COUNT) + m, sums + m * MAIL_VALUES,
+                  COUNT - m * MAIL_VALUES);
+    const u64 groups = (a.sources + N - 1) / N;
+    block_sync();
+    if (thread_id() == 0) {
+        u64 due = 0;
+        for (u64 g = 0; g < groups; g++) due += is_due(a, g, active_of(a, g));
+        s.is_last = sums_sent(*a.ranks, due);
+    }
+    block_sync();
+    if (!s.is_last) return; // same for all threads of the block
+    for (u64 g = 0; g < groups; g++) {
+        const u32 active = active_of(a, g);
+        if (!is_due(a, g, active)) continue;
+        block_sync();
+        for (u64 m = thread_id(); m < mails_of(COUNT); m += SIMT_THREADS)
+            receive_mail(*a.ranks, g * mails_of(COUNT) + m, sums + m * MAIL_VALUES,
+                         COUNT - m * MAIL_VALUES);
+        block_sync();
+        finish_step(a, g, active, s.scalars);
+        block_sync();
+    }
+}
+#endif
+
 KERNEL(block_update_words, block_update_args, block_update_shared)
 {
     const u64 group = block_id() / a.blocks;
     const u32 block = static_cast<u32>(block_id() % a.blocks);
     block_place at{group * N, a.words, 0, 0};
     task_sums sums[TASKS] = {};
-    if (thread_id() == 0) {
-        u32 active = 0;
-        for (u32 k = 0; k < N; k++)
-            if (at.first + k < a.sources && a.states[at.first + k].phase == a.phase)
-                active |= 1u << k;
-        s.active = active;
-    }
+    if (thread_id() == 0) s.active = active_of(a, group);
     block_sync();
     at.active = s.active;
-    if (at.active == 0) return; // same for all threads of all blocks of the group
+    if (!is_due(a, group, at.active)) return; // same for all threads of all blocks of the group
     const block_sources sources{a.states + group * N, at.active};
-    const bool goes_on = STEP <= STEP_BEGIN && block_goes_on(a.matrices[group], sources);
+    const bool goes_on = STEP == STEP_BEGIN && block_goes_on(a.matrices[group], sources);
     const bool keeps = STEP == STEP_BEGIN && block_keeps(a.matrices[group], sources);
-    if (goes_on && STEP != STEP_BEGIN) return;
     take_matrices(a.matrices[group], s);
     block_sync();
     for (u64 first = static_cast<u64>(block) * TURN; first < a.words && !goes_on;
@@ -474,5 +524,9 @@ KERNEL(block_update_words, block_update_args, block_update_shared)
     }
     if (!a.finish) return;
     if constexpr (WITH_SUMS) join_slices(sums, s);
-    if (join_blocks(a, group, block, s)) finish_step(a, group, at.active, s.scalars);
+    if (!join_blocks(a, group, block, s)) return;
+#if TUNE_RANKS
+    if constexpr (WITH_SUMS) return finish_over_ranks(a, group, s);
+#endif
+    finish_step(a, group, at.active, s.scalars);
 }

@@ -83,7 +83,7 @@ static cubc_status add_ranks(const problem *p, const cubc_dslash_sites *sites, d
                  extents[d], "xyzt"[d], halo.depth);
         most = larger(most, lattice_sites(p) / (uint64_t)extents[d]);
     }
-    return ranks_reserve(sites->ranks, most * fields * bytes, sources);
+    return ranks_reserve_faces(sites->ranks, most * fields * bytes);
 }
 
 bool dslash_has_kernel(const problem *p, int k)

@@ -73,13 +73,6 @@ static cubc_status check_sites(const cubc_solve_params *p)
     return CUBC_OK;
 }
 
-static cubc_status check_ranks(const cubc_solve_params *p, const solver_method *method)
-{
-    if (p->op->ranks && method == &solver_block_cg)
-        FAIL(CUBC_INVALID_ARGUMENT, "block_cg over several ranks is not handled yet: use cg");
-    return CUBC_OK;
-}
-
 static cubc_status check_shifts(const cubc_solve_params *p, const solver_method *method)
 {
     bool several = method == &solver_multishift;
@@ -245,7 +238,6 @@ cubc_status cubc_solve(cubc_device *device, const cubc_solve_params *params, cub
     solve_context context = {p, info};
     TRY(find_method(p->solver, &s.method));
     TRY(check_shifts(p, s.method));
-    TRY(check_ranks(p, s.method));
     if (s.method == &solver_multishift) {
         if (p->sloppy != p->precise)
             FAIL(CUBC_INVALID_TYPE, "multishift iterates in the precise type, %s, not in %s",

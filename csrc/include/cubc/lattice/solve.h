@@ -81,7 +81,7 @@ typedef struct cubc_domain_wall_operator {
 typedef struct cubc_operator {
     cubc_operator_kind kind;
     int lx, ly, lz, lt;
-    cubc_ranks *ranks; // as of cubc_dslash_sites; not with block_cg
+    cubc_ranks *ranks; // as of cubc_dslash_sites
     union {            // by the kind; those of Wilson-like operators begin with `wilson`
         cubc_wilson_operator wilson;
         cubc_twisted_operator twisted;
