@@ -372,6 +372,8 @@ def lattice_solve(
     order: int,
     shifts: Any,
     ranks: Any,
+    schwarz: int,
+    inner: Any,
 ) -> tuple[Any, list[tuple[bool, str, int, int, float, float, float, float]]]:
     """Solve M x = b: x, and a report of each right-hand side.
 

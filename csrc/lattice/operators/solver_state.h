@@ -50,6 +50,7 @@ enum { MOST_SHIFTS = CUBC_MOST_SHIFTS, MOST_BASIS = 8 };
     COMPLEX(step, [MOST_BASIS])                   /* GCR: of the orthogonalised directions */    \
     COMPLEX(projection, [MOST_BASIS][MOST_BASIS]) /* [k][j]: component of direction k along j */ \
     REAL(length, [MOST_BASIS])                    /* |v|^2 of the orthogonalised directions */   \
+    COMPLEX(block_step, )                         /* of the preconditioner, on this rank */      \
     WORD(shifts, )                                                                               \
     WORD(open_shifts, )        /* one bit for each shift that has not converged */               \
     REAL(shift, [MOST_SHIFTS]) /* of the systems (M^+ M + shift) x = b */                        \

@@ -6,11 +6,14 @@
 //
 // Direction k of a cycle is the residual p of that step; v = M p is made orthogonal to the earlier
 // ones (modified Gram-Schmidt) and the residual of the next step is p - alpha v, the least that
-// there is. A cycle is a round of launches and ends with an update, which adds the directions to
-// the solution, with coefficients that undo the orthogonalisation.
+// there is. With a preconditioner (schwarz.c) p is what that makes of the residual, and any p will
+// do: none has to follow from the one before. A cycle is a round of launches and ends with an
+// update, which adds the directions to the solution, with coefficients that undo the
+// orthogonalisation.
 #include "lattice/solver/solver.h"
 
-enum { P, V = MOST_BASIS + 1, FIELDS = V + MOST_BASIS }; // among work: each direction's
+// Among work: each direction's; the residual, where that is another field; the preconditioner's.
+enum { P, RESIDUAL = MOST_BASIS, V = MOST_BASIS + 1, FIELDS = V + MOST_BASIS };
 
 // ---- the steps ---------------------------------------------------------------------------------
 static const cubc_site_update add_directions = {
@@ -39,7 +42,7 @@ static const cubc_site_update length_of_only = {
 static const cubc_site_update length = {
     .scalars = {"omega"},
     .statements = "v = v - omega * u",
-    .sums = {"norm(v)", "dot_real(v, p)", "dot_imag(v, p)"},
+    .sums = {"norm(v)", "dot_real(v, r)", "dot_imag(v, r)"},
     .finish = "gcr_length",
 };
 static const cubc_site_update next_residual = {
@@ -48,13 +51,25 @@ static const cubc_site_update next_residual = {
     .sums = {"norm(n)"},
     .finish = "gcr_next_residual",
 };
+static const cubc_site_update residual_in_place = {
+    .scalars = {"alpha"},
+    .statements = "r = r - alpha * v",
+    .sums = {"norm(r)"},
+    .finish = "gcr_next_residual",
+};
 
 // ---- the method --------------------------------------------------------------------------------
 static cubc_status open(solver *s)
 {
     s->cycle = 0;
     for (int k = 0; k < FIELDS; k++) TRY(solver_zero_field(s, s->sloppy, &s->work[k]));
-    return CUBC_OK;
+    return s->schwarz ? schwarz_open(s, s->work + FIELDS) : CUBC_OK;
+}
+
+// The residual before step k.
+static const lattice_field *residual_of(const solver *s, int k)
+{
+    return &s->work[s->schwarz ? RESIDUAL : P + k];
 }
 
 static cubc_status update(solver *s)
@@ -66,7 +81,8 @@ static cubc_status update(solver *s)
                                 READ("p2", p[2]), READ("p3", p[3]), READ("p4", p[4]),
                                 READ("p5", p[5]), READ("p6", p[6]), READ("p7", p[7]))));
     TRY(solver_residual(s));
-    return solver_pass(s, UPDATE, &restart, SITE_FIELDS(READ("e", s->r), WRITE("p", p[0])));
+    return solver_pass(s, UPDATE, &restart,
+                       SITE_FIELDS(READ("e", s->r), WRITE("p", *residual_of(s, 0))));
 }
 
 // The step of a launch: direction k, against direction j.
@@ -77,31 +93,43 @@ static uint64_t step_of(int k, int j)
 
 static cubc_status orthogonalise(solver *s, int k)
 {
-    const lattice_field *p = s->work + P, *v = s->work + V;
+    const lattice_field *v = s->work + V;
     for (int j = 1; j < k; j++) {
         s->guard.step = step_of(k, j);
         TRY(solver_pass(s, ITERATE, &project_next,
                         SITE_FIELDS(WRITE("v", v[k]), READ("u", v[j - 1]), READ("w", v[j]))));
     }
     s->guard.step = step_of(k, k);
-    return solver_pass(s, ITERATE, &length,
-                       SITE_FIELDS(WRITE("v", v[k]), READ("u", v[k - 1]), READ("p", p[k])));
+    return solver_pass(
+        s, ITERATE, &length,
+        SITE_FIELDS(WRITE("v", v[k]), READ("u", v[k - 1]), READ("r", *residual_of(s, k))));
+}
+
+static cubc_status step(solver *s, int k)
+{
+    const lattice_field *v = s->work + V;
+    if (s->schwarz)
+        return solver_pass(s, ITERATE, &residual_in_place,
+                           SITE_FIELDS(WRITE("r", s->work[RESIDUAL]), READ("v", v[k])));
+    return solver_pass(s, ITERATE, &next_residual,
+                       SITE_FIELDS(WRITE("n", *residual_of(s, k + 1)),
+                                   READ("p", *residual_of(s, k)), READ("v", v[k])));
 }
 
 static cubc_status iterate(solver *s, uint64_t last_of_round)
 {
     const lattice_field *p = s->work + P, *v = s->work + V;
     int k = s->cycle++;
+    if (s->schwarz) TRY(schwarz_apply(s, s->work + FIELDS, residual_of(s, k), &p[k]));
     TRY(s->op->apply(s, &(operator_call){.in = &p[k],
                                          .out = &v[k],
-                                         .z = k ? &v[0] : &p[0],
+                                         .z = k ? &v[0] : residual_of(s, 0),
                                          .tail = k ? &project_first : &length_of_only,
                                          .phase = ITERATE,
                                          .step = step_of(k, 0)}));
     if (k) TRY(orthogonalise(s, k));
     s->guard.step = last_of_round;
-    return solver_pass(s, ITERATE, &next_residual,
-                       SITE_FIELDS(WRITE("n", p[k + 1]), READ("p", p[k]), READ("v", v[k])));
+    return step(s, k);
 }
 
 const solver_method solver_gcr = {"gcr", open, update, iterate, 1, 1, NULL, true, 0};

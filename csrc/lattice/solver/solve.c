@@ -73,6 +73,21 @@ static cubc_status check_sites(const cubc_solve_params *p)
     return CUBC_OK;
 }
 
+static cubc_status check_schwarz(const cubc_solve_params *p, const solver_method *method)
+{
+    if (p->schwarz < 0 || p->schwarz > MOST_SCHWARZ)
+        FAIL(CUBC_INVALID_ARGUMENT, "schwarz is %d: it is a number of steps from 0 to %d",
+             p->schwarz, MOST_SCHWARZ);
+    if (!p->schwarz) return CUBC_OK;
+    if (method != &solver_gcr)
+        FAIL(CUBC_INVALID_ARGUMENT, "schwarz preconditions gcr, not %s", method->name);
+    TRY(lattice_precision("the preconditioner", p->inner));
+    if (cubc_type_size(p->inner) > cubc_type_size(p->sloppy))
+        FAIL(CUBC_INVALID_TYPE, "a preconditioner in %s is more precise than iterations in %s",
+             cubc_type_name(p->inner), cubc_type_name(p->sloppy));
+    return CUBC_OK;
+}
+
 static cubc_status check_shifts(const cubc_solve_params *p, const solver_method *method)
 {
     bool several = method == &solver_multishift;
@@ -176,9 +191,10 @@ static void measure(const solver *s, double seconds, cubc_solve_info *info)
     double flops = 0,
            sites = (double)(solver_reals(s) / (uint64_t)s->shape.reals) / (double)s->shape.sources;
     for (uint64_t k = 0; k < s->shape.sources; k++)
-        flops += s->flops * sites *
-                 (double)(info[k].iterations * (uint64_t)s->method->iteration_applies +
-                          info[k].updates * (uint64_t)s->method->update_applies);
+        flops +=
+            s->flops * sites *
+            (double)(info[k].iterations * (uint64_t)(s->method->iteration_applies + s->schwarz) +
+                     info[k].updates * (uint64_t)s->method->update_applies);
     for (uint64_t k = 0; k < solutions(s); k++) {
         info[k].seconds = seconds;
         info[k].compile_seconds = s->compile_seconds;
@@ -247,12 +263,15 @@ cubc_status cubc_solve(cubc_device *device, const cubc_solve_params *params, cub
     if (s.method == &solver_block_cg && p->sloppy == CUBC_I16)
         FAIL(CUBC_INVALID_TYPE, "block_cg iterates in F64 or F32, not in fixed point");
     TRY(check_numbers(p));
+    TRY(check_schwarz(p, s.method));
     TRY(check_sites(p));
     TRY(find_shape(p, &s.row, &s.shape));
     if (!p->b || !p->x) FAIL(CUBC_INVALID_ARGUMENT, "cubc_solve: b or x is NULL");
     if (s.row->check) TRY(s.row->check(p->op));
     s.precise = p->precise;
     s.sloppy = p->sloppy;
+    s.schwarz = p->schwarz;
+    s.inner = p->schwarz ? p->inner : p->sloppy;
     s.guard.ranks = p->op->ranks;
     TRY(device->api->stream_create(device, &s.stream));
     cubc_status st = device->api->order(device, s.stream, stream);

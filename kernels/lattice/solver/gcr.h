@@ -6,7 +6,8 @@
 //                                  v_k -= omega v_j
 //     length                       alpha = <v_k, p_k> / |v_k|^2
 //     next_residual                p_{k + 1} = p_k - alpha v_k
-// where p_k is also the residual. The update that ends a cycle adds basis[k] p_k to the solution.
+// where p_k is also the residual; with a preconditioner it is another field, r in the place of p in
+// the last two lines. The update that ends a cycle adds basis[k] p_k to the solution.
 #pragma once
 #include "solver.h"
 
@@ -28,7 +29,7 @@ FUNCTION void gcr_coefficients(solver_state& s, u64 k)
     }
 }
 
-// Computes alpha = <v_k, p_k> / |v_k|^2, the step along direction k. sum: |v_k|^2, <v_k, p_k>.
+// Computes alpha = <v_k, r> / |v_k|^2, the step along direction k. sum: |v_k|^2, <v_k, r>.
 FUNCTION void gcr_length(solver_state& s, const f64* sum, u64 step)
 {
     const u64 k = step / MOST_BASIS;

@@ -17,6 +17,7 @@
 #include "gcr.h"
 #include "grid_sums.h"
 #include "multishift.h"
+#include "schwarz.h"
 #if TUNE_RANKS
 #include "ranks.h"
 #endif

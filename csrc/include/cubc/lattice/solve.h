@@ -124,6 +124,9 @@ typedef struct cubc_solve_params {
     cubc_solve_sites sites; // of the system that is solved
     int normal;             // not 0: M^+ M x = b, not by parity
     double delta;           // 0: 0.2, of CG on a Hermitian positive operator 0.1
+    int schwarz;            // "gcr": steps of its preconditioner, which are of minimal residual on
+                            // the block of a rank, with hops from other ranks left out; 0: none
+    cubc_type inner;        // F64, F32, I16: of the preconditioner
 } cubc_solve_params;
 
 typedef struct cubc_solve_info { // report of a right-hand side
@@ -133,7 +136,8 @@ typedef struct cubc_solve_info { // report of a right-hand side
     double residual;        // |b - M x| / |b| of x in `type`, on the whole lattice, computed in the
                             // precise type; |b - M x| if b is 0. NaN: all of x is NaN
     double seconds;         // of all right-hand sides together, without compilation
-    double gflops;          // of the operator only, of all right-hand sides together
+    double gflops;          // of the operator only, of all right-hand sides together. In a block it
+                            // is counted as if no hop were left out
     double compile_seconds; // before `seconds`, for kernels that were not compiled yet
 } cubc_solve_info;
 
