@@ -199,10 +199,11 @@ static PyObject *info_list(const cubc_solve_info *info, uint64_t count)
 {
     PyObject *list = PyList_New(0);
     for (uint64_t k = 0; list && k < count; k++) {
-        PyObject *one = Py_BuildValue("(OsKKdddd)", info[k].converged ? Py_True : Py_False,
+        PyObject *one = Py_BuildValue("(OsKKddddK)", info[k].converged ? Py_True : Py_False,
                                       info[k].reason, (unsigned long long)info[k].iterations,
                                       (unsigned long long)info[k].updates, info[k].residual,
-                                      info[k].seconds, info[k].gflops, info[k].compile_seconds);
+                                      info[k].seconds, info[k].gflops, info[k].compile_seconds,
+                                      (unsigned long long)info[k].sums);
         int failed = one ? PyList_Append(list, one) : -1;
         Py_XDECREF(one);
         if (failed) Py_CLEAR(list);

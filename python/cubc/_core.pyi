@@ -374,10 +374,10 @@ def lattice_solve(
     ranks: Any,
     schwarz: int,
     inner: Any,
-) -> tuple[Any, list[tuple[bool, str, int, int, float, float, float, float]]]:
+) -> tuple[Any, list[tuple[bool, str, int, int, float, float, float, float, int]]]:
     """Solve M x = b: x, and a report of each right-hand side.
 
-    A report has the values of a `lattice.SolveInfo`, in order, up to `compile_seconds`.
+    A report has the values of a `lattice.SolveInfo`, in order, up to `sums`.
     """
 
 def field_infos(path: str | bytes | os.PathLike[Any], flags: int, /) -> list[dict[str, Any]]:

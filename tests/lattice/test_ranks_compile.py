@@ -1,7 +1,7 @@
 """Kernels that only lattices over ranks have compile for GPUs. Needs NVRTC, but no GPU."""
 
 import pytest
-from ranks_compile import compile_for, library
+from ranks_compile import compile_for, library, sums_of_ca_cg
 
 SITES = {
     "TUNE_THREADS_PER_BLOCK": 64,
@@ -51,6 +51,35 @@ BLOCK = {
     "TUNE_NORMAL": 1,
     "TUNE_RANKS": 1,
 }
+FIELDS = [f"s{k}" for k in range(5)] + [f"w{k}" for k in range(4)]
+SUMS = sums_of_ca_cg()
+
+
+def passes(type, real, written, statements, sums, finish):
+    """The macros of a pass over the fields of communication-avoiding conjugate gradients."""
+    listed, changed = (" ".join(f"X({f}, {type})" for f in fields) for fields in (FIELDS, written))
+    return {
+        **{f"TUNE_L{d}": 8 for d in "XYZT"},
+        "TUNE_THREADS_PER_BLOCK": 128,
+        "TUNE_MIN_BLOCKS": 4,
+        "TUNE_SITES_PER_THREAD": 1,
+        "TUNE_REALS": 24,
+        "TUNE_PARTS": 1,
+        "TUNE_REAL": real,
+        "TUNE_FIELDS(X)": listed,
+        "TUNE_WRITTEN(X)": changed,
+        "TUNE_HELD(X)": changed if type == "i16" else "",
+        "TUNE_FLOATS(X)": "" if type == "i16" else changed,
+        "TUNE_STATEMENTS": statements,
+        "TUNE_SCALARS(X)": "",
+        "TUNE_SUMS": len(sums),
+        "TUNE_ADD(X)": " ".join(f"X({k}, ({term}))" for k, term in enumerate(sums)),
+        "TUNE_FINISH": finish,
+        "TUNE_RANKS": 1,
+    }
+
+
+PRODUCTS = ("ca_products(*state, s0, s1, s2, s3, s4, w0, w1, w2, w3)", [], "")
 OPEN = {"TUNE_OPEN": 12}
 RANKS = {"TUNE_RANKS": 1, "TUNE_CUT": 8}
 CASES = {
@@ -68,6 +97,13 @@ CASES = {
     "open, staggered": ("dslash_staggered.cu", SITES | OPEN | STAGGERED),
     "faces": ("dslash_wilson.cu", SITES | RANKS),
     "faces, staggered": ("dslash_staggered.cu", SITES | RANKS | STAGGERED),
+    "thirty sums": ("field_update.cu", passes("f64", "f64", [], "", SUMS, "ca_gram")),
+    "thirty sums, half": (
+        "field_update.cu",
+        passes("i16", "f32", [], "", SUMS, "ca_gram_of_positive"),
+    ),
+    "combinations": ("field_update.cu", passes("f32", "f32", FIELDS[5:], *PRODUCTS)),
+    "combinations, half": ("field_update.cu", passes("i16", "f32", FIELDS[5:], *PRODUCTS)),
     **{
         f"block of sources, step {k}": ("block_update.cu", BLOCK | {"TUNE_STEP": k}) for k in (0, 4)
     },
@@ -82,6 +118,10 @@ def nvrtc():
 @pytest.mark.parametrize("case", CASES)
 def test_kernels_over_ranks_compile(nvrtc, case):
     assert compile_for(nvrtc, *CASES[case]) == ""
+
+
+def test_the_sums_are_all_there():
+    assert len(SUMS) == len(set(SUMS)) == 30
 
 
 def test_what_does_not_compile(nvrtc):

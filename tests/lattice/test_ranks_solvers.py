@@ -16,12 +16,19 @@ PART = (4, 2, 4, 4)  # X, Y, Z, T of a rank
 GRIDS = {2: (1, 1, 1, 2), 4: (1, 1, 2, 2)}
 KAPPA = 0.12
 SOURCES = 5
-SOLVES = {  # method and options of each, to a tolerance
-    "block": ({"solver": "block_cg", "sloppy": "single"}, 1e-9),
-    "blocks": ({"solver": "block_cg"}, 1e-9),  # of more sources than one block takes
-    "schwarz": ({"solver": "gcr", "schwarz": 4}, 1e-9),
-    "half": ({"solver": "gcr", "schwarz": 4, "sloppy": "half"}, 1e-9),
+SOLVES = {  # by the number of ranks: method and options of each
+    2: {
+        "block": {"solver": "block_cg", "sloppy": "single"},
+        "schwarz": {"solver": "gcr", "schwarz": 4, "sloppy": "half"},
+        "ca": {"solver": "ca_cg", "sloppy": "half"},
+    },
+    4: {
+        "blocks": {"solver": "block_cg"},  # of more sources than one block takes
+        "schwarz": {"solver": "gcr", "schwarz": 4},
+        "ca": {"solver": "ca_cg"},
+    },
 }
+TOLERANCE = 1e-9
 
 
 def extent_of(grid):
@@ -45,7 +52,9 @@ def left_of(b, operator, x):
 
 
 def reports_of(info):
-    return [(one.iterations, one.updates, one.residual) for one in info.sources or (info,)]
+    return [
+        (one.iterations, one.updates, one.residual, one.sums) for one in info.sources or (info,)
+    ]
 
 
 # ---- ranks that are processes -------------------------------------------------------------------
@@ -55,8 +64,8 @@ def solve_everywhere(comm):
     grid = lattice.Grid(GRIDS[comm.size], comm, timeout=60)
     links, b = system(extent_of(grid.grid))
     D = lattice.Wilson(lattice.Gauge(grid.part(links), grid=grid), KAPPA)
-    for name, (options, tol) in SOLVES.items():
-        x, info = D.solve(grid.part(sources_of(name, b), 1), tol=tol, **options)
+    for name, options in SOLVES[comm.size].items():
+        x, info = D.solve(grid.part(sources_of(name, b), 1), tol=TOLERANCE, **options)
         found[f"x of {name}"] = grid.gather(x, 1)
         found[name] = comm.allgather(reports_of(info))
     if comm.rank == 0:
@@ -69,12 +78,12 @@ def test_all_ranks_find_the_solution(tmp_path, device, size):
     found = np.load(tmp_path / "found.npz")
     links, b = system(extent_of(GRIDS[size]))
     D = lattice.Wilson(lattice.Gauge(links, device=device), KAPPA)
-    for name, (options, tol) in SOLVES.items():
+    for name, options in SOLVES[size].items():
         reports = found[name]
         assert (reports == reports[0]).all(), name  # to the last bit
         given = sources_of(name, b)
-        assert (left_of(given, D, found[f"x of {name}"]) < tol).all(), name
-        _, alone = D.solve(given, tol=tol, **options)
+        assert (left_of(given, D, found[f"x of {name}"]) < TOLERANCE).all(), name
+        _, alone = D.solve(given, tol=TOLERANCE, **options)
         assert reports[0, :, 0].max() <= 1.3 * alone.iterations + 8, name
 
 
@@ -274,3 +283,26 @@ def test_no_preconditioner(cut, options, error, says):
     own, _, b = cut
     with pytest.raises(error, match=says):
         own.solve(b, **options)
+
+
+# ---- sums over ranks ----------------------------------------------------------------------------
+@pytest.mark.parametrize("options", [{}, {"normal": True}, {"sloppy": "single"}])
+def test_four_iterations_have_one_sum(cut, options):
+    """Two that bound the eigenvalues, and two of each update, come on top; cg has two of each."""
+    own, whole, b = cut
+    x, info = own.solve(b, solver="ca_cg", **options)
+    expected, of_cg = own.solve(b, solver="cg", **options)
+    np.testing.assert_allclose(x, expected, rtol=0, atol=1e-7)
+    for ca, cg in zip(info.sources, of_cg.sources, strict=True):
+        assert ca.sums == 2 + 2 * ca.updates + ca.iterations // 4
+        assert cg.sums == 2 * cg.updates + 2 * cg.iterations
+    assert info.sums < 0.4 * of_cg.sums
+    assert whole.solve(b, solver="ca_cg", **options)[1].sums == 0  # nobody else has any
+
+
+def test_steps_of_a_block_have_no_sums(cut):
+    """They are as many as without the preconditioner, for as many iterations."""
+    own, _, b = cut
+    took = [own.solve(b[0], solver="gcr", schwarz=steps, maxiter=8)[1] for steps in (0, 1, 6)]
+    assert [info.iterations for info in took] == [8, 8, 8]
+    assert took[0].sums == took[1].sums == took[2].sums > 0

@@ -25,6 +25,14 @@ def state():
     return {"TUNE_STATE": listed + ";", "TUNE_STATE_BYTES": size}
 
 
+def sums_of_ca_cg():
+    """The sums of the largest pass over fields: of communication-avoiding conjugate gradients."""
+    text = (ROOT / "csrc/lattice/solver/ca_cg.c").read_text()
+    return re.findall(
+        r'"([a-z_]+\([^"]*\))"', re.search(r"#define GRAM(.*?)enum", text, re.DOTALL)[1]
+    )
+
+
 def library():
     """NVRTC of the environment, or None."""
     spec = importlib.util.find_spec("nvidia")

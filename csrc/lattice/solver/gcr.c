@@ -132,4 +132,4 @@ static cubc_status iterate(solver *s, uint64_t last_of_round)
     return step(s, k);
 }
 
-const solver_method solver_gcr = {"gcr", open, update, iterate, 1, 1, NULL, true, 0};
+const solver_method solver_gcr = {"gcr", open, update, iterate, 1, 1, NULL, true, 0, 0};

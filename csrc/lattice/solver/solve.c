@@ -2,9 +2,9 @@
 //
 // The way of a call: solve_steps runs twice, first as a dry run (dry_run.c), which compiles all
 // kernels. It takes the caller's fields (solve_fields.c), opens the operator by its row
-// (operator_row.c) and runs rounds (solver.c) of the method (cg.c, block_cg.c, bicgstab.c, gcr.c,
-// multishift.c), each launch of which is an operator's (schur.c, wilson.c) or a pass over fields
-// (solver_pass).
+// (operator_row.c) and runs rounds (solver.c) of the method (cg.c, block_cg.c, ca_cg.c, bicgstab.c,
+// gcr.c, multishift.c), each launch of which is an operator's (schur.c, wilson.c) or a pass over
+// fields (solver_pass).
 #include "lattice/solver/solve.h"
 #include "lattice/operators/lattice_problem.h"
 #include "lattice/solver/dry_run.h"
@@ -13,8 +13,8 @@
 #include <math.h>
 #include <string.h>
 
-static const solver_method *const methods[] = {&solver_cg, &solver_block_cg, &solver_bicgstab,
-                                               &solver_gcr, &solver_multishift};
+static const solver_method *const methods[] = {
+    &solver_cg, &solver_block_cg, &solver_ca_cg, &solver_bicgstab, &solver_gcr, &solver_multishift};
 
 static const uint64_t most_iterations = UINT64_C(1) << 48; // longer than anybody waits
 
@@ -135,7 +135,9 @@ cubc_status cubc_solve_reports(const cubc_solve_params *params, uint64_t *count)
 }
 
 // ---- states -------------------------------------------------------------------------------------
-enum { ROUNDINGS = 16 }; // drop of a residual, in epsilons, at which roundings outweigh it
+// In epsilons: drop of a residual at which roundings outweigh it, and part of a direction's square
+// that is nothing but roundings.
+enum { ROUNDINGS = 16, PIVOT_ROUNDINGS = 64 };
 static cubc_status open_states(solver *s, const cubc_solve_params *p)
 {
     bool on_cpu = strcmp(s->device->info.kind, "cpu") == 0;
@@ -144,8 +146,8 @@ static cubc_status open_states(solver *s, const cubc_solve_params *p)
            delta = p->delta > 0 ? p->delta : usual,
            least = fmin(delta, ROUNDINGS * solve_epsilon(p->sloppy));
     // A block has one thread on the cpu and whole warps elsewhere.
-    s->guard.parts_n =
-        CUBC_MOST_SUMS * (on_cpu ? sites : sites / 32 + sources * (uint64_t)s->shape.inner);
+    s->guard.parts_n = (uint64_t)(s->method->sums ? s->method->sums : USUAL_SUMS) *
+                       (on_cpu ? sites : sites / 32 + sources * (uint64_t)s->shape.inner);
     void *memory;
     TRY(solver_alloc(s, s->guard.parts_n * sizeof(double), &memory));
     s->guard.parts = memory;
@@ -162,6 +164,7 @@ static cubc_status open_states(solver *s, const cubc_solve_params *p)
                                       .drop = delta * delta,
                                       .most_drop = least * least,
                                       .sigma = {1},
+                                      .least_pivot = PIVOT_ROUNDINGS * solve_epsilon(p->sloppy),
                                       .least = HUGE_VAL,
                                       .shifts = (uint64_t)s->shifts};
     for (uint64_t k = 0; k < sources && s->shifts; k++)
@@ -182,7 +185,8 @@ static void describe(const solver *s, cubc_solve_info *info)
             (cubc_solve_info){.converged = state->phase == CONVERGED || state->phase == NO_SOURCE,
                               .reason = solve_reason(state->phase),
                               .iterations = state->iterations,
-                              .updates = state->updates};
+                              .updates = state->updates,
+                              .sums = state->sums};
     }
 }
 

@@ -61,6 +61,8 @@ struct lattice_operator {
     cubc_status (*whole)(solver *s, const lattice_field x[2], const lattice_field out[2]);
 };
 
+enum { USUAL_SUMS = 8 };
+
 typedef struct solver_method solver_method;
 struct solver_method {
     const char *name;
@@ -71,6 +73,7 @@ struct solver_method {
     const solver_method *of_positive;      // the same for Hermitian positive M; NULL: this one
     bool compacts; // sources that have stopped may leave the batch (compact.c)
     double delta;  // drop of the residual at which an update is due; 0: that of most methods
+    int sums;      // of a pass, at most; 0: USUAL_SUMS
 };
 
 // The actions of a solve on the device: those of a run (solver.c), or of a dry run (dry_run.c).
@@ -112,7 +115,7 @@ struct solver {
     void *matrices;                          // block_cg: those of its blocks
     double *block_parts;                     // and partial sums
     uint64_t block_parts_n;
-    int cycle;                 // steps of GCR in the round that is queued
+    int cycle;                 // steps of GCR, or of CA-CG, in the round that is queued
     void *memory[MOST_FIELDS]; // all device memory of the solve
     int memory_count;
 };
@@ -154,8 +157,8 @@ void solver_settle(solver *s);
 // Queues a round: iterations of the method, and its update.
 cubc_status solver_queue_round(solver *s);
 
-extern const solver_method solver_cg, solver_cg_positive, solver_block_cg, solver_bicgstab,
-    solver_gcr, solver_multishift, solver_multishift_positive;
+extern const solver_method solver_cg, solver_cg_positive, solver_block_cg, solver_ca_cg,
+    solver_bicgstab, solver_gcr, solver_multishift, solver_multishift_positive;
 // ---- schwarz.c ----------------------------------------------------------------------------------
 enum { SCHWARZ_FIELDS = 3, MOST_SCHWARZ = 64 }; // its fields among work; steps
 // The preconditioner of GCR, in s->schwarz steps: makes its fields, and applies it to a residual.

@@ -105,6 +105,7 @@ typedef struct cubc_solve_params {
     const cubc_operator *op;
     const char *solver;   // "cg": of the normal equations, unless M is Hermitian and positive;
                           // "block_cg": of up to 12 sources in one Krylov space, sloppy not I16;
+                          // "ca_cg": as cg, four iterations at a time with one sum over ranks;
                           // "bicgstab"; "gcr": restarted after 8 directions; "multishift": not by
                           // parity, in the precise type only
     const double *shifts; // of several systems (M^+ M + shift) x = b, or (M + shift) x = b where M
@@ -139,6 +140,7 @@ typedef struct cubc_solve_info { // report of a right-hand side
     double gflops;          // of the operator only, of all right-hand sides together. In a block it
                             // is counted as if no hop were left out
     double compile_seconds; // before `seconds`, for kernels that were not compiled yet
+    uint64_t sums;          // over the ranks of the operator: each waits for all of them
 } cubc_solve_info;
 
 // The number of reports of a solve: one for each right-hand side and shift. It checks no more than
