@@ -107,14 +107,18 @@ def test_blocks_of_sources_on_one_rank(cut, options):
     np.testing.assert_allclose(x, expected, rtol=0, atol=1e-8)
 
 
-def test_sums_of_many_threads(cut, policies):
-    """The variants of GPUs: threads of a block send the mails of a matrix."""
+def test_sums_of_many_threads(cut, policies, monkeypatch):
+    """The variants of GPUs, under a random order of threads: several mails for a sum."""
     own, _, b = cut
-    place = dict(zip("XYZT", PART, strict=True)) | {"Sources": SOURCES}
+    monkeypatch.setenv("CUBC_SIMT_SEED", "7")
+    double, place = {"T{ct}": "F64"}, dict(zip("XYZT", PART, strict=True)) | {"Sources": SOURCES}
     for label in ("tpb_32.mb_1.wpt_1.wav_2", "tpb_96.mb_1.wpt_1.wav_1"):
-        _core.use_policy("block_update.direction", {"T{ct}": "F64"}, "cpu", label, place)
+        _core.use_policy("block_update.direction", double, "cpu", label, place)
         x, info = own.solve(b, solver="block_cg")
         assert info.converged and (left_of(b, own, x) < 1e-10).all()
+    _core.use_policy("field_update.cg", double, "cpu", "tpb_64.mb_1.spt_1", place)
+    x, info = own.solve(b, solver="ca_cg")
+    assert info.converged and (left_of(b, own, x) < 1e-10).all()
 
 
 # ---- the preconditioner of Schwarz --------------------------------------------------------------
@@ -189,6 +193,36 @@ def test_hops_across_edges_are_left_out(device, kind, options, directions):
     found = cut_off(psi) - whole(psi)
     assert np.linalg.norm(expected) > 0.1 * np.linalg.norm(psi)
     assert np.linalg.norm(found - expected) < bound * np.linalg.norm(psi)
+
+
+@pytest.mark.parametrize("keep", [0, 1])
+def test_open_edges_in_blocks_of_many_threads(policies, keep):
+    """The variants of GPUs, which keep the links of several sources or not."""
+    links, b = system(PART, 3)
+    gauge = lattice.Gauge(links, device="cpu")
+    D = opened(lattice.Wilson(gauge, KAPPA), "zt")
+    expected = D(b)
+    label = f"tpb_64.mb_1.spt_2.sf_1.kl_{keep}.bx_1.by_1.bz_1.bt_1.sz_7.ld_0.ll_0.cv_0"
+    place = dict(zip("XYZT", PART, strict=True)) | {"Sources": 3}
+    _core.use_policy("dslash.wilson.r12", {"T{ct}": "F64"}, "cpu", label, place)
+    np.testing.assert_allclose(D(b), expected, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [({"open": 16}, "open is 16"), ({"open": -1}, "open is -1"), ({"ranks": 1}, "has no faces")],
+)
+def test_edges_that_are_refused(given, says):
+    links, b = system(PART, 1)
+    own = lattice.Grid(cut="t", device="cpu")
+    D = lattice.Wilson(lattice.Gauge(links, grid=own, device="cpu"), KAPPA)
+    mask = given.get("open", 8)
+    ranks = {"ranks": own._ranks} if "ranks" in given else {}
+    D._call = lambda kernel, fields, stream: _core.call(
+        kernel, fields | {"open": mask} | ranks, stream=stream
+    )
+    with pytest.raises(ValueError, match=says):
+        D(b)
 
 
 @pytest.mark.parametrize("even_odd", [True, False])

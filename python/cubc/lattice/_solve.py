@@ -199,9 +199,9 @@ def solve(
     normal : bool
         True solves M^+ M x = b.
     delta : float, optional
-        Factor for updates, see `sloppy`; by default 0.2, and 0.1 for "cg" on a Hermitian positive
-        operator, as that of staggered fermions. An update waits for the end of a round of eight
-        iterations.
+        Factor for updates, see `sloppy`; by default 0.2, and 0.1 for "cg" and "ca_cg" on a
+        Hermitian positive operator, as that of staggered fermions. An update waits for the end of a
+        round of eight iterations.
     schwarz : int
         Steps of the additive Schwarz preconditioner of "gcr": minimal residual on the block of a
         rank of a `Grid`, with hops from other ranks left out; up to 64, 0 for none. The steps send
