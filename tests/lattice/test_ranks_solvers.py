@@ -241,7 +241,7 @@ def test_the_block_of_a_rank_ends_at_its_faces(device, cut, even_odd):
             x, info = D.solve(b, **options)
             assert info.converged and (left_of(b, D, x) < 1e-10).all()
             took.append(info.iterations)
-    assert took[0] == took[1] and took[2] > took[3]
+    assert abs(took[0] - took[1]) <= 1 and took[2] > took[3] + 2
 
 
 @pytest.mark.parametrize(
@@ -335,8 +335,9 @@ def test_four_iterations_have_one_sum(cut, options):
 
 
 def test_steps_of_a_block_have_no_sums(cut):
-    """They are as many as without the preconditioner, for as many iterations."""
+    """They are as many as without it: three an iteration, besides those of source and updates."""
     own, _, b = cut
     took = [own.solve(b[0], solver="gcr", schwarz=steps, maxiter=8)[1] for steps in (0, 1, 6)]
     assert [info.iterations for info in took] == [8, 8, 8]
-    assert took[0].sums == took[1].sums == took[2].sums > 0
+    of_a_round = 8 * 3 - 1  # the first direction is orthogonal to none
+    assert [info.sums for info in took] == [of_a_round + 4] * 3

@@ -103,6 +103,7 @@ FUNCTION complex<F> narrowed(c128 z)
 }
 #define TAKE_SCALAR(name) const auto name = narrowed<real_t>(state->name);
 #define BASIS(k) narrowed<real_t>(state->basis[k])
+#define OMEGA(j) narrowed<real_t>(state->projection[a.guard.step][j])
 #define ALONG(k) narrowed<real_t>(state->along[k])
 #define SHIFTED(name) narrowed<real_t>(state->name[a.guard.step])
 #define TAKE_SUM(k, term) sums.value[k] += static_cast<f64>(term);
