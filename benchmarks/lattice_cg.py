@@ -5,7 +5,7 @@ Links are rows of 1 + 0.25 G made orthonormal, of G uniform in [-1, 1) (plaquett
 kernels are there.
 
     python benchmarks/lattice_cg.py [extent ...] [--solvers NAME ...] [--delta D] [--json]
-        [--maxiter N]
+        [--maxiter N] [--schwarz STEPS]
 """
 
 import argparse
@@ -52,6 +52,7 @@ def main():
         "--delta", type=float, default=0.2, help="an update after so much of a drop"
     )
     parser.add_argument("--maxiter", type=int, default=2000)
+    parser.add_argument("--schwarz", type=int, default=0, help="steps of the preconditioner of gcr")
     cells.add_option(parser)
     options = parser.parse_args()
     found = []
@@ -64,7 +65,8 @@ def main():
         how = {"maxiter": options.maxiter, "delta": options.delta}
         for sloppy, solver in itertools.product(("double", "single", "half"), options.solvers):
             for _ in range(2):
-                _, info = D.solve(b, solver=solver, sloppy=sloppy, **how)
+                more = {"schwarz": options.schwarz} if solver == "gcr" else {}
+                _, info = D.solve(b, solver=solver, sloppy=sloppy, **how, **more)
             each = 1e6 * info.seconds / max(info.iterations, 1)
             print(
                 f"{extent:3d}^4 {solver:9s} {sloppy:7s} {info.iterations:5d} iterations "
@@ -76,7 +78,7 @@ def main():
                 "benchmark": "solve",
                 "type": "double" if sloppy == "double" else f"double, {sloppy} inside",
                 "size": f"{extent}^4",
-                "case": solver,
+                "case": f"{solver}, schwarz {options.schwarz}" if any(more.values()) else solver,
                 "cubc": round(each, 2),
                 "unit": "us an iteration",
                 "iterations": info.iterations,

@@ -1,6 +1,7 @@
 """Hops and solves over several GPUs of a host, beside one GPU that has as large a part.
 
     python benchmarks/lattice_ranks.py [--ranks 2] [--cut z] [--volumes 32 ...] [--json]
+        [--solves 16x16x16x16 ...] [--solvers cg gcr schwarz ...] [--steps 8]
 
 A rank is a process with a GPU of its own; T is cut. Volumes are those of a rank's part.
 
@@ -8,13 +9,15 @@ wilson   the Wilson Dslash of one parity, links of 12 numbers, and improved, the
          fermions, long links of 13: microseconds of a call among many in one CUDA graph, which all
          ranks launch at once; that of the slowest rank. `alone` is the same part on one GPU that
          has no neighbours. QUDA's are those of its develop branch at 9521952c on two H200s.
-solve    an iteration of conjugate gradients, half inside double; `alone` is all of the lattice on
-         one GPU (lattice_cg.py has the links).
+solve    an iteration of a solver, half inside double, and milliseconds of the solve; `alone` is all
+         of the lattice on one GPU (lattice_cg.py has the links). `schwarz` is gcr preconditioned by
+         so many steps in half precision.
 
 With --ranks 1 a GPU is its own neighbour: what faces cost without a link to another.
 """
 
 import argparse
+import itertools
 import multiprocessing
 import os
 import statistics
@@ -110,8 +113,13 @@ def hop(name, extent, precision, grid, comm):
     return found
 
 
-def solve(extent, grid, comm):
-    """Seconds of an iteration over the ranks, and of one GPU that has all of the lattice."""
+def method_of(name, steps):
+    """Options of a solve."""
+    return {"solver": "gcr", "schwarz": steps} if name == "schwarz" else {"solver": name}
+
+
+def solve(extent, grid, comm, method):
+    """Reports of a solve over the ranks, and on one GPU that has all of the lattice."""
     whole = tuple(e * n for e, n in zip(extent, grid.grid, strict=True))
     rng = np.random.default_rng(1)
     b = rng.normal(size=(*whole[::-1], 4, 3)) + 1j * rng.normal(size=(*whole[::-1], 4, 3))
@@ -122,9 +130,8 @@ def solve(extent, grid, comm):
         mine = grid.part(b) if over else b
         for _ in range(3):
             comm.allgather(None)
-            _, info = D.solve(mine, sloppy="half", tol=1e-10, maxiter=2000)
-        found.append(max(comm.allgather(info.seconds / info.iterations)))
-        found.append(info.iterations)
+            _, info = D.solve(mine, sloppy="half", tol=1e-10, maxiter=2000, **method)
+        found.append((max(comm.allgather(info.seconds)), info.iterations))
     return found
 
 
@@ -160,17 +167,21 @@ def rank_of(rank, options, values, barrier):
             if peer and options.ranks == 2:
                 cell |= {"peer": peer, "ratio": round(peer / over * 1e-6, 2)} | QUDA_ORIGIN
             note(cell, over, alone)
-    for volume in options.solves if options.ranks > 1 else ():
-        extent = extent_of(volume)
-        over, iterations, alone, of_alone = solve(extent, grid, comm)
+    solves = itertools.product(options.solves, options.solvers) if options.ranks > 1 else ()
+    for volume, solver in solves:
+        extent, method = extent_of(volume), method_of(solver, options.steps)
+        (over, iterations), (alone, of_alone) = solve(extent, grid, comm, method)
         cell = {
             "type": "double, half inside",
             "size": "x".join(map(str, extent)),
-            "case": f"solve cg, {options.ranks} ranks",
+            "case": f"solve {solver}, {options.ranks} ranks",
             "unit": "us an iteration",
             "iterations": iterations,
+            "ms": round(over * 1e3, 3),
         }
-        note(cell, over, alone, of_alone)
+        if solver == "schwarz":
+            cell["steps"] = options.steps
+        note(cell, over / iterations, alone / of_alone, of_alone)
     if rank == 0:
         cells.put_asked(found, cubc.device_info(), options)
 
@@ -181,6 +192,8 @@ def main():
     parser.add_argument("--cut", default="t", help="directions with faces to an own neighbour")
     parser.add_argument("--volumes", nargs="*", default=[], help="some of them; all")
     parser.add_argument("--solves", nargs="*", default=SOLVES)
+    parser.add_argument("--solvers", nargs="+", default=["cg"])
+    parser.add_argument("--steps", type=int, default=8, help="of the preconditioner of schwarz")
     cells.add_option(parser)
     options = parser.parse_args()
     spawn = multiprocessing.get_context("spawn")

@@ -283,7 +283,7 @@ def lattice():
         assert D.solve(x, precision="single", tol=1e-4)[1].converged
     assert np.isfinite(D.trace_log())
     W = cubc.lattice.Wilson(u, 0.1)
-    for solver in ("cg", "bicgstab", "gcr"):
+    for solver in ("cg", "ca_cg", "bicgstab", "gcr"):
         assert W.solve(x, solver=solver, sloppy="half")[1].converged
     assert W.solve(x, solver="multishift", shifts=[0.1, 1.0])[1].converged
 

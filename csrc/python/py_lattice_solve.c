@@ -16,7 +16,8 @@ enum { SOURCE, GUESS }; // inputs; then the operator's
 enum { MOST_PARAMETERS = 16 };
 
 typedef struct arguments { // borrowed
-    PyObject *parameters, *b, *x0, *out, *extents, *stream, *precise, *sloppy, *shifts, *ranks;
+    PyObject *parameters, *b, *x0, *out, *extents, *stream, *precise, *sloppy, *shifts, *ranks,
+        *inner;
     const operator_row *row;
     PyObject *values[MOST_PARAMETERS]; // of the row's fields; NULL: not given
     double shift[CUBC_MOST_SHIFTS];
@@ -165,11 +166,11 @@ static int prepare(py_call *c, arguments *a, cubc_operator *op, cubc_solve_param
     const py_view *b = &c->in[SOURCE];
     if (!PyArg_ParseTuple(a->extents, "iiii", &op->lx, &op->ly, &op->lz, &op->lt) ||
         (a->ranks && py_ranks(a->ranks, &op->ranks) < 0) || py_dtype(a->precise, &p->precise) < 0 ||
-        py_dtype(a->sloppy, &p->sloppy) < 0 || py_call_view_out(c, 0, a->out) < 0 ||
-        take_parameters(a) < 0 || view_inputs(c, a) < 0 || parts_of(b, &p->type, &p->n) < 0 ||
-        py_call_device(c, NULL, a->stream) < 0 || py_call_stage_inputs(c) < 0 ||
-        fill_parameters(c, a, op) < 0 || take_shifts(a, p) < 0 || prepare_out(c, p) < 0 ||
-        (a->x0 && p->shift_count == 0 && stage_out(c) < 0))
+        py_dtype(a->sloppy, &p->sloppy) < 0 || py_dtype(a->inner, &p->inner) < 0 ||
+        py_call_view_out(c, 0, a->out) < 0 || take_parameters(a) < 0 || view_inputs(c, a) < 0 ||
+        parts_of(b, &p->type, &p->n) < 0 || py_call_device(c, NULL, a->stream) < 0 ||
+        py_call_stage_inputs(c) < 0 || fill_parameters(c, a, op) < 0 || take_shifts(a, p) < 0 ||
+        prepare_out(c, p) < 0 || (a->x0 && p->shift_count == 0 && stage_out(c) < 0))
         return -1;
     if (c->out[0].view.type != b->type) {
         PyErr_SetString(PyExc_TypeError, "out must have the dtype of b");
@@ -198,10 +199,11 @@ static PyObject *info_list(const cubc_solve_info *info, uint64_t count)
 {
     PyObject *list = PyList_New(0);
     for (uint64_t k = 0; list && k < count; k++) {
-        PyObject *one = Py_BuildValue("(OsKKdddd)", info[k].converged ? Py_True : Py_False,
+        PyObject *one = Py_BuildValue("(OsKKddddK)", info[k].converged ? Py_True : Py_False,
                                       info[k].reason, (unsigned long long)info[k].iterations,
                                       (unsigned long long)info[k].updates, info[k].residual,
-                                      info[k].seconds, info[k].gflops, info[k].compile_seconds);
+                                      info[k].seconds, info[k].gflops, info[k].compile_seconds,
+                                      (unsigned long long)info[k].sums);
         int failed = one ? PyList_Append(list, one) : -1;
         Py_XDECREF(one);
         if (failed) Py_CLEAR(list);
@@ -231,10 +233,10 @@ static PyObject *solution(py_call *c, const cubc_solve_params *p)
 
 static PyObject *lattice_solve(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"operator", "parameters", "b",      "x0",     "out",
-                            "extents",  "stream",     "solver", "tol",    "maxiter",
-                            "precise",  "sloppy",     "sites",  "normal", "delta",
-                            "order",    "shifts",     "ranks",  NULL};
+    static char *names[] = {"operator", "parameters", "b",     "x0",      "out",     "extents",
+                            "stream",   "solver",     "tol",   "maxiter", "precise", "sloppy",
+                            "sites",    "normal",     "delta", "order",   "shifts",  "ranks",
+                            "schwarz",  "inner",      NULL};
     arguments a = {0};
     cubc_operator op = {0};
     cubc_solve_params p = {0};
@@ -242,11 +244,11 @@ static PyObject *lattice_solve(PyObject *self, PyObject *args, PyObject *keyword
     const char *name;
     int order, sites;
     (void)self;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "sO!OOOOOsdKOOipdiOO:lattice_solve", names,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "sO!OOOOOsdKOOipdiOOiO:lattice_solve", names,
                                      &name, &PyDict_Type, &a.parameters, &a.b, &a.x0, &a.out,
                                      &a.extents, &a.stream, &p.solver, &p.tolerance, &iterations,
                                      &a.precise, &a.sloppy, &sites, &p.normal, &p.delta, &order,
-                                     &a.shifts, &a.ranks) ||
+                                     &a.shifts, &a.ranks, &p.schwarz, &a.inner) ||
         py_binding_refuse(PyExc_ValueError, "a solve cannot be bound: the host looks at its "
                                             "residual, and repeats recorded rounds itself; bind "
                                             "the operator, as cubc.bind(operator, x, out=y)") < 0)

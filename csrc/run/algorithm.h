@@ -27,7 +27,7 @@ enum {
     MAX_OPERANDS = 8, // of all lazy inputs
     MAX_OUTPUTS = 4,
     MAX_LAZY = 2, // inputs of one call
-    MAX_TEXTS = 16,
+    MAX_TEXTS = 40,
     MAX_FIELDS = 32,
     MAX_AXES = 5, // that operands of a lazy input need to be told apart along
     MAX_AXIS_VALUES = 16

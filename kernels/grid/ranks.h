@@ -22,13 +22,13 @@ struct rank_table {
     u64 nanoseconds; // that a wait lasts at most
     u64 rank, ranks;
     u64 slots_at, slot_bytes;  // of faces in a window
-    u64* sums;                 // sums taken so far, of each state of a solver
+    u64* sums;                 // sent so far, of each place for a mail
     u8* mine;                  // the window of this rank
     u8* neighbour[RANK_FACES]; // the windows of those behind face 2 * direction + (1: upper)
     u8** windows;              // of all ranks
 };
 
-// A window: the reason of a failure, a flag for each face, mail of sums, then the faces.
+// A window: the reason of a failure, a flag for each face, mails of sums, then the faces.
 enum : u64 { FAILED_AT = 0, FLAGS_AT = 64, MAIL_AT = 256 };
 enum { MAIL_VALUES = 8 };
 struct rank_mail {
@@ -74,28 +74,48 @@ FUNCTION bool wait_for_rank(const rank_table& t, const u64* flag, u64 number, ra
 }
 
 // ---- sums ---------------------------------------------------------------------------------------
-// A sum over all ranks of each state of a solver: a rank first sends its sums of all states, then
-// it waits for those of the others. Ranks that finish their states in different orders do not wait
-// for each other in a circle.
+// Sums over all ranks of each state of a solver, or of each block of its sources: a rank first
+// sends those of all states, then it waits for those of the others. Ranks that finish their states
+// in different orders do not wait for each other in a circle.
+//
+// More sums than a mail has go in several, one place after the other. Each has a flag of its own.
 
-FUNCTION rank_mail* mail_of(const rank_table& t, u8* window, u64 state)
+FUNCTION constexpr u64 mails_of(u64 sums) { return (sums + MAIL_VALUES - 1) / MAIL_VALUES; }
+
+FUNCTION rank_mail* mail_of(const rank_table& t, u8* window, u64 place)
 {
     return reinterpret_cast<rank_mail*>(window + MAIL_AT) +
-           (2 * state + t.sums[state] % 2) * t.ranks;
+           (2 * place + t.sums[place] % 2) * t.ranks;
 }
 
-// Sends the sums of a state to all ranks. Called by one thread of a rank. Returns true if they are
-// those of the last of so many states; their sums can be received then.
-template <int N>
-FUNCTION bool send_sums(rank_table& t, u64 state, u64 states, const f64 (&value)[N])
+// Sends up to MAIL_VALUES sums to all ranks. Called by one thread of a rank.
+FUNCTION void send_mail(const rank_table& t, u64 place, const f64* value, u64 count)
 {
-    static_assert(N <= MAIL_VALUES, "there is room in a mail");
-    const u64 number = ++t.sums[state];
+    const u64 number = ++t.sums[place];
     for (u64 r = 0; r < t.ranks; r++) {
-        rank_mail& to = mail_of(t, t.windows[r], state)[t.rank];
-        for (int k = 0; k < N; k++) to.value[k] = value[k];
+        rank_mail& to = mail_of(t, t.windows[r], place)[t.rank];
+        for (u64 k = 0; k < count && k < MAIL_VALUES; k++) to.value[k] = value[k];
         store_release_system(&to.number, number);
     }
+}
+
+// Receives them from all ranks, added in the order of ranks, so that all have the same bits.
+FUNCTION void receive_mail(const rank_table& t, u64 place, f64* value, u64 count)
+{
+    const rank_mail* const mail = mail_of(t, t.mine, place);
+    for (u64 r = 0; r < t.ranks; r++) {
+        const bool here = wait_for_rank(t, &mail[r].number, t.sums[place], MESSAGE_SUM, r);
+        for (u64 k = 0; k < count && k < MAIL_VALUES; k++) {
+            const f64 part = here ? mail[r].value[k] : f64_of(0x7ff8000000000000u); // none
+            value[k] = r == 0 ? part : value[k] + part;
+        }
+    }
+}
+
+// Says that all mails of a state are sent. Called by one thread of a rank. Returns true for the
+// last of so many states; the sums of all of them can be received then.
+FUNCTION bool sums_sent(rank_table& t, u64 states)
+{
     device_fence();
     if (atomic_add(&t.finished, 1) + 1 < states) return false;
     device_fence();
@@ -103,16 +123,18 @@ FUNCTION bool send_sums(rank_table& t, u64 state, u64 states, const f64 (&value)
     return true;
 }
 
-// Receives the sums of a state, added in the order of ranks, so that all ranks have the same bits.
+// Sends the sums of a state to all ranks, with the result of sums_sent.
+template <int N>
+FUNCTION bool send_sums(rank_table& t, u64 state, u64 states, const f64 (&value)[N])
+{
+    for (u64 m = 0; m < mails_of(N); m++)
+        send_mail(t, state * mails_of(N) + m, value + m * MAIL_VALUES, N - m * MAIL_VALUES);
+    return sums_sent(t, states);
+}
+
 template <int N>
 FUNCTION void receive_sums(const rank_table& t, u64 state, f64 (&value)[N])
 {
-    const rank_mail* const mail = mail_of(t, t.mine, state);
-    for (u64 r = 0; r < t.ranks; r++) {
-        const bool here = wait_for_rank(t, &mail[r].number, t.sums[state], MESSAGE_SUM, r);
-        for (int k = 0; k < N; k++) {
-            const f64 part = here ? mail[r].value[k] : f64_of(0x7ff8000000000000u); // none
-            value[k] = r == 0 ? part : value[k] + part;
-        }
-    }
+    for (u64 m = 0; m < mails_of(N); m++)
+        receive_mail(t, state * mails_of(N) + m, value + m * MAIL_VALUES, N - m * MAIL_VALUES);
 }

@@ -19,15 +19,17 @@
 //     TUNE_BLOCK        N, the sources of a block
 //     TUNE_STEP         what is done: see below
 //     TUNE_NORMAL       1: of M^+ M, by both factors; 0: of a Hermitian positive M
+//     TUNE_RANKS        1: sums are of the fields of several ranks (ranks.h)
 //     TUNE_STATE, TUNE_STATE_BYTES   members and size of the state (solver/solver.h)
 // Traffic: each field of the step is read once, and each that changes is written once.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #include "block.h"
 #include "block_cg.h"
+#include "block_words.h"
 #include "grid_sums.h"
-
-typedef TUNE_T real_t;
-typedef complex<real_t> complex_t;
+#if TUNE_RANKS
+#include "ranks.h"
+#endif
 
 // Each step by what it does to the fields of a block; G is summed over all places.
 enum {
@@ -43,7 +45,6 @@ enum {
 };
 
 enum {
-    PER_WORD = 16 / sizeof(complex_t), // complex numbers
     TURN = SIMT_THREADS * TUNE_WORDS_PER_THREAD,
     WITH_VECTORS = WITH_SUMS || STEP == STEP_DIRECTION, // in shared memory
     PLACES = WITH_VECTORS ? TURN * PER_WORD : 0,
@@ -72,6 +73,9 @@ struct block_update_args {
     u64 blocks; // of the launch, for a block of sources
     u64 phase;  // of the sources that are active
     u64 finish; // 0: leaves states and matrices alone
+#if TUNE_RANKS
+    rank_table* ranks;
+#endif
 };
 
 struct block_update_shared {
@@ -86,115 +90,6 @@ struct block_update_shared {
         block_scalars scalars;
     };
 };
-
-struct vectors { // the numbers of all sources at a word
-    complex_t z[N][PER_WORD];
-};
-
-// ---- fields -------------------------------------------------------------------------------------
-struct block_place {
-    u64 first; // source of the block
-    u64 words, word;
-    u32 active;
-};
-
-FUNCTION bool is_active(const block_place& at, u32 k)
-{
-    return at.active >> k & 1 && at.word < at.words;
-}
-
-union word {
-    bytes16 bytes;
-    real_t real[2 * PER_WORD];
-};
-
-// The words of a field at a place, source after source. How far apart they are is hidden from the
-// compiler, which would keep the addresses of all of them in registers.
-template <class Word>
-struct block_words {
-    Word* at;
-    u64 stride;
-};
-template <class Word, class Real>
-FUNCTION block_words<Word> words_of(Real* field, const block_place& at)
-{
-    u32 hidden = 0;
-    unknown_value(hidden);
-    return block_words<Word>{reinterpret_cast<Word*>(field) + at.first * at.words + at.word,
-                             at.words + hidden};
-}
-
-FUNCTION void load_vector(const bytes16* from, const block_place& at, u32 k,
-                          complex_t (&z)[PER_WORD])
-{
-    word v;
-    UNROLL
-    for (int j = 0; j < 2 * PER_WORD; j++) v.real[j] = 0;
-    if (is_active(at, k)) v.bytes = load_bytes16<0>(from);
-    UNROLL
-    for (int c = 0; c < PER_WORD; c++) z[c] = complex_t(v.real[2 * c], v.real[2 * c + 1]);
-}
-
-FUNCTION void store_vector(bytes16* to, const block_place& at, u32 k,
-                           const complex_t (&z)[PER_WORD])
-{
-    word v;
-    UNROLL
-    for (int c = 0; c < PER_WORD; c++) {
-        v.real[2 * c] = z[c].real;
-        v.real[2 * c + 1] = z[c].imag;
-    }
-    if (is_active(at, k)) *to = v.bytes;
-}
-
-FUNCTION vectors load_vectors(const real_t* field, const block_place& at)
-{
-    vectors v;
-    block_words<const bytes16> words = words_of<const bytes16>(field, at);
-    UNROLL
-    for (u32 k = 0; k < N; k++, words.at += words.stride) load_vector(words.at, at, k, v.z[k]);
-    return v;
-}
-
-// ---- combinations -------------------------------------------------------------------------------
-FUNCTION void add_product(complex_t& sum, complex_t a, complex_t b)
-{
-    sum.real += a.real * b.real;
-    sum.imag += a.real * b.imag;
-    sum.real -= a.imag * b.imag;
-    sum.imag += a.imag * b.real;
-}
-
-// Adds sum over k from FIRST to LAST of v_k times m[k][j] to `sum`.
-FUNCTION void add_column(complex_t (&sum)[PER_WORD], const vectors& v, const complex_t* m, u32 j,
-                         u32 first, u32 last)
-{
-    UNROLL
-    for (u32 k = 0; k < N; k++) {
-        if (k < first || k > last) continue;
-        const complex_t factor = m[k * N + j];
-        UNROLL
-        for (int c = 0; c < PER_WORD; c++) add_product(sum[c], v.z[k][c], factor);
-    }
-}
-
-// field = v m for an upper triangular matrix, from the last source on, and calls each(j, z) with
-// the result of source j.
-template <class Each>
-FUNCTION void store_upper_product(real_t* field, const block_place& at, const vectors& v,
-                                  const complex_t* m, Each each)
-{
-    block_words<bytes16> words = words_of<bytes16>(field, at);
-    words.at += (N - 1) * words.stride;
-    UNROLL
-    for (u32 n = 0; n < N; n++, words.at -= words.stride) {
-        const u32 j = N - 1 - n;
-        complex_t sum[PER_WORD] = {};
-        add_column(sum, v, m, j, 0, j);
-        store_vector(words.at, at, j, sum);
-        each(j, sum);
-    }
-}
 
 // field = v m for a lower triangular matrix, plus what is in its place in shared memory.
 template <int ROWS>
@@ -211,22 +106,6 @@ FUNCTION void store_lower_product(real_t* field, const block_place& at, const ve
             sum[c] = WITH_VECTORS ? plus[j % ROWS][in_turn * PER_WORD + c] : complex_t(0);
         add_column(sum, v, m, j, j, N - 1);
         store_vector(words.at, at, j, sum);
-    }
-}
-
-// field = field + v m, source by source, and calls each(j, z) with the result of source j.
-template <class Each>
-FUNCTION void add_combinations(real_t* field, const block_place& at, const vectors& v,
-                               const complex_t* m, Each each)
-{
-    block_words<bytes16> words = words_of<bytes16>(field, at);
-    UNROLL
-    for (u32 j = 0; j < N; j++, words.at += words.stride) {
-        complex_t sum[PER_WORD];
-        load_vector(words.at, at, j, sum);
-        add_column(sum, v, m, j, 0, N - 1);
-        store_vector(words.at, at, j, sum);
-        each(j, sum);
     }
 }
 
@@ -436,26 +315,71 @@ FUNCTION void finish_step(const block_update_args& a, u64 group, u32 active, blo
     if constexpr (STEP == STEP_DIRECTION) block_end(of, m);
 }
 
+// Returns the sources of a block that have the launch's phase, as bits.
+FUNCTION u32 active_of(const block_update_args& a, u64 group)
+{
+    u32 active = 0;
+    for (u32 k = 0; k < N; k++)
+        if (group * N + k < a.sources && a.states[group * N + k].phase == a.phase)
+            active |= 1u << k;
+    return active;
+}
+
+// True if a step is due of a block of sources: they do not go on as they are.
+FUNCTION bool is_due(const block_update_args& a, u64 group, u32 active)
+{
+    const block_sources of{a.states + group * N, active};
+    return active != 0 && (STEP >= STEP_BEGIN || !block_goes_on(a.matrices[group], of));
+}
+
+#if TUNE_RANKS
+// Sends the sums of a block of sources. The last one of the launch receives those of all of them,
+// and takes their steps. All threads of a block call this.
+FUNCTION void finish_over_ranks(const block_update_args& a, u64 group, block_update_shared& s)
+{
+    enum : u64 { COUNT = 2 * N * N };
+    f64* const sums = reinterpret_cast<f64*>(s.sums);
+    for (u64 m = thread_id(); m < mails_of(COUNT); m += SIMT_THREADS)
+        send_mail(*a.ranks, group * mails_of(COUNT) + m, sums + m * MAIL_VALUES,
+                  COUNT - m * MAIL_VALUES);
+    const u64 groups = (a.sources + N - 1) / N;
+    block_sync();
+    if (thread_id() == 0) {
+        u64 due = 0;
+        for (u64 g = 0; g < groups; g++) due += is_due(a, g, active_of(a, g));
+        s.is_last = sums_sent(*a.ranks, due);
+    }
+    block_sync();
+    if (!s.is_last) return; // same for all threads of the block
+    for (u64 g = 0; g < groups; g++) {
+        const u32 active = active_of(a, g);
+        if (!is_due(a, g, active)) continue;
+        block_sync();
+        for (u64 m = thread_id(); m < mails_of(COUNT); m += SIMT_THREADS)
+            receive_mail(*a.ranks, g * mails_of(COUNT) + m, sums + m * MAIL_VALUES,
+                         COUNT - m * MAIL_VALUES);
+        block_sync();
+        for (u32 k = thread_id(); k < N; k += SIMT_THREADS)
+            if (active >> k & 1) a.states[g * N + k].sums++;
+        finish_step(a, g, active, s.scalars);
+        block_sync();
+    }
+}
+#endif
+
 KERNEL(block_update_words, block_update_args, block_update_shared)
 {
     const u64 group = block_id() / a.blocks;
     const u32 block = static_cast<u32>(block_id() % a.blocks);
     block_place at{group * N, a.words, 0, 0};
     task_sums sums[TASKS] = {};
-    if (thread_id() == 0) {
-        u32 active = 0;
-        for (u32 k = 0; k < N; k++)
-            if (at.first + k < a.sources && a.states[at.first + k].phase == a.phase)
-                active |= 1u << k;
-        s.active = active;
-    }
+    if (thread_id() == 0) s.active = active_of(a, group);
     block_sync();
     at.active = s.active;
-    if (at.active == 0) return; // same for all threads of all blocks of the group
+    if (!is_due(a, group, at.active)) return; // same for all threads of all blocks of the group
     const block_sources sources{a.states + group * N, at.active};
-    const bool goes_on = STEP <= STEP_BEGIN && block_goes_on(a.matrices[group], sources);
+    const bool goes_on = STEP == STEP_BEGIN && block_goes_on(a.matrices[group], sources);
     const bool keeps = STEP == STEP_BEGIN && block_keeps(a.matrices[group], sources);
-    if (goes_on && STEP != STEP_BEGIN) return;
     take_matrices(a.matrices[group], s);
     block_sync();
     for (u64 first = static_cast<u64>(block) * TURN; first < a.words && !goes_on;
@@ -474,5 +398,9 @@ KERNEL(block_update_words, block_update_args, block_update_shared)
     }
     if (!a.finish) return;
     if constexpr (WITH_SUMS) join_slices(sums, s);
-    if (join_blocks(a, group, block, s)) finish_step(a, group, at.active, s.scalars);
+    if (!join_blocks(a, group, block, s)) return;
+#if TUNE_RANKS
+    if constexpr (WITH_SUMS) return finish_over_ranks(a, group, s);
+#endif
+    finish_step(a, group, at.active, s.scalars);
 }

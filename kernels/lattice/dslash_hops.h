@@ -85,6 +85,15 @@ FUNCTION bool is_sent(const site& s)
     return false;
 }
 
+// True if the hop is left out, as it crosses an edge of the lattice.
+template <int MU, bool FORWARD>
+FUNCTION bool is_left_out(const site& s)
+{
+    if constexpr (TUNE_OPEN >> MU & 1) return leaves<MU, FORWARD>(s);
+    (void)s;
+    return false;
+}
+
 template <int MU, bool FORWARD>
 FUNCTION bool is_unity(const dslash_fields& a, const site& s)
 {
@@ -144,7 +153,8 @@ typedef packed_link<RECONSTRUCT> hop_link;
 template <int MU, bool FORWARD>
 FUNCTION hop_link link_of_hop(const dslash_fields& a, const dslash_work& w)
 {
-    if (is_unity<MU, FORWARD>(a, w.at) || (!FORWARD && is_sent<MU, FORWARD>(w.at)))
+    if (is_unity<MU, FORWARD>(a, w.at) || (!FORWARD && is_sent<MU, FORWARD>(w.at)) ||
+        is_left_out<MU, FORWARD>(w.at))
         return hop_link{};
     return load_packed<RECONSTRUCT, TUNE_LINK_LOAD>(
         links_of<RECONSTRUCT>(a.links, FORWARD ? w.parity : other_parity(w.parity), MU),
@@ -188,6 +198,7 @@ template <int MU, bool FORWARD>
 FUNCTION void add_hop(const dslash_fields& a, const dslash_work& w, u32 k, const matrix& u,
                       spinor& sum)
 {
+    if (is_left_out<MU, FORWARD>(w.at)) return;
     const u32 from = hop_from<MU, FORWARD>(w.at);
     const u64 start = source_sites(w.source + k, other_parity(w.parity));
     half_spinor h = load_hop<MU, FORWARD>(a, w, k, start, from);

@@ -48,6 +48,8 @@
 //     TUNE_GUARDED      1: part of a solver, with the macros of tail.h
 //     TUNE_CUT          that of halo.h; 0: the lattice is whole, and periodic. HALO_DEPTH comes
 //                       before the include
+//     TUNE_OPEN         bit d: the lattice is open in direction d, hops across its edges are left
+//                       out; those of a rank's own block in a preconditioner
 //
 // An operator defines
 //     Fields            its first argument: members `in`, `in_norms` and `sources`; REALS, those of
@@ -63,6 +65,9 @@
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #include "lattice.h"
 #include "types.h" // here, as an include under a condition counts for all
+#if TUNE_CUT || TUNE_GUARDED
+#include "ranks.h" // of faces, and of sums of launches without them
+#endif
 #if TUNE_CUT
 #include "halo.h"
 #define DSLASH_KERNEL KERNEL_AHEAD // of the launch that sends the faces: faces.h

@@ -10,6 +10,7 @@
 // %RANGE% TUNE_MIN_BLOCKS mb 1:16:1 cpu=1:1:1
 // %RANGE% TUNE_SITES_PER_THREAD spt 1:8:1 cpu=16:1024:16
 //
+// mb    1 where there are many sums
 // spt   sites a thread, SIMT_THREADS apart
 //
 // Workload: that of lattice.h, that of solver_update.h, and
@@ -22,7 +23,11 @@
 //     TUNE_REAL                   type of the calculation
 //     TUNE_STATEMENTS             statements; a field's name is one complex number of the site
 // Traffic: every field is read once, and each written field is written once.
+#if TUNE_SUMS > 8 // which are in registers, and spilled if there are only some for a thread
+#define SIMT_MIN_BLOCKS 1
+#else
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
+#endif
 #include "lattice.h"
 typedef TUNE_REAL real_t;
 #include "solver_update.h"

@@ -62,6 +62,15 @@ FUNCTION bool is_sent(const site& s)
     return false;
 }
 
+// True if the hop is left out, as it crosses an edge of the lattice.
+template <int MU, int STEPS>
+FUNCTION bool is_left_out(const site& s)
+{
+    if constexpr (TUNE_OPEN >> MU & 1) return crossings<MU, STEPS>(s) > 0;
+    (void)s;
+    return false;
+}
+
 // ---- signs --------------------------------------------------------------------------------------
 // `signs` has five bits for each direction mu, which say what eta_mu is minus one to the power of:
 // the sum of the coordinates x, y, z, t whose bits are set, and 1 if the last bit is. Bit 20 is set
@@ -203,6 +212,7 @@ FUNCTION void add_hops_over(const staggered_fields& a, const dslash_work& w,
                             colour_vector (&sum)[SPT])
 {
     constexpr int STEPS = (FORWARD ? 1 : -1) * (IS_LONG ? 3 : 1);
+    if (is_left_out<MU, STEPS>(w.at)) return;
     const u32 from = hop_from<MU, STEPS>(w.at);
     const matrix u = link_of_hop<MU, FORWARD, IS_LONG>(a, w, from);
     u32 negative = is_negative(a.signs, MU, w.at) ^ static_cast<u32>(!FORWARD);

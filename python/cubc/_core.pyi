@@ -372,10 +372,12 @@ def lattice_solve(
     order: int,
     shifts: Any,
     ranks: Any,
-) -> tuple[Any, list[tuple[bool, str, int, int, float, float, float, float]]]:
+    schwarz: int,
+    inner: Any,
+) -> tuple[Any, list[tuple[bool, str, int, int, float, float, float, float, int]]]:
     """Solve M x = b: x, and a report of each right-hand side.
 
-    A report has the values of a `lattice.SolveInfo`, in order, up to `compile_seconds`.
+    A report has the values of a `lattice.SolveInfo`, in order, up to `sums`.
     """
 
 def field_infos(path: str | bytes | os.PathLike[Any], flags: int, /) -> list[dict[str, Any]]:

@@ -93,3 +93,38 @@ def test_solves_of_a_process(kind, options):
     x, info = two.solve(b, sloppy="half", tol=1e-9)
     assert info.converged
     assert np.linalg.norm(b - one(x)) < 2e-9 * np.linalg.norm(b)
+
+
+SOLVERS = {
+    "blocks": {"solver": "block_cg", "sloppy": "single"},
+    "schwarz": {"solver": "gcr", "schwarz": 8, "sloppy": "half"},
+    "ca": {"solver": "ca_cg", "sloppy": "half"},
+}
+
+
+def solve_again(comm):
+    """All ranks find the solution, and the same again, to the last bit."""
+    grid = lattice.Grid((1, 1, 1, 2), comm)
+    links = near_one(EXTENT[::-1])
+    b = random_spinors(np.random.default_rng(6), EXTENT, 14)
+    D = lattice.Wilson(lattice.Gauge(grid.part(links), grid=grid), KAPPA)
+    found = {}
+    for name, options in SOLVERS.items():
+        x, info = D.solve(grid.part(b, 1), tol=1e-9, **options)
+        assert info.converged, (name, info)
+        for _ in range(20):
+            np.testing.assert_array_equal(D.solve(grid.part(b, 1), tol=1e-9, **options)[0], x)
+        reports = comm.allgather([(s.iterations, s.residual, s.sums) for s in info.sources])
+        assert reports[0] == reports[1], name
+        found[name] = grid.gather(x, 1)
+    if comm.rank == 0:
+        np.savez(comm.folder / "found.npz", **found)
+
+
+def test_solvers_of_processes(tmp_path):
+    ranks.run(2, solve_again, tmp_path, "cuda:0")
+    found = np.load(tmp_path / "found.npz")
+    D = lattice.Wilson(lattice.Gauge(near_one(EXTENT[::-1]), device="cuda:0"), KAPPA)
+    b = random_spinors(np.random.default_rng(6), EXTENT, 14)
+    for name in SOLVERS:
+        assert np.linalg.norm(b - D(found[name])) < 2e-9 * np.linalg.norm(b), name

@@ -37,7 +37,13 @@ def test_shifts_beyond_the_precision(operator):
 
 @pytest.mark.parametrize(
     ("solver", "sloppy"),
-    [("cg", "half"), ("bicgstab", "half"), ("gcr", "single"), ("multishift", None)],
+    [
+        ("cg", "half"),
+        ("ca_cg", "half"),
+        ("bicgstab", "half"),
+        ("gcr", "single"),
+        ("multishift", None),
+    ],
 )
 def test_residuals_in_single_precision(operator, solver, sloppy):
     """The report is true, as far as single precision can tell."""
@@ -48,7 +54,7 @@ def test_residuals_in_single_precision(operator, solver, sloppy):
 
 
 @pytest.mark.parametrize("tol", [1e-16, 0.0])
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", [*SOLVERS, "ca_cg"])
 def test_what_cannot_be_reached(operator, solver, tol):
     """It is found out, and soon; what is said of x is true of the numbers that come back."""
     x, info = operator.solve(B, tol=tol, **options_of(solver))

@@ -23,6 +23,8 @@ def operator(device):
         ("cg", {"sloppy": "half"}),
         ("bicgstab", {"even_odd": False}),
         ("gcr", {"sloppy": "single", "normal": True}),
+        ("gcr", {"sloppy": "single", "schwarz": 2, "even_odd": False}),
+        ("ca_cg", {"sloppy": "half"}),
     ],
 )
 def test_each_source_is_solved_as_alone(operator, tmp_path, solver, options):

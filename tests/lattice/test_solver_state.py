@@ -25,6 +25,7 @@ namespace core {
 SOLVER_STATE(MEMBER, MEMBER, MEMBER)
 static_assert(sizeof(solver_state) == sizeof(core::solver_state));
 static_assert(int(MOST_SHIFTS) == core::MOST_SHIFTS && int(MOST_BASIS) == core::MOST_BASIS);
+static_assert(int(CA_STEPS) == core::CA_STEPS);
 """
 
 

@@ -52,7 +52,7 @@ def test_other_methods_take_the_product_too(operator, solver):
     assert info.converged and left(EVEN, normal_of_even(operator, x)) < 1e-10
 
 
-@pytest.mark.parametrize("solver", ["cg", "bicgstab", "gcr"])
+@pytest.mark.parametrize("solver", ["cg", "ca_cg", "bicgstab", "gcr"])
 def test_the_even_sites_alone(operator, solver):
     x, info = operator.solve(EVEN, solver=solver, tol=1e-11)
     found = left(EVEN, of_even(operator, x))

@@ -9,7 +9,8 @@
 #include <string.h>
 
 // The layout of a window, and of the table, as in kernels/grid/ranks.h.
-enum { FACES = 8, SLOTS = 6, MAIL_AT = 256, MAIL_BYTES = 72, ALIGNMENT = 256 };
+enum { FACES = 8, SLOTS = 6, MAIL_AT = 256, MAIL_VALUES = 8, ALIGNMENT = 256 };
+enum { MAIL_BYTES = 8 * (MAIL_VALUES + 1) };
 enum { MESSAGE_FACE = 1, MESSAGE_SUM = 2 };
 typedef struct rank_table {
     uint64_t sent, arrived, finished, nanoseconds, rank, ranks, slots_at, slot_bytes;
@@ -27,7 +28,7 @@ typedef struct rank_card {
 typedef struct rank_area {
     struct rank_area *older;
     size_t face_bytes, window_bytes;
-    uint64_t states;
+    uint64_t mails;
     void **windows;   // of all ranks, as this device reaches them
     rank_card *cards; // of all ranks; NULL: there is one
     void *table;      // then the numbers of sums, and the windows once more
@@ -192,7 +193,7 @@ static cubc_status open_together(cubc_ranks *r, rank_area *a)
 static cubc_status make_table(cubc_ranks *r, rank_area *a)
 {
     const device_api *api = r->device->api;
-    const size_t sums = sizeof(rank_table), windows = sums + a->states * sizeof(uint64_t),
+    const size_t sums = sizeof(rank_table), windows = sums + a->mails * sizeof(uint64_t),
                  bytes = windows + (size_t)r->comm.size * sizeof(uint64_t);
     char *image = mem_zalloc(1, bytes);
     if (!image) return CUBC_NO_MEMORY;
@@ -220,7 +221,7 @@ static cubc_status make_table(cubc_ranks *r, rank_area *a)
 
 static cubc_status open_area(cubc_ranks *r, rank_area *a)
 {
-    const uint64_t mail = 2 * a->states * (uint64_t)r->comm.size * MAIL_BYTES;
+    const uint64_t mail = 2 * a->mails * (uint64_t)r->comm.size * MAIL_BYTES;
     a->window_bytes = round_up(MAIL_AT + mail, ALIGNMENT) + 2 * SLOTS * a->face_bytes;
     a->windows = mem_zalloc((size_t)r->comm.size, sizeof *a->windows);
     TRY(agree(r, a->windows ? CUBC_OK : CUBC_NO_MEMORY));
@@ -228,16 +229,16 @@ static cubc_status open_area(cubc_ranks *r, rank_area *a)
     return agree(r, make_table(r, a)); // so that nobody sends before all can receive
 }
 
-cubc_status ranks_reserve(cubc_ranks *r, size_t face_bytes, uint64_t states)
+static cubc_status reserve(cubc_ranks *r, size_t face_bytes, uint64_t mails)
 {
     const rank_area *newest = r->newest;
     const size_t had = newest ? newest->face_bytes : 0;
-    const uint64_t had_states = newest ? newest->states : 0;
-    if (newest && face_bytes <= had && states <= had_states) return CUBC_OK;
+    const uint64_t had_mails = newest ? newest->mails : 0;
+    if (newest && face_bytes <= had && mails <= had_mails) return CUBC_OK;
     rank_area *a = mem_zalloc(1, sizeof *a);
     if (!a) return agree(r, CUBC_NO_MEMORY);
     a->face_bytes = larger(round_up(face_bytes, ALIGNMENT), had);
-    a->states = larger(larger(states, had_states), 1);
+    a->mails = larger(larger(mails, had_mails), 1);
     cubc_status st = open_area(r, a);
     if (st) {
         close_area(r, a);
@@ -246,6 +247,16 @@ cubc_status ranks_reserve(cubc_ranks *r, size_t face_bytes, uint64_t states)
     a->older = r->newest;
     r->newest = a;
     return CUBC_OK;
+}
+
+cubc_status ranks_reserve_faces(cubc_ranks *r, size_t bytes)
+{
+    return reserve(r, bytes, 0);
+}
+
+cubc_status ranks_reserve_sums(cubc_ranks *r, uint64_t states, int sums)
+{
+    return reserve(r, 0, states * ceil_div((uint64_t)sums, MAIL_VALUES));
 }
 
 cubc_status ranks_check_device(const cubc_ranks *r, const cubc_device *fields)

@@ -1,6 +1,7 @@
 // Descriptor of block_update: kernels/lattice/block_update.cu.
 #include "lattice/operators/block_update.h"
 #include "base/integer.h"
+#include "lattice/grid/ranks.h"
 #include "lattice/operators/lattice_problem.h"
 #include "lattice/operators/site_map.h"
 #include "lattice/operators/solver_state.h"
@@ -11,7 +12,7 @@
 enum { WORD = 16, MOST_BLOCKS = 1024 }; // of a launch, for a block of sources
 
 typedef struct block_update_traits {
-    int step, normal, block;
+    int step, normal, block, ranks;
 } block_update_traits;
 
 typedef struct block_update_numbers {
@@ -45,14 +46,14 @@ uint64_t block_parts(int block)
 static const struct {
     const char *name;
     bool q, p, x, w; // the fields that a step has
-    bool q_changes, p_changes, w_changes;
+    bool q_changes, p_changes, w_changes, sums;
 } steps[] = {
-    [BLOCK_FACTOR] = {"factor", .w = true},
-    [BLOCK_REFACTOR] = {"refactor", .w = true, .w_changes = true},
+    [BLOCK_FACTOR] = {"factor", .w = true, .sums = true},
+    [BLOCK_REFACTOR] = {"refactor", .w = true, .w_changes = true, .sums = true},
     [BLOCK_BEGIN] = {"begin", .q = true, .p = true, .w = true, .q_changes = true, .p_changes = true,
                      .w_changes = true},
-    [BLOCK_LENGTH] = {"length", .p = true, .w = true},
-    [BLOCK_RESIDUAL] = {"residual", .q = true, .w = true, .q_changes = true},
+    [BLOCK_LENGTH] = {"length", .p = true, .w = true, .sums = true},
+    [BLOCK_RESIDUAL] = {"residual", .q = true, .w = true, .q_changes = true, .sums = true},
     [BLOCK_DIRECTION] = {"direction", .q = true, .p = true, .x = true, .q_changes = true,
                          .p_changes = true},
 };
@@ -91,10 +92,16 @@ cubc_status block_update_problem(const block_update_params *params, problem *out
     if (steps[params->step].x) TRY(add_field(params, "x", params->x, true, out));
     if (steps[params->step].w) TRY(add_field(params, "w", params->w, w, out));
     TRY(lattice_aligned(out));
+    const bool over_ranks = params->guard.ranks && steps[params->step].sums;
     block_update_traits_set(out, (block_update_traits){.step = (int)params->step,
                                                        .normal = params->normal != 0,
-                                                       .block = params->block});
+                                                       .block = params->block,
+                                                       .ranks = over_ranks});
     block_update_numbers_set(out, numbers);
+    if (over_ranks)
+        TRY(ranks_reserve_sums(params->guard.ranks,
+                               ceil_div(params->sources, (uint64_t)params->block),
+                               2 * params->block * params->block));
     snprintf(out->benchmark, sizeof out->benchmark, "block_update.direction");
     return CUBC_OK;
 }
@@ -147,7 +154,8 @@ static void block_update_define(const problem *p, text *out)
     text_printf(out, "#define TUNE_T %s\n#define TUNE_BLOCK %d\n", type_table[p->type].dialect,
                 t.block);
     text_printf(out, "#define TUNE_STEP %d\n#define TUNE_NORMAL %d\n", t.step, t.normal);
-    text_printf(out, "#define TUNE_STATE_BYTES %d\n", CUBC_STATE_BYTES);
+    text_printf(out, "#define TUNE_RANKS %d\n#define TUNE_STATE_BYTES %d\n", t.ranks,
+                CUBC_STATE_BYTES);
     text_puts(out, "#define TUNE_STATE " SOLVER_STATE_TEXT "\n");
 }
 
@@ -188,6 +196,9 @@ static cubc_status block_update_plan(const problem *p, const instance *i, plan *
                           (uintptr_t)numbers.guard.states, (uintptr_t)numbers.matrices,
                           (uintptr_t)numbers.guard.parts, numbers.sources, words, blocks,
                           numbers.guard.phase, !measured}};
+    if (traits.ranks)
+        out->launches[0].args[out->launches[0].args_count++] =
+            (uintptr_t)ranks_table(numbers.guard.ranks);
     return CUBC_OK;
 }
 

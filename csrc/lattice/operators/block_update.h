@@ -24,7 +24,7 @@ typedef struct block_update_params {
     uint64_t n;          // reals of a field
     uint64_t sources;
     int extents[4];   // for policies
-    cubc_guard guard; // states, parts and phase
+    cubc_guard guard; // states, parts, phase and ranks
     void *matrices;   // block_matrices_bytes(block) for each block; NULL: no sums and no states
                       // change
 } block_update_params;

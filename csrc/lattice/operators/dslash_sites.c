@@ -37,6 +37,11 @@ cubc_status dslash_sites_begin(const algorithm *a, int reals, const cubc_dslash_
     TRY(lattice_precision("spinors", sites->type));
     TRY(lattice_extents(out, LATTICE_EXTENTS(sites)));
     TRY(lattice_parity(sites->parity));
+    if (sites->open < 0 || sites->open > 15)
+        FAIL(CUBC_INVALID_ARGUMENT, "dslash: open is %d: it has a bit for each direction",
+             sites->open);
+    if (sites->open && sites->ranks)
+        FAIL(CUBC_INVALID_ARGUMENT, "dslash: an open lattice has no faces of other ranks");
     if (inner_of(sites) >= 1) return CUBC_OK;
     FAIL(CUBC_INVALID_ARGUMENT, "dslash of %d sources a state: at least one is expected",
          sites->inner);
@@ -83,7 +88,7 @@ static cubc_status add_ranks(const problem *p, const cubc_dslash_sites *sites, d
                  extents[d], "xyzt"[d], halo.depth);
         most = larger(most, lattice_sites(p) / (uint64_t)extents[d]);
     }
-    return ranks_reserve(sites->ranks, most * fields * bytes, sources);
+    return ranks_reserve_faces(sites->ranks, most * fields * bytes);
 }
 
 bool dslash_has_kernel(const problem *p, int k)
@@ -115,7 +120,8 @@ cubc_status dslash_sites_fields(int reals, const cubc_dslash_sites *sites, dslas
                                                 .several = numbers.sources > 1,
                                                 .inner = inner_of(sites),
                                                 .cut = sites->ranks ? ranks_cut(sites->ranks) : 0,
-                                                .depth = halo.depth});
+                                                .depth = halo.depth,
+                                                .open = sites->open});
     return CUBC_OK;
 }
 
@@ -147,6 +153,7 @@ void dslash_sites_define(const problem *p, text *out)
     text_printf(out, "#define TUNE_XPAY %d\n#define TUNE_GUARDED %d\n", t.xpay, t.guarded);
     text_printf(out, "#define TUNE_Z %d\n#define TUNE_INNER %d\n#define TUNE_CUT %d\n", t.z,
                 t.inner, t.cut);
+    text_printf(out, "#define TUNE_OPEN %d\n", t.open);
     if (t.guarded) solver_update_define(p, out);
 }
 

@@ -17,6 +17,7 @@ typedef struct dslash_site_traits {
     int inner;   // sources of one state of a solver
     int cut;     // bit d: faces of direction d come from other ranks
     int depth;   // slices of a face
+    int open;    // bit d: hops across the edges of direction d are left out
 } dslash_site_traits;
 
 // The part of a face that is sent (kernels/lattice/halo.h).
@@ -80,15 +81,16 @@ enum { DSLASH_RANK_WORDS = 2 };
 cubc_status dslash_rank_words(const problem *p, const instance *i, uint64_t *words, int *count);
 
 // The fields of parameters that begin with those of the sites.
-#define DSLASH_SITES_FIELDS                                                                    \
-    FIELD_ARRAY(cubc_dslash_sites, in, FIELD_INPUT, type, n),                                  \
-        FIELD_ARRAY(cubc_dslash_sites, in_norms, FIELD_INPUT, norm_type, norms_n),             \
-        FIELD_ARRAY(cubc_dslash_sites, x, FIELD_INPUT, type, n),                               \
-        FIELD_ARRAY(cubc_dslash_sites, x_norms, FIELD_INPUT, norm_type, norms_n),              \
-        FIELD_ARRAY(cubc_dslash_sites, out, FIELD_OUTPUT, type, n),                            \
-        FIELD_ARRAY(cubc_dslash_sites, out_norms, FIELD_OUTPUT, norm_type, norms_n),           \
-        LATTICE_EXTENT_FIELDS(cubc_dslash_sites), FIELD(cubc_dslash_sites, parity, FIELD_INT), \
-        FIELD(cubc_dslash_sites, inner, FIELD_INT), FIELD(cubc_dslash_sites, ranks, FIELD_RANKS)
+#define DSLASH_SITES_FIELDS                                                                       \
+    FIELD_ARRAY(cubc_dslash_sites, in, FIELD_INPUT, type, n),                                     \
+        FIELD_ARRAY(cubc_dslash_sites, in_norms, FIELD_INPUT, norm_type, norms_n),                \
+        FIELD_ARRAY(cubc_dslash_sites, x, FIELD_INPUT, type, n),                                  \
+        FIELD_ARRAY(cubc_dslash_sites, x_norms, FIELD_INPUT, norm_type, norms_n),                 \
+        FIELD_ARRAY(cubc_dslash_sites, out, FIELD_OUTPUT, type, n),                               \
+        FIELD_ARRAY(cubc_dslash_sites, out_norms, FIELD_OUTPUT, norm_type, norms_n),              \
+        LATTICE_EXTENT_FIELDS(cubc_dslash_sites), FIELD(cubc_dslash_sites, parity, FIELD_INT),    \
+        FIELD(cubc_dslash_sites, inner, FIELD_INT), FIELD(cubc_dslash_sites, ranks, FIELD_RANKS), \
+        FIELD(cubc_dslash_sites, open, FIELD_INT)
 
 // The sites of a benchmark's call: odd to even, without x, of sources of so many fields. The links
 // are array 0.

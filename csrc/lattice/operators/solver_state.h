@@ -18,7 +18,7 @@ typedef enum solver_phase {
     ITERATE_SHIFT
 } solver_phase;
 
-enum { MOST_SHIFTS = CUBC_MOST_SHIFTS, MOST_BASIS = 8 };
+enum { MOST_SHIFTS = CUBC_MOST_SHIFTS, MOST_BASIS = 8, CA_STEPS = 4 };
 
 // The members, each an array where it has bounds.
 #define SOLVER_STATE(WORD, REAL, COMPLEX)                                                        \
@@ -31,6 +31,8 @@ enum { MOST_SHIFTS = CUBC_MOST_SHIFTS, MOST_BASIS = 8 };
     WORD(last_update, ) /* iterations before the last update */                                  \
     WORD(stalls, )      /* updates that did not lower the residual */                            \
     WORD(arrived, )     /* blocks that have stored their sums */                                 \
+    WORD(sums, )        /* taken over ranks */                                                   \
+    WORD(next, )        /* CA-CG: phase after the step that is being taken */                    \
     REAL(source, )      /* |b|^2 */                                                              \
     REAL(target, )      /* |r|^2 to reach; relative until the source is known */                 \
     REAL(drop, )        /* |r|^2, relative to largest, at which an update is due */              \
@@ -50,6 +52,14 @@ enum { MOST_SHIFTS = CUBC_MOST_SHIFTS, MOST_BASIS = 8 };
     COMPLEX(step, [MOST_BASIS])                   /* GCR: of the orthogonalised directions */    \
     COMPLEX(projection, [MOST_BASIS][MOST_BASIS]) /* [k][j]: component of direction k along j */ \
     REAL(length, [MOST_BASIS])                    /* |v|^2 of the orthogonalised directions */   \
+    COMPLEX(block_step, )                         /* of the preconditioner, on this rank */      \
+    REAL(least_pivot, )                           /* CA-CG: below it a direction is rounding */  \
+    REAL(node_scale, )                            /* of the basis: factor of each vector */      \
+    REAL(node, [CA_STEPS])                        /* and shift of the operator before it */      \
+    REAL(mix, [CA_STEPS][CA_STEPS])               /* [i][j]: old direction i in the new one j */ \
+    REAL(inverse, [CA_STEPS][CA_STEPS])           /* of P^+ A P of the directions P */           \
+    REAL(overlap, [CA_STEPS])                     /* P^+ r after an update */                    \
+    REAL(along, [CA_STEPS])                       /* steps along the directions */               \
     WORD(shifts, )                                                                               \
     WORD(open_shifts, )        /* one bit for each shift that has not converged */               \
     REAL(shift, [MOST_SHIFTS]) /* of the systems (M^+ M + shift) x = b */                        \

@@ -48,7 +48,7 @@ cubc_status solver_update_texts(problem *p, const char *what, const cubc_site_up
              what);
     if (!count_sums(p) || !guard->ranks) return CUBC_OK;
     p->texts[RANKS] = "ranks";
-    return ranks_reserve(guard->ranks, 0, states);
+    return ranks_reserve_sums(guard->ranks, states, count_sums(p));
 }
 
 static const char *or_empty(const char *text)

@@ -75,4 +75,4 @@ static cubc_status iterate(solver *s, uint64_t last_of_round)
                                    READ("v", f[V]), READ("t", f[T])));
 }
 
-const solver_method solver_bicgstab = {"bicgstab", open, update, iterate, 2, 1, NULL, true, 0};
+const solver_method solver_bicgstab = {"bicgstab", open, update, iterate, 2, 1, NULL, true, 0, 0};

@@ -104,6 +104,7 @@ static cubc_status iterate(solver *s, uint64_t last_of_round)
     return step(s, BLOCK_DIRECTION, ITERATE);
 }
 
-static const solver_method of_positive = {"block_cg", open, update, iterate, 1, 1, NULL, false, 0};
+static const solver_method of_positive = {"block_cg", open, update, iterate, 1,
+                                          1,          NULL, false,  0,       0};
 const solver_method solver_block_cg = {"block_cg", open,         update, iterate, 2,
-                                       2,          &of_positive, false,  0};
+                                       2,          &of_positive, false,  0,       0};

@@ -85,4 +85,5 @@ static cubc_status iterate(solver *s, uint64_t last_of_round)
                                             .step = last_of_round});
 }
 
-const solver_method solver_cg = {"cg", open, update, iterate, 2, 2, &solver_cg_positive, true, 0};
+const solver_method solver_cg = {"cg", open, update, iterate, 2, 2, &solver_cg_positive,
+                                 true, 0,    0};

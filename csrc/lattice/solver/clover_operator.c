@@ -1,6 +1,6 @@
 // Wilson-clover fermions, and those with a twisted mass. The site term is a Hermitian matrix C a
 // site, or C + i t gamma_5 with t = 2 kappa mu, whose inverse is K (C - i t gamma_5) with
-// K = (C^2 + t^2)^-1. C and its inverse, or K, are kept in the precise and in the sloppy type.
+// K = (C^2 + t^2)^-1. C and its inverse, or K, are kept in each of the solver's types.
 #include "lattice/operators/clover.h"
 #include "lattice/operators/flops.h"
 #include "lattice/solver/wilson.h"
@@ -8,7 +8,7 @@
 typedef struct clover_operator {
     wilson w;
     uint64_t sites;
-    lattice_field term[2], inverse[2]; // in either type
+    lattice_field term[TYPES], inverse[TYPES]; // in each of the solver's types
     double twist;
 } clover_operator;
 
@@ -161,9 +161,9 @@ static cubc_status open_matrices(solver *s, const cubc_operator *op, bool twiste
         FAIL(CUBC_INVALID_ARGUMENT, "the clover term has %llu real numbers: it has 72 a site, %llu",
              (unsigned long long)from->clover_n, (unsigned long long)(CLOVER_REALS * c->sites));
     TRY(solver_alloc(s, c->sites * sizeof(double), &log_det));
-    const cubc_type types[2] = {s->precise, s->sloppy};
-    for (int k = 0; k < 2; k++) {
-        if (k && types[0] == types[1]) break; // solver_in_type then finds the first
+    cubc_type types[TYPES];
+    const int count = solver_types(s, types);
+    for (int k = 0; k < count; k++) {
         TRY(invert(s, &given, types[k], twisted, log_det, &c->inverse[k]));
         c->term[k] = given;
         if (types[k] != given.type) TRY(copy(s, &given, types[k], &c->term[k]));

@@ -20,8 +20,8 @@ typedef struct along { // (same + next H) (1 - step H)^-1
 typedef struct domain_wall {
     wilson w;
     double mass;
-    along t, b, inverse, k; // T, B, T^-1, K
-    lattice_field room[2];  // precise and sloppy
+    along t, b, inverse, k;    // T, B, T^-1, K
+    lattice_field room[TYPES]; // of solver_fields_of_types
 } domain_wall;
 
 static const domain_wall *wall_of(const solver *s)

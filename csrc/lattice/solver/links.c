@@ -31,13 +31,17 @@ static cubc_status links_of_type(solver *s, const stored_links *from, int reals,
     return solver_launch(s, &link_copy_algorithm, &params);
 }
 
-cubc_status links_of_types(solver *s, const stored_links *from, int reals, stored_links out[2])
+cubc_status links_of_types(solver *s, const stored_links *from, int reals, stored_links out[TYPES])
 {
-    TRY(links_of_type(s, from, reals, s->precise, &out[0]));
-    return links_of_type(s, from, reals, s->sloppy, &out[1]);
+    cubc_type types[TYPES];
+    const int count = solver_types(s, types);
+    for (int k = 0; k < count; k++) TRY(links_of_type(s, from, reals, types[k], &out[k]));
+    return CUBC_OK;
 }
 
-const stored_links *links_in_type(const stored_links links[2], cubc_type type)
+const stored_links *links_in_type(const stored_links links[TYPES], cubc_type type)
 {
-    return &links[links[0].type == type ? 0 : 1];
+    int k = 0;
+    while (k + 1 < TYPES && links[k].type != type) k++;
+    return &links[k];
 }

@@ -133,6 +133,6 @@ cubc_status multishift_residual(solver *s, int shift)
 }
 
 const solver_method solver_multishift_positive = {
-    "multishift", open, update, iterate_positive, 1, 0, NULL, false, 0};
+    "multishift", open, update, iterate_positive, 1, 0, NULL, false, 0, 0};
 const solver_method solver_multishift = {
-    "multishift", open, update, iterate, 2, 0, &solver_multishift_positive, false, 0};
+    "multishift", open, update, iterate, 2, 0, &solver_multishift_positive, false, 0, 0};

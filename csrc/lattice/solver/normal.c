@@ -7,8 +7,9 @@ static cubc_status apply(solver *s, const operator_call *call)
     operator_call back = *call;
     back.in = between;
     back.dagger = true;
-    TRY(s->factor->apply(s,
-                         &(operator_call){.in = call->in, .out = between, .phase = call->phase}));
+    TRY(s->factor->apply(
+        s, &(operator_call){
+               .in = call->in, .out = between, .block = call->block, .phase = call->phase}));
     return s->factor->apply(s, &back);
 }
 

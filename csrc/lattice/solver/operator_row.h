@@ -67,10 +67,10 @@ typedef struct stored_links { // in native order
     uint64_t n;
 } stored_links;
 
-// Links with so many reals in the solver's precise and in its sloppy type: those that are given, or
+// Links with so many reals in each of the solver's types (solver_types): those that are given, or
 // copies in its memory.
-cubc_status links_of_types(solver *s, const stored_links *from, int reals, stored_links out[2]);
-const stored_links *links_in_type(const stored_links links[2], cubc_type type);
+cubc_status links_of_types(solver *s, const stored_links *from, int reals, stored_links out[TYPES]);
+const stored_links *links_in_type(const stored_links links[TYPES], cubc_type type);
 
 // ---- schur.c ------------------------------------------------------------------------------------
 // The operator of all sites, or of the even ones, as the solver's shape has them.

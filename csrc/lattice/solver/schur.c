@@ -3,6 +3,7 @@
 //     M_e = A_e - kappa^2 D_eo A_o^-1 D_oe,  b_e + kappa D_eo A_o^-1 b_o,
 //     x_o = A_o^-1 (b_o + kappa D_oe x_e)
 // Row and state of the operator have kappa, the hops and A.
+#include "lattice/grid/ranks.h"
 #include "lattice/solver/operator_row.h"
 
 static double kappa_of(const solver *s)
@@ -16,6 +17,7 @@ static void set_guard(const solver *s, const hop *h, cubc_guard *guard, cubc_dsl
     *guard = s->guard;
     guard->phase = call->phase;
     guard->step = call->step;
+    if (call->block) guard->ranks = NULL; // sums are the block's own
     sites->guard = guard;
     if (!h->last) return;
     sites->tail = call->tail;
@@ -41,6 +43,10 @@ cubc_dslash_sites hop_sites(const solver *s, const hop *h, cubc_guard *guard)
                                .inner = s->shape.inner};
     if (sites.type == CUBC_I16) sites.norms_n = sites.n / (uint64_t)s->shape.reals;
     if (h->x) sites.x = h->x->data, sites.x_norms = h->x->norms;
+    if (h->call && h->call->block && sites.ranks) {
+        sites.open = ranks_cut(sites.ranks);
+        sites.ranks = NULL;
+    }
     if (h->call) set_guard(s, h, guard, &sites);
     return sites;
 }

@@ -2,9 +2,9 @@
 //
 // The way of a call: solve_steps runs twice, first as a dry run (dry_run.c), which compiles all
 // kernels. It takes the caller's fields (solve_fields.c), opens the operator by its row
-// (operator_row.c) and runs rounds (solver.c) of the method (cg.c, block_cg.c, bicgstab.c, gcr.c,
-// multishift.c), each launch of which is an operator's (schur.c, wilson.c) or a pass over fields
-// (solver_pass).
+// (operator_row.c) and runs rounds (solver.c) of the method (cg.c, block_cg.c, ca_cg.c, bicgstab.c,
+// gcr.c, multishift.c), each launch of which is an operator's (schur.c, wilson.c) or a pass over
+// fields (solver_pass).
 #include "lattice/solver/solve.h"
 #include "lattice/operators/lattice_problem.h"
 #include "lattice/solver/dry_run.h"
@@ -13,8 +13,8 @@
 #include <math.h>
 #include <string.h>
 
-static const solver_method *const methods[] = {&solver_cg, &solver_block_cg, &solver_bicgstab,
-                                               &solver_gcr, &solver_multishift};
+static const solver_method *const methods[] = {
+    &solver_cg, &solver_block_cg, &solver_ca_cg, &solver_bicgstab, &solver_gcr, &solver_multishift};
 
 static const uint64_t most_iterations = UINT64_C(1) << 48; // longer than anybody waits
 
@@ -73,10 +73,18 @@ static cubc_status check_sites(const cubc_solve_params *p)
     return CUBC_OK;
 }
 
-static cubc_status check_ranks(const cubc_solve_params *p, const solver_method *method)
+static cubc_status check_schwarz(const cubc_solve_params *p, const solver_method *method)
 {
-    if (p->op->ranks && method == &solver_block_cg)
-        FAIL(CUBC_INVALID_ARGUMENT, "block_cg over several ranks is not handled yet: use cg");
+    if (p->schwarz < 0 || p->schwarz > MOST_SCHWARZ)
+        FAIL(CUBC_INVALID_ARGUMENT, "schwarz is %d: it is a number of steps from 0 to %d",
+             p->schwarz, MOST_SCHWARZ);
+    if (!p->schwarz) return CUBC_OK;
+    if (method != &solver_gcr)
+        FAIL(CUBC_INVALID_ARGUMENT, "schwarz preconditions gcr, not %s", method->name);
+    TRY(lattice_precision("the preconditioner", p->inner));
+    if (cubc_type_size(p->inner) > cubc_type_size(p->sloppy))
+        FAIL(CUBC_INVALID_TYPE, "a preconditioner in %s is more precise than iterations in %s",
+             cubc_type_name(p->inner), cubc_type_name(p->sloppy));
     return CUBC_OK;
 }
 
@@ -127,7 +135,9 @@ cubc_status cubc_solve_reports(const cubc_solve_params *params, uint64_t *count)
 }
 
 // ---- states -------------------------------------------------------------------------------------
-enum { ROUNDINGS = 16 }; // drop of a residual, in epsilons, at which roundings outweigh it
+// In epsilons: drop of a residual at which roundings outweigh it, and part of a direction's square
+// that is nothing but roundings.
+enum { ROUNDINGS = 16, PIVOT_ROUNDINGS = 64 };
 static cubc_status open_states(solver *s, const cubc_solve_params *p)
 {
     bool on_cpu = strcmp(s->device->info.kind, "cpu") == 0;
@@ -136,8 +146,8 @@ static cubc_status open_states(solver *s, const cubc_solve_params *p)
            delta = p->delta > 0 ? p->delta : usual,
            least = fmin(delta, ROUNDINGS * solve_epsilon(p->sloppy));
     // A block has one thread on the cpu and whole warps elsewhere.
-    s->guard.parts_n =
-        CUBC_MOST_SUMS * (on_cpu ? sites : sites / 32 + sources * (uint64_t)s->shape.inner);
+    s->guard.parts_n = (uint64_t)(s->method->sums ? s->method->sums : USUAL_SUMS) *
+                       (on_cpu ? sites : sites / 32 + sources * (uint64_t)s->shape.inner);
     void *memory;
     TRY(solver_alloc(s, s->guard.parts_n * sizeof(double), &memory));
     s->guard.parts = memory;
@@ -154,6 +164,7 @@ static cubc_status open_states(solver *s, const cubc_solve_params *p)
                                       .drop = delta * delta,
                                       .most_drop = least * least,
                                       .sigma = {1},
+                                      .least_pivot = PIVOT_ROUNDINGS * solve_epsilon(p->sloppy),
                                       .least = HUGE_VAL,
                                       .shifts = (uint64_t)s->shifts};
     for (uint64_t k = 0; k < sources && s->shifts; k++)
@@ -174,7 +185,8 @@ static void describe(const solver *s, cubc_solve_info *info)
             (cubc_solve_info){.converged = state->phase == CONVERGED || state->phase == NO_SOURCE,
                               .reason = solve_reason(state->phase),
                               .iterations = state->iterations,
-                              .updates = state->updates};
+                              .updates = state->updates,
+                              .sums = state->sums};
     }
 }
 
@@ -183,9 +195,10 @@ static void measure(const solver *s, double seconds, cubc_solve_info *info)
     double flops = 0,
            sites = (double)(solver_reals(s) / (uint64_t)s->shape.reals) / (double)s->shape.sources;
     for (uint64_t k = 0; k < s->shape.sources; k++)
-        flops += s->flops * sites *
-                 (double)(info[k].iterations * (uint64_t)s->method->iteration_applies +
-                          info[k].updates * (uint64_t)s->method->update_applies);
+        flops +=
+            s->flops * sites *
+            (double)(info[k].iterations * (uint64_t)(s->method->iteration_applies + s->schwarz) +
+                     info[k].updates * (uint64_t)s->method->update_applies);
     for (uint64_t k = 0; k < solutions(s); k++) {
         info[k].seconds = seconds;
         info[k].compile_seconds = s->compile_seconds;
@@ -245,7 +258,6 @@ cubc_status cubc_solve(cubc_device *device, const cubc_solve_params *params, cub
     solve_context context = {p, info};
     TRY(find_method(p->solver, &s.method));
     TRY(check_shifts(p, s.method));
-    TRY(check_ranks(p, s.method));
     if (s.method == &solver_multishift) {
         if (p->sloppy != p->precise)
             FAIL(CUBC_INVALID_TYPE, "multishift iterates in the precise type, %s, not in %s",
@@ -255,12 +267,15 @@ cubc_status cubc_solve(cubc_device *device, const cubc_solve_params *params, cub
     if (s.method == &solver_block_cg && p->sloppy == CUBC_I16)
         FAIL(CUBC_INVALID_TYPE, "block_cg iterates in F64 or F32, not in fixed point");
     TRY(check_numbers(p));
+    TRY(check_schwarz(p, s.method));
     TRY(check_sites(p));
     TRY(find_shape(p, &s.row, &s.shape));
     if (!p->b || !p->x) FAIL(CUBC_INVALID_ARGUMENT, "cubc_solve: b or x is NULL");
     if (s.row->check) TRY(s.row->check(p->op));
     s.precise = p->precise;
     s.sloppy = p->sloppy;
+    s.schwarz = p->schwarz;
+    s.inner = p->schwarz ? p->inner : p->sloppy;
     s.guard.ranks = p->op->ranks;
     TRY(device->api->stream_create(device, &s.stream));
     cubc_status st = device->api->order(device, s.stream, stream);

@@ -77,15 +77,28 @@ cubc_status solver_zero_field(solver *s, cubc_type type, lattice_field *out)
     return solver_zero(s, out->data, field_bytes(s, type));
 }
 
-cubc_status solver_fields_of_types(solver *s, lattice_field out[2])
+int solver_types(const solver *s, cubc_type types[TYPES])
 {
-    TRY(solver_field(s, s->precise, &out[0]));
-    return s->sloppy == s->precise ? CUBC_OK : solver_field(s, s->sloppy, &out[1]);
+    int count = 0;
+    types[count++] = s->precise;
+    if (s->sloppy != s->precise) types[count++] = s->sloppy;
+    if (s->inner != s->precise && s->inner != s->sloppy) types[count++] = s->inner;
+    return count;
 }
 
-const lattice_field *solver_in_type(const lattice_field fields[2], cubc_type type)
+cubc_status solver_fields_of_types(solver *s, lattice_field out[TYPES])
 {
-    return &fields[fields[0].type == type ? 0 : 1];
+    cubc_type types[TYPES];
+    const int count = solver_types(s, types);
+    for (int k = 0; k < count; k++) TRY(solver_field(s, types[k], &out[k]));
+    return CUBC_OK;
+}
+
+const lattice_field *solver_in_type(const lattice_field fields[TYPES], cubc_type type)
+{
+    int k = 0;
+    while (k + 1 < TYPES && fields[k].type != type) k++;
+    return &fields[k];
 }
 
 void solver_free(solver *s)

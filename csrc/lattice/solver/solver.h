@@ -16,6 +16,9 @@ _Static_assert(sizeof(solver_state) == CUBC_STATE_BYTES, "callers have its size"
 
 enum { MOST_FIELDS = 64 };
 
+// Types of the fields of a solve: precise, sloppy, and that of the preconditioner.
+enum { TYPES = 3 };
+
 // Fields of all right-hand sides, one after the other, in native order.
 typedef struct lattice_field {
     void *data;
@@ -43,6 +46,7 @@ typedef struct operator_call {
     const lattice_field *z;       // or NULL
     const cubc_site_update *tail; // NULL: nothing but out = M in
     bool dagger;
+    bool block;         // of this rank's block alone: hops from other ranks are left out
     solver_phase phase; // of the right-hand sides to process
     uint64_t step;
 } operator_call;
@@ -57,6 +61,8 @@ struct lattice_operator {
     cubc_status (*whole)(solver *s, const lattice_field x[2], const lattice_field out[2]);
 };
 
+enum { USUAL_SUMS = 8 };
+
 typedef struct solver_method solver_method;
 struct solver_method {
     const char *name;
@@ -67,6 +73,7 @@ struct solver_method {
     const solver_method *of_positive;      // the same for Hermitian positive M; NULL: this one
     bool compacts; // sources that have stopped may leave the batch (compact.c)
     double delta;  // drop of the residual at which an update is due; 0: that of most methods
+    int sums;      // of a pass, at most; 0: USUAL_SUMS
 };
 
 // The actions of a solve on the device: those of a run (solver.c), or of a dry run (dry_run.c).
@@ -87,12 +94,14 @@ struct solver {
     const operator_row *row; // kind of the operator
     const lattice_operator *op;
     const lattice_operator *factor; // M, where op is M^+ M (normal.c)
-    lattice_field half_way[2];      // M x; of solver_fields_of_types
+    lattice_field half_way[TYPES];  // M x; of solver_fields_of_types
     void *system; // state of the operator, of row->state_bytes; freed with the solver
     double flops; // of one application, a site of its fields
     const solver_method *method;
     lattice_shape shape;       // of the system that is solved
     cubc_type precise, sloppy; // F64 or F32; any
+    int schwarz;               // GCR: steps of its preconditioner (schwarz.c); 0: there is none
+    cubc_type inner;           // of the preconditioner; without it, sloppy
     cubc_guard guard;          // without phase and step, which are those of a launch; its ranks are
                                // those of the lattice
     solver_state *states;      // in host memory
@@ -100,13 +109,13 @@ struct solver {
     double compile_seconds;    // so far
 
     lattice_field b, y, r;                   // precise: source, solution, residual
-    lattice_field scratch[2];                // used by the operator; as half_way
+    lattice_field scratch[TYPES];            // used by the operator; as half_way
     lattice_field work[2 * MOST_SHIFTS + 4]; // used by the method
     int shifts;                              // multishift: number of systems
     void *matrices;                          // block_cg: those of its blocks
     double *block_parts;                     // and partial sums
     uint64_t block_parts_n;
-    int cycle;                 // steps of GCR in the round that is queued
+    int cycle;                 // steps of GCR, or of CA-CG, in the round that is queued
     void *memory[MOST_FIELDS]; // all device memory of the solve
     int memory_count;
 };
@@ -115,10 +124,12 @@ struct solver {
 cubc_status solver_alloc(solver *s, size_t bytes, void **out);
 cubc_status solver_field(solver *s, cubc_type type, lattice_field *out);
 cubc_status solver_zero_field(solver *s, cubc_type type, lattice_field *out);
-// Fields in the precise and in the sloppy type; the first alone where these are one type.
-cubc_status solver_fields_of_types(solver *s, lattice_field out[2]);
+// The types of the fields of a solve, each once; returns their number.
+int solver_types(const solver *s, cubc_type types[TYPES]);
+// A field in each of them.
+cubc_status solver_fields_of_types(solver *s, lattice_field out[TYPES]);
 // The one of such fields that has a type.
-const lattice_field *solver_in_type(const lattice_field fields[2], cubc_type type);
+const lattice_field *solver_in_type(const lattice_field fields[TYPES], cubc_type type);
 uint64_t solver_reals(const solver *s); // of a field
 void solver_free(solver *s);
 cubc_status solver_zero(solver *s, void *memory, size_t bytes);
@@ -146,8 +157,16 @@ void solver_settle(solver *s);
 // Queues a round: iterations of the method, and its update.
 cubc_status solver_queue_round(solver *s);
 
-extern const solver_method solver_cg, solver_cg_positive, solver_block_cg, solver_bicgstab,
-    solver_gcr, solver_multishift, solver_multishift_positive;
+extern const solver_method solver_cg, solver_cg_positive, solver_block_cg, solver_ca_cg,
+    solver_bicgstab, solver_gcr, solver_multishift, solver_multishift_positive;
+// ---- schwarz.c ----------------------------------------------------------------------------------
+enum { SCHWARZ_FIELDS = 3, MOST_SCHWARZ = 64 }; // its fields among work; steps
+// The preconditioner of GCR, in s->schwarz steps: makes its fields, and applies it to a residual.
+cubc_status schwarz_open(solver *s, lattice_field fields[SCHWARZ_FIELDS]);
+cubc_status schwarz_apply(solver *s, const lattice_field fields[SCHWARZ_FIELDS],
+                          const lattice_field *residual, const lattice_field *out);
+
+// ---- multishift.c -------------------------------------------------------------------------------
 // The solution of a shift.
 const lattice_field *multishift_solution(solver *s, int shift);
 // Computes the true residual of a shift, which the states then have.

@@ -8,9 +8,9 @@
 #include <math.h>
 
 typedef struct staggered {
-    stored_links links[2], long_links[2]; // in the precise and in the sloppy type
-    double diagonal;                      // 2 m
-    cubc_dslash_staggered_params params;  // the part that all hops share
+    stored_links links[TYPES], long_links[TYPES]; // of links_of_types
+    double diagonal;                              // 2 m
+    cubc_dslash_staggered_params params;          // the part that all hops share
 } staggered;
 
 static const staggered *staggered_of(const solver *s)

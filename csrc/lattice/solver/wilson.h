@@ -4,8 +4,8 @@
 
 #include "lattice/solver/operator_row.h"
 
-typedef struct wilson {    // state of the operator; that of its site term is behind it
-    stored_links links[2]; // in the precise and in the sloppy type
+typedef struct wilson {        // state of the operator; that of its site term is behind it
+    stored_links links[TYPES]; // of links_of_types
     double kappa;
     cubc_dslash_wilson_params params; // the part that all hops share
 } wilson;

@@ -2,21 +2,21 @@
 // function takes the sums of the steps whose names begin with its own there.
 //
 // Iteration k of a cycle is
-//     project_first, project_next  v_k = M p_k;  for j < k: omega = <v_j, v_k> / |v_j|^2,
-//                                  v_k -= omega v_j
-//     length                       alpha = <v_k, p_k> / |v_k|^2
-//     next_residual                p_{k + 1} = p_k - alpha v_k
-// where p_k is also the residual. The update that ends a cycle adds basis[k] p_k to the solution.
+//     project        v_k = M p_k;  omega_j = <v_j, v_k> / |v_j|^2 of all j < k
+//     length         v_k -= sum of omega_j v_j;  alpha = <v_k, p_k> / |v_k|^2
+//     next_residual  p_{k + 1} = p_k - alpha v_k
+// where p_k is also the residual; with a preconditioner it is another field, r in the place of p in
+// the last two lines. The update that ends a cycle adds basis[k] p_k to the solution.
 #pragma once
 #include "solver.h"
 
-// Computes omega = <v_j, v_k> / |v_j|^2, the component of v_k along v_j, after those along earlier
-// ones were removed from v_k. step: k * MOST_BASIS + j. sum: <v_j, v_k>.
-FUNCTION void gcr_project(solver_state& s, const f64* sum, u64 step)
+// Computes omega_j = <v_j, v_k> / |v_j|^2, the components of v_k along the earlier v_j. step: k.
+// sum: <v_j, v_k> of each j.
+FUNCTION void gcr_project(solver_state& s, const f64* sum, u64 k)
 {
-    const u64 k = step / MOST_BASIS, j = step % MOST_BASIS;
-    s.omega = c128(sum[0] / s.length[j], sum[1] / s.length[j]);
-    s.projection[k][j] = s.omega;
+    for (u64 j = 0; j < MOST_BASIS; j++)
+        s.projection[k][j] =
+            j < k ? c128(sum[2 * j] / s.length[j], sum[2 * j + 1] / s.length[j]) : c128(0);
 }
 
 // Converts the steps along the v to coefficients of the p: v_k is M p_k minus its projections.
@@ -28,10 +28,10 @@ FUNCTION void gcr_coefficients(solver_state& s, u64 k)
     }
 }
 
-// Computes alpha = <v_k, p_k> / |v_k|^2, the step along direction k. sum: |v_k|^2, <v_k, p_k>.
-FUNCTION void gcr_length(solver_state& s, const f64* sum, u64 step)
+// Computes alpha = <v_k, r> / |v_k|^2, the step along direction k. step: k.
+// sum: |v_k|^2, <v_k, r>.
+FUNCTION void gcr_length(solver_state& s, const f64* sum, u64 k)
 {
-    const u64 k = step / MOST_BASIS;
     if (!(sum[0] > 0) || !is_finite(sum[0])) return break_down(s, sum[0]);
     s.length[k] = sum[0];
     s.alpha = s.step[k] = c128(sum[1] / sum[0], sum[2] / sum[0]);

@@ -29,6 +29,7 @@ enum solver_phase : u64 {
 enum {
     MOST_SHIFTS = 16,
     MOST_BASIS = 8,
+    CA_STEPS = 4, // iterations that CA-CG takes at a time
     MOST_STALLS = 8,
     MOST_ITERATIONS = 256 // without an update: bounds unseen rounding errors
 };

@@ -13,10 +13,12 @@
 //     cg.h, ...
 #pragma once
 #include "bicgstab.h"
+#include "ca_cg.h"
 #include "cg.h"
 #include "gcr.h"
 #include "grid_sums.h"
 #include "multishift.h"
+#include "schwarz.h"
 #if TUNE_RANKS
 #include "ranks.h"
 #endif
@@ -62,6 +64,7 @@ FUNCTION void finish_over_ranks(const guard_args& a, u32 source, const f64 (&val
         if (!is_active(a, k)) continue;
         f64 all[TUNE_SUMS];
         receive_sums(*a.ranks, k, all);
+        a.states[k].sums++;
         TUNE_FINISH(a.states[k], all, a.step);
     }
 }
@@ -100,6 +103,8 @@ FUNCTION complex<F> narrowed(c128 z)
 }
 #define TAKE_SCALAR(name) const auto name = narrowed<real_t>(state->name);
 #define BASIS(k) narrowed<real_t>(state->basis[k])
+#define OMEGA(j) narrowed<real_t>(state->projection[a.guard.step][j])
+#define ALONG(k) narrowed<real_t>(state->along[k])
 #define SHIFTED(name) narrowed<real_t>(state->name[a.guard.step])
 #define TAKE_SUM(k, term) sums.value[k] += static_cast<f64>(term);
 

@@ -13,7 +13,7 @@ extern "C" {
 // cffi: begin
 // Guard of a kernel that is part of a solver (kernels/lattice/solver/solver.h). Each right-hand
 // side has a state; the kernel processes those whose phase is that of the guard.
-enum { CUBC_STATE_BYTES = 2232 };
+enum { CUBC_STATE_BYTES = 2632 };
 typedef struct cubc_guard {
     void *states;  // CUBC_STATE_BYTES a right-hand side, in the device's memory
     double *parts; // of sums, in the device's memory
@@ -26,7 +26,7 @@ typedef struct cubc_guard {
 // One pass over fields for a solver: statements on the complex numbers of each site, then real sums
 // over all sites, which a function of kernels/lattice/solver takes. A list ends at its first NULL.
 // Any part may be missing, but sums need the function and the function needs sums.
-enum { CUBC_MOST_SCALARS = 4, CUBC_MOST_SUMS = 8 };
+enum { CUBC_MOST_SCALARS = 4, CUBC_MOST_SUMS = 32 };
 typedef struct cubc_site_update {
     const char *scalars[CUBC_MOST_SCALARS]; // of the state, that the statements use: {"alpha"}
     const char *statements;                 // "x = x + alpha * p; r = r - alpha * q"
@@ -52,8 +52,9 @@ typedef struct cubc_dslash_sites {
     int parity; // of the output: 0, 1; 2: both
     int inner;  // sources that follow each other and have one state of `guard`; 0: 1
     // The lattice of the fields is this rank's part of a larger one. All ranks make the same call.
-    // NULL: it is periodic. Not for staggered fermions.
+    // NULL: it is periodic.
     cubc_ranks *ranks;
+    int open; // bit d: hops across the edges of direction d are left out. No ranks
     // For solvers; NULL otherwise. The tail computes with the result m, with x and with z at each
     // site (kernels/lattice/solver/tail.h); NULL: out = m. z may be the output.
     const cubc_guard *guard;

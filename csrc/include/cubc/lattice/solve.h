@@ -81,7 +81,7 @@ typedef struct cubc_domain_wall_operator {
 typedef struct cubc_operator {
     cubc_operator_kind kind;
     int lx, ly, lz, lt;
-    cubc_ranks *ranks; // as of cubc_dslash_sites; not with block_cg
+    cubc_ranks *ranks; // as of cubc_dslash_sites
     union {            // by the kind; those of Wilson-like operators begin with `wilson`
         cubc_wilson_operator wilson;
         cubc_twisted_operator twisted;
@@ -105,6 +105,7 @@ typedef struct cubc_solve_params {
     const cubc_operator *op;
     const char *solver;   // "cg": of the normal equations, unless M is Hermitian and positive;
                           // "block_cg": of up to 12 sources in one Krylov space, sloppy not I16;
+                          // "ca_cg": as cg, four iterations at a time with one sum over ranks;
                           // "bicgstab"; "gcr": restarted after 8 directions; "multishift": not by
                           // parity, in the precise type only
     const double *shifts; // of several systems (M^+ M + shift) x = b, or (M + shift) x = b where M
@@ -124,6 +125,9 @@ typedef struct cubc_solve_params {
     cubc_solve_sites sites; // of the system that is solved
     int normal;             // not 0: M^+ M x = b, not by parity
     double delta;           // 0: 0.2, of CG on a Hermitian positive operator 0.1
+    int schwarz;            // "gcr": steps of its preconditioner, which are of minimal residual on
+                            // the block of a rank, with hops from other ranks left out; 0: none
+    cubc_type inner;        // F64, F32, I16: of the preconditioner
 } cubc_solve_params;
 
 typedef struct cubc_solve_info { // report of a right-hand side
@@ -133,8 +137,10 @@ typedef struct cubc_solve_info { // report of a right-hand side
     double residual;        // |b - M x| / |b| of x in `type`, on the whole lattice, computed in the
                             // precise type; |b - M x| if b is 0. NaN: all of x is NaN
     double seconds;         // of all right-hand sides together, without compilation
-    double gflops;          // of the operator only, of all right-hand sides together
+    double gflops;          // of the operator only, of all right-hand sides together. In a block it
+                            // is counted as if no hop were left out
     double compile_seconds; // before `seconds`, for kernels that were not compiled yet
+    uint64_t sums;          // over the ranks of the operator: each waits for all of them
 } cubc_solve_info;
 
 // The number of reports of a solve: one for each right-hand side and shift. It checks no more than

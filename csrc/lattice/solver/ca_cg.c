@@ -1,0 +1,200 @@
+// Communication-avoiding conjugate gradients: CA_STEPS iterations at a time, with one sum over
+// ranks. Of Hermitian positive M, or on the normal equations of any other.
+//
+// A. T. Chronopoulos and C. W. Gear, "s-step iterative methods for symmetric linear systems"
+// (1989); M. Hoemmen, "Communication-avoiding Krylov subspace methods" (2010), for the basis of
+// Newton's polynomials, whose nodes are spread over the eigenvalues: powers of the operator would
+// be nearly parallel. kernels/lattice/solver/ca_cg.h has the steps, and their scalars.
+//
+// Vectors of the basis need no sums, so that those of all directions, old and new, are taken
+// together. In exact arithmetic the iterates are every fourth one of cg.c and cg_positive.c. Four
+// iterations move the operator four times, of the normal equations eight times, and 50 fields.
+//
+// The largest eigenvalue is estimated before the first iteration, from the source.
+#include "lattice/solver/solver.h"
+
+// Among work: correction since the last update, M of a vector of the basis, the basis, of which the
+// first is the residual, directions, and their products with the operator.
+enum { X, V, S, P = S + CA_STEPS + 1, W = P + CA_STEPS, FIELDS = W + CA_STEPS };
+enum { APPLICATIONS = 8 }; // of the estimate
+
+// ---- the steps ---------------------------------------------------------------------------------
+static const cubc_site_update take_source = {
+    .statements = "s = b",
+};
+static const cubc_site_update first_size = {
+    .sums = {"norm(out)", "norm(z)"},
+    .finish = "ca_first_bound",
+};
+static const cubc_site_update next_size = {
+    .scalars = {"node_scale"},
+    .statements = "out = node_scale * m",
+};
+static const cubc_site_update last_size = {
+    .scalars = {"node_scale"},
+    .statements = "out = node_scale * m",
+    .sums = {"norm(out)", "norm(z)"},
+    .finish = "ca_bound",
+};
+static const cubc_site_update add_correction = {
+    .statements = "y = y + x; x = complex<real_t>(0)",
+};
+static const cubc_site_update copy_residual = {
+    .statements = "to = r",
+};
+#define RESTART                                                                  \
+    .sums = {"norm(s)", "dot_real(p0, s)", "dot_real(p1, s)", "dot_real(p2, s)", \
+             "dot_real(p3, s)"},                                                 \
+    .finish = "ca_restart"
+static const cubc_site_update restart = {RESTART};
+static const cubc_site_update restart_of_positive = {.statements = "s = r", RESTART};
+static const cubc_site_update next_vector = {
+    .scalars = {"node_scale"},
+    .statements = "out = node_scale * (m - SHIFTED(node) * z)",
+};
+#define GRAM                                                                                 \
+    .sums = {"norm(s0)",         "dot_real(s0, s1)", "dot_real(s0, s2)", "dot_real(s0, s3)", \
+             "dot_real(s0, s4)", "norm(s1)",         "dot_real(s1, s2)", "dot_real(s1, s3)", \
+             "dot_real(s1, s4)", "norm(s2)",         "dot_real(s2, s3)", "dot_real(s2, s4)", \
+             "norm(s3)",         "dot_real(s3, s4)", "dot_real(w0, s0)", "dot_real(w0, s1)", \
+             "dot_real(w0, s2)", "dot_real(w0, s3)", "dot_real(w1, s0)", "dot_real(w1, s1)", \
+             "dot_real(w1, s2)", "dot_real(w1, s3)", "dot_real(w2, s0)", "dot_real(w2, s1)", \
+             "dot_real(w2, s2)", "dot_real(w2, s3)", "dot_real(w3, s0)", "dot_real(w3, s1)", \
+             "dot_real(w3, s2)", "dot_real(w3, s3)"}
+enum { GRAM_SUMS = 30 };
+static const cubc_site_update gram = {GRAM, .finish = "ca_gram"};
+static const cubc_site_update gram_of_positive = {GRAM, .finish = "ca_gram_of_positive"};
+static const cubc_site_update directions = {
+    .statements = "ca_directions(*state, s0, s1, s2, s3, p0, p1, p2, p3)",
+};
+static const cubc_site_update products = {
+    .statements = "ca_products(*state, s0, s1, s2, s3, s4, w0, w1, w2, w3)",
+};
+// The sum is none: it only finds the last block, which says that the step is taken.
+static const cubc_site_update step = {
+    .statements = "x = x + ALONG(0) * p0 + ALONG(1) * p1 + ALONG(2) * p2 + ALONG(3) * p3; "
+                  "s = s - (ALONG(0) * w0 + ALONG(1) * w1 + ALONG(2) * w2 + ALONG(3) * w3)",
+    .sums = {"0"},
+    .finish = "ca_stepped",
+};
+
+// ---- the method --------------------------------------------------------------------------------
+// Applies the operator of the system: M, or M^+ M.
+static cubc_status apply(solver *s, const operator_call *call)
+{
+    const lattice_field *between = &s->work[V];
+    operator_call back = *call;
+    if (s->op->positive) return s->op->apply(s, call);
+    back.in = between;
+    back.dagger = true;
+    TRY(s->op->apply(s, &(operator_call){.in = call->in, .out = between, .phase = call->phase}));
+    return s->op->apply(s, &back);
+}
+
+static cubc_status take_bound(solver *s)
+{
+    const lattice_field *f = s->work + S;
+    TRY(solver_pass(s, UPDATE, &take_source, SITE_FIELDS(WRITE("s", f[0]), READ("b", s->b))));
+    for (int k = 0; k < APPLICATIONS; k++) {
+        const cubc_site_update *tail = k == 0                  ? &first_size
+                                       : k + 1 == APPLICATIONS ? &last_size
+                                                               : &next_size;
+        TRY(apply(s, &(operator_call){.in = &f[k % 2],
+                                      .out = &f[1 - k % 2],
+                                      .z = &f[k % 2],
+                                      .tail = tail,
+                                      .phase = UPDATE}));
+    }
+    return CUBC_OK;
+}
+
+static cubc_status open(solver *s)
+{
+    s->cycle = 0;
+    for (int k = X; k < FIELDS; k++)
+        if (k != V || !s->op->positive) TRY(solver_zero_field(s, s->sloppy, &s->work[k]));
+    return take_bound(s);
+}
+
+static cubc_status begin_again(solver *s)
+{
+    const lattice_field *f = s->work, *p = f + P;
+    if (s->op->positive)
+        return solver_pass(s, UPDATE, &restart_of_positive,
+                           SITE_FIELDS(WRITE("s", f[S]), READ("r", s->r), READ("p0", p[0]),
+                                       READ("p1", p[1]), READ("p2", p[2]), READ("p3", p[3])));
+    TRY(solver_pass(s, UPDATE, &copy_residual, SITE_FIELDS(WRITE("to", f[V]), READ("r", s->r))));
+    TRY(s->op->apply(s,
+                     &(operator_call){.in = &f[V], .out = &f[S], .dagger = true, .phase = UPDATE}));
+    return solver_pass(s, UPDATE, &restart,
+                       SITE_FIELDS(READ("s", f[S]), READ("p0", p[0]), READ("p1", p[1]),
+                                   READ("p2", p[2]), READ("p3", p[3])));
+}
+
+static cubc_status update(solver *s)
+{
+    const lattice_field *f = s->work;
+    s->cycle = 0;
+    TRY(solver_pass(s, UPDATE, &add_correction, SITE_FIELDS(WRITE("y", s->y), WRITE("x", f[X]))));
+    TRY(solver_residual(s));
+    return begin_again(s);
+}
+
+static cubc_status take_step(solver *s, uint64_t last_of_round)
+{
+    const lattice_field *x = &s->work[X], *v = s->work + S, *p = s->work + P, *w = s->work + W;
+    s->guard.step = last_of_round;
+    TRY(solver_pass(s, ITERATE, s->op->positive ? &gram_of_positive : &gram,
+                    SITE_FIELDS(READ("s0", v[0]), READ("s1", v[1]), READ("s2", v[2]),
+                                READ("s3", v[3]), READ("s4", v[4]), READ("w0", w[0]),
+                                READ("w1", w[1]), READ("w2", w[2]), READ("w3", w[3]))));
+    TRY(solver_pass(s, ITERATE, &directions,
+                    SITE_FIELDS(READ("s0", v[0]), READ("s1", v[1]), READ("s2", v[2]),
+                                READ("s3", v[3]), WRITE("p0", p[0]), WRITE("p1", p[1]),
+                                WRITE("p2", p[2]), WRITE("p3", p[3]))));
+    TRY(solver_pass(s, ITERATE, &products,
+                    SITE_FIELDS(READ("s0", v[0]), READ("s1", v[1]), READ("s2", v[2]),
+                                READ("s3", v[3]), READ("s4", v[4]), WRITE("w0", w[0]),
+                                WRITE("w1", w[1]), WRITE("w2", w[2]), WRITE("w3", w[3]))));
+    cubc_ranks *ranks = s->guard.ranks;
+    s->guard.ranks = NULL; // each rank knows that of itself
+    cubc_status st = solver_pass(s, ITERATE, &step,
+                                 SITE_FIELDS(WRITE("x", *x), WRITE("s", v[0]), READ("p0", p[0]),
+                                             READ("p1", p[1]), READ("p2", p[2]), READ("p3", p[3]),
+                                             READ("w0", w[0]), READ("w1", w[1]), READ("w2", w[2]),
+                                             READ("w3", w[3])));
+    s->guard.ranks = ranks;
+    return st;
+}
+
+static cubc_status iterate(solver *s, uint64_t last_of_round)
+{
+    const lattice_field *f = s->work + S;
+    const int k = s->cycle++ % CA_STEPS;
+    TRY(apply(s, &(operator_call){.in = &f[k],
+                                  .out = &f[k + 1],
+                                  .z = &f[k],
+                                  .tail = &next_vector,
+                                  .phase = ITERATE,
+                                  .step = (uint64_t)k}));
+    return k + 1 == CA_STEPS ? take_step(s, last_of_round) : CUBC_OK;
+}
+
+static const solver_method of_positive = {.name = "ca_cg",
+                                          .open = open,
+                                          .update = update,
+                                          .iterate = iterate,
+                                          .iteration_applies = 1,
+                                          .update_applies = 1,
+                                          .compacts = true,
+                                          .delta = 0.1,
+                                          .sums = GRAM_SUMS};
+const solver_method solver_ca_cg = {.name = "ca_cg",
+                                    .open = open,
+                                    .update = update,
+                                    .iterate = iterate,
+                                    .iteration_applies = 2,
+                                    .update_applies = 2,
+                                    .of_positive = &of_positive,
+                                    .compacts = true,
+                                    .sums = GRAM_SUMS};
