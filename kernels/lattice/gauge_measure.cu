@@ -15,6 +15,7 @@
 // Workload: that of lattice.h, and
 //     TUNE_T         type of stored reals: f64, f32
 //     TUNE_QUANTITY  0, 1 or 2 as above
+//     TUNE_CUT, TUNE_MARGIN  those of part.h: plaquettes begin at the sites of the part
 // Traffic: the links are read once; for the Polyakov loop, those in time.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #include "lattice.h"
@@ -22,6 +23,7 @@ typedef TUNE_T stored_t;
 typedef real_of<stored_t> real_t;
 #include "grid_sums.h"
 #include "loops.h"
+#include "part.h"
 
 enum { PLAQUETTES, POLYAKOV, UNITARITY };
 enum {
@@ -30,7 +32,7 @@ enum {
     LINK_TRACE = 6,
     SLICE = SITES / TUNE_LT // sites of one parity in a time slice
 };
-constexpr u64 PLACES = 2 * static_cast<u64>(QUANTITY == POLYAKOV ? u32(SLICE) : u32(SITES));
+constexpr u64 PLACES = 2 * static_cast<u64>(QUANTITY == POLYAKOV ? u32(SLICE) : u32(PART_SITES));
 
 typedef sums_of<VALUES> values;
 
@@ -106,7 +108,9 @@ FUNCTION values measured(const stored_t* links, u64 number)
         const u32 parity = number >= SLICE;
         return polyakov_loop_at(links, parity, static_cast<u32>(number) - parity * SLICE);
     } else {
-        const full_site here = full_site_of(number);
+        const u32 parity = number >= PART_SITES;
+        const full_site here{part_site(static_cast<u32>(number - parity * PART_SITES), parity),
+                             parity};
         if constexpr (QUANTITY == PLAQUETTES) return plaquettes_at(links, here);
         values v{};
         for (int mu = 0; mu < DIRECTIONS; mu++)

@@ -16,6 +16,7 @@
 #include "lattice.h"
 typedef TUNE_T stored_t;
 typedef real_of<stored_t> real_t;
+#include "part_place.h"
 #include "unitary.h"
 
 struct gauge_random_args {
@@ -23,9 +24,7 @@ struct gauge_random_args {
     u64 seed;
     f64 identity, noise;
 #if TUNE_PART
-    u64 y, z, t;      // of the part's first site
-    u64 all_y, all_z; // extents of the whole lattice
-    u64 all_sites;    // of one parity
+    part_place place;
 #endif
 };
 struct gauge_random_shared {
@@ -50,16 +49,6 @@ FUNCTION matrix random_matrix(u64 seed, u32 number, u32 direction, f64 identity,
     return u;
 }
 
-#if TUNE_PART
-// Returns the number of a site of this part in the whole lattice.
-FUNCTION u64 number_in_all(const gauge_random_args& a, u32 parity, u32 index)
-{
-    const site s = site_of(index, parity);
-    return parity * a.all_sites + s.x / 2 +
-           HALF_X * (a.y + s.y + a.all_y * (a.z + s.z + a.all_z * (a.t + s.t)));
-}
-#endif
-
 KERNEL(gauge_random, gauge_random_args, gauge_random_shared)
 {
     (void)s;
@@ -72,7 +61,8 @@ KERNEL(gauge_random, gauge_random_args, gauge_random_shared)
             stored_t* const field =
                 a.out + static_cast<u64>(parity * TUNE_MATRICES + d) * SITES * LINK;
 #if TUNE_PART
-            const u64 drawn = number_in_all(a, parity, index);
+            const site at = site_of(index, parity);
+            const u64 drawn = number_in_all(a.place, parity, at.x, at.y, at.z, at.t);
             store_link<LINK>(
                 field, index,
                 random_matrix(a.seed, static_cast<u32>(drawn), d, a.identity, a.noise));

@@ -9,7 +9,7 @@
 //     TUNE_VECTORS   colour vectors a site: 4 for spinors, 1, or 0 for a field of links
 //     TUNE_INVERSE   1: rotates by g^+
 //     TUNE_TEMPORAL  1: g is the rotation to temporal gauge: links in time, except for those of the
-//                    last slice, become 1 without rounding
+//                    lattice's last slice, become 1 without rounding
 // Traffic: the field is read once and written once, the rotation is read once.
 #include "lattice.h"
 typedef TUNE_T stored_t;
@@ -21,6 +21,7 @@ struct gauge_rotate_args {
     const stored_t* rotation;
     stored_t* out; // may be the same as the input
     u64 fields;    // fields, each of both parities; 1 for links
+    u64 last;      // the lattice's last time slice, if it is here
 };
 struct gauge_rotate_shared {
     u64 none;
@@ -40,7 +41,7 @@ FUNCTION void rotate_links(const gauge_rotate_args& a, const full_site& here)
     for (int mu = 0; mu < DIRECTIONS; mu++) {
         matrix u = g * link_at(a.in, here, mu);
         u = u * adjoint(rotation_at(a.rotation, moved(here, mu, true)));
-        if (TUNE_TEMPORAL && mu == TIME && here.at.t + 1 < TUNE_LT) u = unity();
+        if (TUNE_TEMPORAL && mu == TIME && here.at.t != a.last) u = unity();
         store_link<LINK>(links_of<LINK>(a.out, here.parity, mu), here.at.index, u);
     }
 }

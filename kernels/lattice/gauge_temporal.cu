@@ -8,7 +8,8 @@
 // %RANGE% TUNE_SITES_PER_THREAD spt 1:1:1 cpu=16:16:1
 //
 // Workload: that of lattice.h, and
-//     TUNE_T  type of stored reals: f64, f32
+//     TUNE_T     type of stored reals: f64, f32
+//     TUNE_PART  1: a part of the lattice, whose first slice has the rotation that is given
 // Traffic: the links in time are read once, one matrix a site is written.
 #include "lattice.h"
 typedef TUNE_T stored_t;
@@ -18,6 +19,9 @@ typedef real_of<stored_t> real_t;
 struct gauge_temporal_args {
     const stored_t* links;
     stored_t* rotation;
+#if TUNE_PART
+    real_t (*edge)[3][3][2]; // of the first slice; then of the slice behind the last
+#endif
 };
 struct gauge_temporal_shared {
     u64 none;
@@ -32,17 +36,44 @@ FUNCTION matrix next_rotation(const matrix& g, const matrix& link)
     return next;
 }
 
+#if TUNE_PART
+FUNCTION matrix edge_rotation(const real_t (&reals)[3][3][2])
+{
+    matrix g;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) g.element[i][j] = complex_t{reals[i][j][0], reals[i][j][1]};
+    return g;
+}
+
+FUNCTION void set_edge(real_t (&reals)[3][3][2], const matrix& g)
+{
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            reals[i][j][0] = g.element[i][j].real;
+            reals[i][j][1] = g.element[i][j].imag;
+        }
+}
+#endif
+
 // Computes g along the line in time that begins at a site of slice 0. The next site of the line has
 // the same place in the next slice.
 FUNCTION void walk(const gauge_temporal_args& a, u32 parity, u32 index)
 {
+#if TUNE_PART
+    real_t(&edge)[3][3][2] = a.edge[parity * SLICE + index];
+    matrix g = edge_rotation(edge);
+#else
     matrix g = unity();
+#endif
     for (u32 t = 0; t < TUNE_LT; t++) {
         store_link<LINK>(matrices_of(a.rotation, parity), index, g);
         g = next_rotation(g, load_matrix(links_of<LINK>(a.links, parity, TIME), index));
         parity = other_parity(parity);
         index += SLICE;
     }
+#if TUNE_PART
+    set_edge(edge, g);
+#endif
 }
 
 KERNEL(gauge_temporal, gauge_temporal_args, gauge_temporal_shared)

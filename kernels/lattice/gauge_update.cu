@@ -17,12 +17,16 @@
 // Workload: that of lattice.h, and
 //     TUNE_T           type of stored reals: f64, f32
 //     TUNE_OVER_RELAX  0: heat bath, 1: over-relaxation
+//     TUNE_CUT, TUNE_MARGIN  those of part.h: the field is a rank's part with sites around it,
+//     which
+//                            get the new links of the neighbours' parts
 // Traffic of a launch: the staples' links, nearly all of the field, are read once; an eighth is
 // written.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #include "lattice.h"
 typedef TUNE_T stored_t;
 typedef real_of<stored_t> real_t;
+#include "margins.h"
 #include "unitary.h"
 
 struct gauge_update_args {
@@ -30,6 +34,9 @@ struct gauge_update_args {
     stored_t* out; // written at the given parity and direction; may be the same as links
     f64 beta;
     u64 seed, sweep, parity, direction;
+#if TUNE_CUT
+    part_place place;
+#endif
 };
 struct gauge_update_shared {
     u64 none;
@@ -72,6 +79,17 @@ FUNCTION matrix updated(matrix u, const matrix& staples, real_t beta, random_str
     return u;
 }
 
+// Returns the number of a site, by which its random numbers go.
+FUNCTION u32 number_of(const gauge_update_args& a, const full_site& here)
+{
+#if TUNE_CUT
+    return static_cast<u32>(number_in_all(a.place, here.parity, here.at));
+#else
+    (void)a;
+    return here.parity * SITES + here.at.index;
+#endif
+}
+
 KERNEL(gauge_update, gauge_update_args, gauge_update_shared)
 {
     (void)s;
@@ -80,16 +98,17 @@ KERNEL(gauge_update, gauge_update_args, gauge_update_shared)
     for (u32 k = 0; k < TUNE_SITES_PER_THREAD; k++) {
         const u64 number =
             (static_cast<u64>(block_id()) * SIMT_THREADS + thread_id()) * TUNE_SITES_PER_THREAD + k;
-        if (number >= SITES) return;
-        const full_site here{site_of(static_cast<u32>(number), parity), parity};
+        if (number >= PART_SITES) return;
+        const full_site here{part_site(static_cast<u32>(number), parity), parity};
         matrix staples{};
         for (int nu = 0; nu < DIRECTIONS; nu++)
             if (nu != mu) add_staples(a.links, here, mu, nu, staples);
-        const random_stream random =
-            random_stream_of(a.seed, parity * SITES + here.at.index, static_cast<u32>(a.sweep),
-                             static_cast<u32>(mu));
+        const random_stream random = random_stream_of(
+            a.seed, number_of(a, here), static_cast<u32>(a.sweep), static_cast<u32>(mu));
         store_link<LINK>(
             a.out, here.at.index,
             updated(link_at(a.links, here, mu), staples, static_cast<real_t>(a.beta), random));
     }
 }
+
+MARGIN_KERNELS(gauge_update)

@@ -359,17 +359,10 @@ def test_memory_that_is_not_shared(first, error, says):
 
 
 # ---- what is refused ----------------------------------------------------------------------------
-def test_what_is_not_handled_says_so():
+def test_a_copy_has_the_ranks_of_its_field():
     grid = lattice.Grid(cut="t", device="cpu")
     links, _ = fields(EXTENT)
     gauge = lattice.Gauge(links, grid=grid)
-    refused = [
-        gauge.temporal_gauge,
-        lambda: gauge.update(6.0),
-    ]
-    for call in refused:
-        with pytest.raises(NotImplementedError, match="not handled on a Grid yet"):
-            call()
     assert lattice.Wilson(gauge.copy(), KAPPA).gauge.grid is grid
     assert gauge.unitarity()[0] < 1e-14
 

@@ -84,8 +84,6 @@ def test_what_is_refused():
     links, psi = fields(whole_extent((1, 1, 1, 2)))
     gauge = lattice.Gauge(links, grid=(1, 1, 1, 2), devices=DEVICES)
     cut = lattice.Wilson(gauge, KAPPA, **BOUNDARY)
-    with pytest.raises(NotImplementedError, match="not handled on a Grid yet"):
-        gauge.temporal_gauge()
     with pytest.raises(ValueError, match="of shape"):
         cut(psi[:2])
     with pytest.raises(ValueError, match="names of 2 devices"):

@@ -79,6 +79,7 @@ LABELS = {
     "gauge_rotate": SITES,
     "gauge_temporal": SITES,
     "gauge_update": SITES_AND_BLOCKS,
+    "part_copy": SITES,
     "histogram": [
         "ipt_4.tpb_128.mb_1.ipv_0.ld_0.pc_0.sb_12.cmb_0.wav_1",
         "ipt_8.tpb_192.mb_2.ipv_2.ld_1.pc_5.sb_15.cmb_1.wav_2",
@@ -232,6 +233,7 @@ BENCHMARKS = {
     "gauge_rotate": ["gauge_rotate.links", "gauge_rotate.spinors"],
     "gauge_temporal": ["gauge_temporal.rotation"],
     "gauge_update": ["gauge_update.heat_bath", "gauge_update.over_relax"],
+    "part_copy": ["part_copy.surround", "part_copy.crop"],
     "histogram": ["histogram.even", "histogram.range"],
     "long_links": ["long_links.field"],
     "merge": ["merge.keys", "merge.pairs"],

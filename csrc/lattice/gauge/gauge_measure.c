@@ -1,11 +1,13 @@
 // Descriptor of gauge_measure: kernels/lattice/gauge_measure.cu.
 #include "base/integer.h"
 #include "lattice/gauge/gauge.h"
+#include "lattice/gauge/part.h"
 
 #include <string.h>
 
 typedef struct gauge_measure_traits {
     cubc_gauge_quantity quantity;
+    int cut, margin;
 } gauge_measure_traits;
 
 LATTICE_TRAITS(gauge_measure_traits);
@@ -33,7 +35,12 @@ cubc_status gauge_measure_problem(const cubc_gauge_measure_params *params, probl
         FAIL(CUBC_INVALID_ARGUMENT, "%s gives %d numbers of F64, not %llu of %s", q->benchmark,
              q->numbers, (unsigned long long)params->out_n, cubc_type_name(params->out_type));
     TRY(problem_output(out, "the output of gauge_measure", params->out, params->out_n, CUBC_F64));
-    gauge_measure_traits_set(out, (gauge_measure_traits){params->quantity});
+    TRY(part_check(out, params->cut, params->margin, NULL));
+    if (params->cut && params->quantity != CUBC_GAUGE_PLAQUETTES)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "gauge_measure of a part with sites around it: plaquettes alone");
+    gauge_measure_traits_set(out,
+                             (gauge_measure_traits){params->quantity, params->cut, params->margin});
     return gauge_arrays(out);
 }
 
@@ -48,7 +55,9 @@ static bool of_loops(const problem *p)
 static cubc_status gauge_measure_plan(const problem *p, const instance *i, plan *out)
 {
     const device_kernel *kernel = &i->kernels[0];
-    uint64_t places = of_loops(p) ? p->n / lattice_time_slices(p) : p->n;
+    const gauge_measure_traits traits = gauge_measure_traits_of(p);
+    uint64_t places =
+        of_loops(p) ? p->n / lattice_time_slices(p) : 2 * part_sites(p, traits.cut, traits.margin);
     uint64_t most = (uint64_t)i->device->info.sm_count * (uint64_t)kernel->info.blocks_per_sm *
                     (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
     uint64_t steps = ceil_div(ceil_div(places, kernel->threads), most);
@@ -75,6 +84,8 @@ static const field gauge_measure_fields[] = {
     FIELD_ARRAY(cubc_gauge_measure_params, links, FIELD_INPUT, type, links_n),
     FIELD_ARRAY(cubc_gauge_measure_params, out, FIELD_OUTPUT, out_type, out_n),
     FIELD(cubc_gauge_measure_params, quantity, FIELD_INT),
+    FIELD(cubc_gauge_measure_params, cut, FIELD_INT),
+    FIELD(cubc_gauge_measure_params, margin, FIELD_INT),
     LATTICE_EXTENT_FIELDS(cubc_gauge_measure_params),
 };
 
@@ -93,7 +104,7 @@ static const benchmark gauge_measure_benchmarks[] = {
     LATTICE_BENCHMARK(lattice_plain_types, "gauge_measure.polyakov", .call = &polyakov),
     LATTICE_BENCHMARK(lattice_plain_types, "gauge_measure.unitarity", .call = &unitarity)};
 
-static const site_map gauge_measure_map = {.macros = {"QUANTITY"}};
+static const site_map gauge_measure_map = {.macros = {"QUANTITY", "CUT", "MARGIN"}};
 
 const algorithm gauge_measure_algorithm = SITE_MAP(
     gauge_measure, .kernels = {"gauge_measure"}, .invalid = site_map_fitting_variant,

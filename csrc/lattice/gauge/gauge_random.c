@@ -1,7 +1,7 @@
 // Descriptor of gauge_random: kernels/lattice/gauge_random.cu.
 #include "lattice/gauge/gauge.h"
 
-#include "lattice/grid/ranks.h"
+#include "lattice/gauge/part.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@ typedef struct gauge_random_traits {
 typedef struct gauge_random_numbers {
     uint64_t seed;
     double identity, noise;
-    uint64_t first[3], all[2], all_sites; // of a part: arguments of the kernel
+    part_place place; // of a part: arguments of the kernel
 } gauge_random_numbers;
 
 LATTICE_TRAITS(gauge_random_traits);
@@ -22,18 +22,9 @@ PROBLEM_NUMBERS(gauge_random_numbers);
 
 static gauge_random_numbers numbers_of(const cubc_gauge_random_params *params)
 {
-    gauge_random_numbers n = {params->seed, params->identity, params->noise, {0}, {0}, 0};
-    if (!params->ranks) return n;
-    const int *extents = LATTICE_EXTENTS(params);
-    int place[4], grid[4];
-    cubc_ranks_place(params->ranks, place);
-    ranks_grid(params->ranks, grid);
-    n.all_sites = (uint64_t)extents[0] / 2;
-    for (int d = 1; d < 4; d++) {
-        n.first[d - 1] = (uint64_t)extents[d] * (uint64_t)place[d];
-        if (d < 3) n.all[d - 1] = (uint64_t)extents[d] * (uint64_t)grid[d];
-        n.all_sites *= (uint64_t)extents[d] * (uint64_t)grid[d];
-    }
+    gauge_random_numbers n = {
+        .seed = params->seed, .identity = params->identity, .noise = params->noise};
+    if (params->ranks) n.place = part_place_of(params->ranks, LATTICE_EXTENTS(params));
     return n;
 }
 
@@ -53,7 +44,7 @@ cubc_status gauge_random_problem(const cubc_gauge_random_params *params, problem
     TRY(gauge_output(out, "the output of gauge_random", params->out, params->n,
                      MATRIX_REALS * params->matrices));
     const gauge_random_numbers numbers = numbers_of(params);
-    if (numbers.all_sites > UINT32_MAX / 2)
+    if (numbers.place.all_sites > UINT32_MAX / 2)
         FAIL(CUBC_INVALID_ARGUMENT, "gauge_random: a lattice of more than 2^32 sites");
     gauge_random_traits_set(out, (gauge_random_traits){params->matrices, params->ranks != NULL});
     gauge_random_numbers_set(out, numbers);
@@ -78,7 +69,7 @@ static const benchmark gauge_random_benchmarks[] = {
     LATTICE_BENCHMARK(lattice_plain_types, "gauge_random.links", .call = &links)};
 
 static const site_map gauge_random_map = {.macros = {"MATRICES", "PART"},
-                                          .number_bytes = offsetof(gauge_random_numbers, first)};
+                                          .number_bytes = offsetof(gauge_random_numbers, place)};
 
 static cubc_status gauge_random_plan(const problem *p, const instance *i, plan *out)
 {

@@ -10,6 +10,7 @@ typedef struct gauge_rotate_traits {
 
 typedef struct gauge_rotate_numbers {
     uint64_t fields;
+    uint64_t last; // the lattice's last time slice, if it is here
 } gauge_rotate_numbers;
 
 LATTICE_TRAITS(gauge_rotate_traits);
@@ -36,6 +37,11 @@ cubc_status gauge_rotate_problem(const cubc_gauge_rotate_params *params, problem
     TRY(gauge_input(out, "the field to rotate", params->in, params->n, reals));
     TRY(gauge_input(out, "the rotation", params->rotation, params->rotation_n, MATRIX_REALS));
     TRY(gauge_output(out, "the output of gauge_rotate", params->out, params->n, reals));
+    if (params->slices_behind < -1 || params->slices_behind >= params->lt)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "gauge_rotate: %d time slices behind the last one: from 0 to %d, or -1",
+             params->slices_behind, params->lt - 1);
+    numbers.last = (uint64_t)(params->lt - 1 - params->slices_behind);
     gauge_rotate_numbers_set(out, numbers);
     gauge_rotate_traits_set(out, (gauge_rotate_traits){.vectors = links ? 0 : reals / 6,
                                                        .inverse = params->inverse != 0,
@@ -52,6 +58,7 @@ static const field gauge_rotate_fields[] = {
     FIELD(cubc_gauge_rotate_params, reals, FIELD_INT),
     FIELD(cubc_gauge_rotate_params, inverse, FIELD_INT),
     FIELD(cubc_gauge_rotate_params, temporal_gauge, FIELD_INT),
+    FIELD(cubc_gauge_rotate_params, slices_behind, FIELD_INT),
     LATTICE_EXTENT_FIELDS(cubc_gauge_rotate_params),
 };
 

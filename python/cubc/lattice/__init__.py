@@ -13,7 +13,8 @@ True
 from ._clover import TwistedClover, WilsonClover
 from ._domain_wall import DomainWall, Mobius
 from ._fat_links import fat_links
-from ._gauge import Gauge, read_gauge, write_gauge
+from ._gauge import Gauge
+from ._gauge_files import read_gauge, write_gauge
 from ._grid import Grid
 from ._io import (
     FileInfo,

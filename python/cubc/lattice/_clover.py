@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 from .._calls import named
 from .._core import call
 from .._reductions import sum as sum_of
-from ._fields import cropped, extent_fields, precision_type
+from ._fields import extent_fields, precision_type
 from ._gauge import Gauge
 from ._wilson import Wilson
 
@@ -121,16 +121,10 @@ class WilsonClover(Wilson):
     def _term(self, kind: str, stream: Any) -> Any:
         gauge, planes = self.gauge, {"magnetic": self.csw[0], "electric": self.csw[1]}
         given = {plane: self.kappa * c for plane, c in planes.items()}
-        if gauge.grid is None:
-            given["links"] = gauge.native()
-            return _made("clover_term", kind, gauge.extent, given, stream)
-        around = gauge._padded(stream)
-        given["links"] = around.native()
-        made = _made("clover_term", kind, around.extent, given, stream)
+        given["links"], extent = gauge._around(stream=stream)
+        made = _made("clover_term", kind, extent, given, stream)
         return [
-            cropped(x, around.extent, gauge.grid._margins(), reals, stream)
-            if x is not None
-            else None
+            gauge._inside(x, extent, reals, stream=stream) if x is not None else None
             for x, reals in zip(made, (72, 1), strict=True)
         ]
 

@@ -112,7 +112,7 @@ class Mobius(Propagates, Operator):
 
     def _links(self, precision: str, stream: Any) -> dict[str, Any]:
         return {
-            "links": self.gauge._stored(self.reconstruct, precision, stream),
+            "links": self.gauge.native(self.reconstruct, precision, stream),
             "reconstruct": self.reconstruct,
             "antiperiodic": self.antiperiodic_t,
             "anisotropy": 1.0,

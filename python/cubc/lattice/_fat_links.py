@@ -8,7 +8,7 @@ from typing import Any
 
 from .._calls import named
 from .._core import call
-from ._fields import NATIVE, PLAIN, cropped, extent_fields
+from ._fields import NATIVE, PLAIN, extent_fields
 from ._gauge import Gauge
 from ._updates import UNITARY
 
@@ -108,18 +108,13 @@ def made_of(gauge: Gauge, action: str, paths: Paths, factor: float, stream: Any)
     On a `Grid` they are made with so many of the neighbours' links around a part as paths reach:
     two sites, and one more for the links of hisq that are smeared first. All ranks call it.
     """
-    grid, first = gauge.grid, action == "hisq"
-    if gauge.team is not None:
-        gauge.native()  # which is refused
-    depth = 4 if first else 2
-    around = gauge if grid is None else gauge._padded(stream, depth=depth)
-    links, extent = around.native(), around.extent
+    first = action == "hisq"
+    margin = 4 if first else 2
+    links, extent = gauge._around(margin, stream)
     if first:
         links = unitarised(fattened(links, extent, FAT7, stream), extent, stream)
     made = fattened(links, extent, paths, stream), lengthened(links, extent, factor, stream)
-    if grid is None:
-        return made
-    fat, long = (cropped(x, extent, grid._margins(depth), 72, stream) for x in made)
+    fat, long = (gauge._inside(x, extent, 72, margin, stream) for x in made)
     return fat, long
 
 
@@ -157,7 +152,8 @@ def fat_links(
     fat, long : cubc.Array
         Links ``[t][z][y][x][direction][row][column]``, complex128, on the device of the field. Fat
         links are not in SU(3). The long ones of fat7 are zero. On a `Grid` they are this rank's
-        part, and all ranks call this.
+        part, and all ranks call this. Those of ranks of one process are of the whole lattice, on
+        the first rank's device.
 
     Raises
     ------
@@ -178,6 +174,12 @@ def fat_links(
     if not isinstance(gauge, Gauge):
         raise TypeError(f"gauge is {gauge!r:.60}, must be a cubc.lattice.Gauge")
     paths = paths_of(action, u0, naik_epsilon)
+    if (team := gauge.team) is not None:
+        parts = team.run(
+            lambda rank: fat_links(gauge.parts[rank], action, u0=u0, naik_epsilon=naik_epsilon)
+        )
+        fat, long = (team.joined(links) for links in zip(*parts, strict=True))
+        return fat, long
     fat, long = made_of(gauge, action, paths, paths.naik, stream)
     return _plain(fat, gauge, stream), _plain(long, gauge, stream)
 

@@ -4,6 +4,7 @@ Users have complex arrays ``[t][z][y][x][spin][colour]`` in the DeGrand-Rossi ba
 the native order, which cubc/lattice.h describes.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -153,25 +154,50 @@ def unpack(field: Spinors, like: Any, out: Any = None, stream: Any = None) -> An
 
 
 def cropped(
-    field: Any, extent: tuple[int, ...], margins: tuple[int, ...], reals: int, stream: Any = None
+    field: Any, extent: tuple[int, ...], cut: int, margin: int, reals: int, stream: Any = None
 ) -> Any:
-    """Return a field of both parities, in native order, without the sites around a part.
+    """Return a rank's part of a field of both parities, in native order, without sites around it.
 
     Parameters
     ----------
     field : cubc.Array
         Reals of all sites, so many a site.
     extent : tuple of int
-        Sites along X, Y, Z, T with those around; margins along X are 0, and even elsewhere.
-    margins : tuple of int
-        Sites on each side.
+        Sites along X, Y, Z, T with those around the part.
+    cut, margin : int
+        Directions with sites around, a bit each, and how many on each side.
     """
-    x, y, z, t = extent
-    chunk = min(reals, 16 // field.dtype.itemsize)
-    given = field.numpy().reshape(2, reals // chunk, t, z, y, x // 2, chunk)
-    inside = tuple(slice(m, e - m) for e, m in zip((y, z, t), margins[1:], strict=True))[::-1]
-    kept = np.ascontiguousarray(given[(slice(None), slice(None), *inside)])
-    return asarray(kept.ravel(), device=field.device, stream=stream)
+    sites = math.prod(e - 2 * margin * (cut >> d & 1) for d, e in enumerate(extent))
+    return copied_part(
+        field,
+        (str(field.dtype), (sites * reals,), None),
+        extent,
+        reals,
+        stream,
+        crop=1,
+        cut=cut,
+        margin=margin,
+    )
+
+
+def copied_part(
+    field: Any, to: Any, extent: tuple[int, ...], reals: int, stream: Any, **options: Any
+) -> Any:
+    """Return a rank's part of a field with sites around it, or without them.
+
+    Parameters
+    ----------
+    field : cubc.Array
+        Field of both parities in native order, so many reals a site.
+    to : tuple
+        Type, shape and array, or None, of the result.
+    extent : tuple of int
+        Sites along X, Y, Z, T of the larger field.
+    options
+        Further members of ``cubc_part_copy_params``.
+    """
+    given = {"from": field, "to": to, "reals": reals, **extent_fields(extent), **options}
+    return call("part_copy", given, stream=stream)[0]
 
 
 def is_half(

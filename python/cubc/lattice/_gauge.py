@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,9 @@ from .._calls import named
 from .._core import call
 from .._html import table
 from . import _observables, _rotations, _updates
-from ._fields import NATIVE, NEAR, PLAIN, as_complex, extent_fields, precision_type
-from ._grid import Grid, refuse
-from ._io import read_links, write_links
+from ._fields import NATIVE, NEAR, PLAIN, as_complex, copied_part, extent_fields, precision_type
+from ._grid import Grid
+from ._io import write_links
 from ._team import Team, on_host
 
 
@@ -35,10 +35,9 @@ class Gauge:
         True replaces each link by the SU(3) matrix nearest to it; see `Gauge.project`.
     grid : Grid or tuple of int, optional
         Ranks over which the lattice is cut: `links` are this rank's part, and so are the fields of
-        operators. Wilson-like operators are applied and solved over ranks, but for block_cg;
-        staggered ones, and updates, raise NotImplementedError. Or a tuple, (1, 1,
-        1, 2): ranks of this process, a thread and a device for each. Links and fields are then
-        those of the whole lattice, and go by the host.
+        operators. All ranks make the same calls. Or a tuple, (1, 1, 1, 2): ranks of this process,
+        a thread and a device for each. Links and fields are then those of the whole lattice, and go
+        by the host.
     devices : sequence of str, optional
         Devices of the ranks of this process; by default all GPUs, or "cpu", "cpu:1" and so on.
     stream : optional
@@ -132,14 +131,26 @@ class Gauge:
 
     def _cut(self, links: Any, grid: Sequence[int], devices: Any, project: bool) -> None:
         """Give the ranks of this process their parts."""
-        links = on_host(links)
         team = Team(grid, devices)
-        cuts = team.parts(links, 0)
-        self.parts: list[Gauge] = team.run(
-            lambda rank: Gauge(cuts[rank], grid=team.ranks[rank], project=project)
+        cuts = team.parts(on_host(links), 0)
+        self._take_parts(
+            team, lambda rank: Gauge(cuts[rank], grid=team.ranks[rank], project=project)
         )
-        t, z, y, x = links.shape[:4]
+
+    def _take_parts(self, team: Team, make: Callable[[int], Gauge]) -> None:
+        """Make the parts of the ranks of this process."""
+        self.parts: list[Gauge] = team.run(make)
+        grid = team.ranks[0].grid
+        x, y, z, t = (e * n for e, n in zip(self.parts[0].extent, grid, strict=True))
         self.extent, self.team = (x, y, z, t), team
+
+    @classmethod
+    def _of_team(cls, team: Team, make: Callable[[int], Gauge]) -> Gauge:
+        """Return the field of ranks of this process, each of which makes its part."""
+        made = cls.__new__(cls)
+        made.grid, made._packed, made.version = None, {}, 0
+        made._take_parts(team, make)
+        return made
 
     def _check(self, stream: Any) -> None:
         elements, determinant = self.unitarity(stream=stream)
@@ -180,8 +191,20 @@ class Gauge:
 
     @classmethod
     @named
-    def unit(cls, extent: tuple[int, int, int, int], *, device: Any = None) -> Gauge:
+    def unit(
+        cls,
+        extent: tuple[int, int, int, int],
+        *,
+        device: Any = None,
+        grid: Grid | Sequence[int] | None = None,
+        devices: Sequence[str] | None = None,
+    ) -> Gauge:
         """Return the field whose links are all 1, on a lattice of `extent` X, Y, Z, T.
+
+        Parameters
+        ----------
+        device, grid, devices
+            As for `random`.
 
         Raises
         ------
@@ -193,7 +216,7 @@ class Gauge:
         >>> lattice.Gauge.unit((8, 4, 6, 2))
         Gauge(8x4x6x2 on cpu)
         """
-        return cls._filled(extent, 0, 1, 0, device)
+        return cls._filled(extent, 0, 1, 0, device, grid, devices)
 
     @classmethod
     @named
@@ -204,7 +227,8 @@ class Gauge:
         *,
         noise: float | None = None,
         device: Any = None,
-        grid: Grid | None = None,
+        grid: Grid | Sequence[int] | None = None,
+        devices: Sequence[str] | None = None,
     ) -> Gauge:
         """Return a field of random links.
 
@@ -220,8 +244,11 @@ class Gauge:
             default links have the distribution of Haar's measure.
         device : str, optional
             Device that holds the field; by default the default device, or that of `grid`.
-        grid : Grid, optional
-            Ranks over which the lattice of `extent` is cut. They have the links that one has.
+        grid : Grid or tuple of int, optional
+            Ranks over which the lattice of `extent` is cut, as for `Gauge`. They have the links
+            that one has.
+        devices : sequence of str, optional
+            As for `Gauge`.
 
         Raises
         ------
@@ -234,7 +261,7 @@ class Gauge:
         True
         """
         rows = float(noise is not None), 1.0 if noise is None else noise
-        return cls._filled(extent, seed, *rows, device, grid)
+        return cls._filled(extent, seed, *rows, device, grid, devices)
 
     @classmethod
     def _filled(
@@ -244,10 +271,17 @@ class Gauge:
         identity: float,
         noise: float,
         device: Any,
-        grid: Grid | None = None,
+        grid: Grid | Sequence[int] | None = None,
+        devices: Sequence[str] | None = None,
     ) -> Gauge:
         if len(extent) != 4:
             raise ValueError(f"extent {extent}: expected the sites along x, y, z and t")
+        if isinstance(grid, Sequence):
+            team = Team(grid, devices)
+            return cls._of_team(
+                team,
+                lambda rank: cls._filled(extent, seed, identity, noise, None, team.ranks[rank]),
+            )
         if grid is not None:
             extent = grid._extent_of_part(extent)
             device = grid.device if device is None else device
@@ -274,10 +308,12 @@ class Gauge:
     def native(self, reconstruct: int = 18, precision: str = "double", stream: Any = None) -> Any:
         """Return the links in native order, of 18, 12 or 8 reals; they are kept for later calls.
 
+        On a `Grid` they are this rank's part.
+
         Raises
         ------
-        NotImplementedError
-            If the field is cut over ranks.
+        TypeError
+            If the links are those of ranks of this process, which are on several devices.
 
         Examples
         --------
@@ -285,13 +321,11 @@ class Gauge:
         >>> u.native().size == 72 * 8 * 4 * 6 * 2
         True
         """
-        refuse(self, "a kernel of the native links, but of operators,")
-        return self._stored(reconstruct, precision, stream)
-
-    def _stored(self, reconstruct: int = 18, precision: str = "double", stream: Any = None) -> Any:
-        """Return the native links, or this rank's part of them."""
         if self.team is not None:
-            refuse(self, "this call")
+            raise TypeError(
+                "links of ranks of this process are on several devices, and not one array: links() "
+                "returns those of the whole lattice"
+            )
         key = (reconstruct, precision_type(precision))
         if key == (18, "float64"):
             return self._native
@@ -308,26 +342,38 @@ class Gauge:
             self._packed[key] = call("link_copy", given, stream=stream)[0]
         return self._packed[key]
 
-    def _padded(self, stream: Any = None, keep: Any = None, depth: int = 2) -> Gauge:
-        """Return this rank's part with sites of its neighbours around it; all ranks call it.
+    def _around(self, margin: int = 2, stream: Any = None) -> tuple[Any, tuple[int, ...]]:
+        """Return the native links with those of the neighbours around them, and the extents.
+
+        All ranks call it. Without a cut they are the links of the field.
 
         Parameters
         ----------
+        margin : int
+            Sites on each side, an even number.
         stream : optional
             As for `cubc.reduce`.
-        keep : callable, optional
-            Changes the links on the host, as those that are not wanted to 0.
-        depth : int
-            Sites on each side, an even number.
         """
-        whole = self.links(stream=stream).numpy()
-        links = self.grid._padded(whole, depth)  # type: ignore[union-attr]
-        if keep is not None:
-            keep(links)
-        made = Gauge.__new__(Gauge)
-        made.grid, made.team, made._packed, made.version = None, None, {}, 0
-        made._take(as_complex(links, "links", self.device, stream), stream)
-        return made
+        if self.grid is None:
+            return self.native(), self.extent
+        around = self.grid._around(self.native(), self.extent, 72, margin, stream)
+        return around, self.grid._surrounded(self.extent, margin)
+
+    def _inside(
+        self,
+        field: Any,
+        extent: tuple[int, ...],
+        reals: int,
+        margin: int = 2,
+        stream: Any = None,
+        out: Any = None,
+    ) -> Any:
+        """Return this rank's part of a field with sites around it, so many reals a site."""
+        if self.grid is None or not self.grid._cut:
+            return field
+        to = (str(field.dtype), (math.prod(self.extent) * reals,), out)
+        options = {"crop": 1, "cut": self.grid._cut, "margin": margin}
+        return copied_part(field, to, extent, reals, stream, **options)
 
     def copy(self, *, stream: Any = None) -> Gauge:
         """Return another field with the same links.
@@ -338,6 +384,8 @@ class Gauge:
         >>> u.copy().native() is u.native()
         False
         """
+        if self.team is not None:
+            return Gauge._of_team(self.team, lambda rank: self.parts[rank].copy())
         return Gauge.from_native(
             _core.transform("u", u=self._native, stream=stream), self.extent, grid=self.grid
         )
@@ -364,12 +412,18 @@ class Gauge:
         out : array, optional
             Array for the links, complex128.
 
+        On a `Grid` they are this rank's part. Of ranks of this process they are those of the whole
+        lattice, on the first one's device.
+
         Examples
         --------
         >>> u = lattice.Gauge.unit((8, 4, 6, 2))
         >>> u.links().shape
         (2, 6, 4, 8, 4, 3, 3)
         """
+        if self.team is not None:
+            whole = self.team.joined(self.team.run(lambda rank: self.parts[rank].links()))
+            return whole if out is None else _core.transform("u", out=out, u=whole, stream=stream)
         x, y, z, t = self.extent
         given = {
             "from": self._native,
@@ -417,84 +471,3 @@ class Gauge:
                 failed = error
         if (failed := self.grid._all(failed)[0]) is not None:
             raise failed
-
-
-@named
-def read_gauge(
-    path: Any,
-    *,
-    verify: bool = True,
-    project: bool = False,
-    record: int | None = None,
-    device: Any = None,
-    grid: Grid | Sequence[int] | None = None,
-) -> Gauge:
-    """Read a gauge configuration of ILDG, SciDAC, NERSC, MILC, openQCD or DD-alphaAMG.
-
-    Parameters
-    ----------
-    path : path
-        Path of the file, whose format is recognised.
-    verify : bool
-        True checks the checksums, plaquette and trace that the file states.
-    project : bool
-        True replaces each link by the SU(3) matrix nearest to it. By default links are those of the
-        file, with the plaquettes that its author measured. Links of single precision are then about
-        1e-7 away from SU(3); `Wilson` says what follows from that.
-    record : int, optional
-        Number of the configuration, from 0 on, in a file that holds several.
-    device : str, optional
-        Device that holds the field: "cuda:0", "cpu"; by default the default device.
-    grid : Grid or tuple of int, optional
-        Ranks over which the lattice is cut, as for `Gauge`. Each reads the whole file and keeps its
-        part.
-
-    Returns
-    -------
-    Gauge
-        Gauge field.
-
-    Raises
-    ------
-    OSError, ValueError
-        As for `read_links`, with the record and the byte; as for `Gauge`.
-
-    Examples
-    --------
-    >>> u = lattice.Gauge.unit((8, 4, 6, 2))
-    >>> lattice.write_gauge("unit.lime", u)
-    >>> lattice.read_gauge("unit.lime")
-    Gauge(8x4x6x2 on cpu)
-    """
-    links = read_links(path, verify=verify, record=record)[0]
-    try:
-        if isinstance(grid, Grid):
-            links = grid.part(links)
-        return Gauge(links, device=device, project=project, grid=grid)
-    except ValueError as error:
-        reason = str(error).removeprefix("Gauge(): ")
-        raise ValueError(f"{os.fspath(path)}: {reason}") from None
-
-
-@named
-def write_gauge(
-    path: Any, gauge: Any, *, format: str = "ildg", precision: str | None = None
-) -> None:
-    """Write a gauge field, or an array of links, to a file; see `write_links`.
-
-    Raises
-    ------
-    OSError, ValueError
-        As `write_links`.
-
-    Examples
-    --------
-    >>> u = lattice.Gauge.unit((8, 4, 6, 2))
-    >>> lattice.write_gauge("unit.nersc", u, format="nersc")
-    >>> lattice.read_info("unit.nersc")[0].plaquette
-    1.0
-    """
-    if isinstance(gauge, Gauge):
-        gauge.write(path, format=format, precision=precision)
-    else:
-        write_links(path, np.asarray(gauge), format=format, precision=precision)

@@ -1,5 +1,6 @@
 """Lattices over several ranks."""
 
+import math
 import platform
 from collections.abc import Sequence
 from operator import index
@@ -9,6 +10,7 @@ import numpy as np
 
 from .. import _core
 from .._calls import named
+from ._fields import copied_part
 
 DIRECTIONS = "xyzt"
 
@@ -94,12 +96,14 @@ class Grid:
         self.rank: int = comm.Get_rank() if comm is not None else 0
         self.size: int = comm.Get_size() if comm is not None else 1
         self._comm = comm
-        bits = sum(1 << DIRECTIONS.index(direction) for direction in set(cut))
+        own = sum(1 << DIRECTIONS.index(direction) for direction in set(cut))
         gather = None if comm is None else comm.allgather
         self.device: str = _device_of(device, comm)
         self._ranks = _core.ranks_open(
-            self.device, self.rank, self.size, gather, *self.grid, bits, timeout
+            self.device, self.rank, self.size, gather, *self.grid, own, timeout
         )
+        # Directions whose faces are exchanged, a bit each.
+        self._cut: int = own | sum(1 << d for d, ranks in enumerate(self.grid) if ranks > 1)
         self.place: tuple[int, int, int, int] = _core.ranks_place(self._ranks)
 
     def __repr__(self) -> str:
@@ -176,7 +180,7 @@ class Grid:
             whole[(slice(None),) * axis + tuple(at[::-1])] = part
         return whole
 
-    def _extent_of_part(self, extent: Sequence[int]) -> tuple[int, ...]:
+    def _extent_of_part(self, extent: Sequence[int]) -> tuple[int, int, int, int]:
         """Return the extents X, Y, Z, T of each rank's part of a whole lattice."""
         for e, ranks in zip(extent, self.grid, strict=True):
             if e % (2 * ranks) and ranks > 1:
@@ -184,37 +188,47 @@ class Grid:
                     f"a lattice of {'x'.join(map(str, extent))} has no equal parts of even extents "
                     f"on a grid of {'x'.join(map(str, self.grid))}"
                 )
-        return tuple(e // ranks for e, ranks in zip(extent, self.grid, strict=True))
+        x, y, z, t = (e // ranks for e, ranks in zip(extent, self.grid, strict=True))
+        return x, y, z, t
 
-    def _padded(self, field: Any, depth: int = 2, axis: int = 0) -> np.ndarray:
-        """Return this rank's part with sites of its neighbours around it; all ranks call it.
+    def _surrounded(self, extent: Sequence[int], margin: int) -> tuple[int, ...]:
+        """Return the extents of this rank's part with so many sites on each side of cuts."""
+        return tuple(e + 2 * margin * (self._cut >> d & 1) for d, e in enumerate(extent))
+
+    def _around(
+        self, field: Any, extent: Sequence[int], reals: int, margin: int = 2, stream: Any = None
+    ) -> Any:
+        """Return a field in native order with the neighbours' sites around it; all ranks call it.
 
         Parameters
         ----------
-        field, axis
-            This rank's part, with axes as for `part`, and both parities.
-        depth : int
-            Sites on each side of the directions that ranks are along; even, so that parities stay.
+        field : cubc.Array
+            This rank's part, float64, so many reals a site.
+        extent : tuple of int
+            Sites of the part along X, Y, Z, T.
+        margin : int
+            Sites on each side of the directions that are cut; even, so that parities stay.
         """
-        mine = np.asarray(field)
-        for d, ranks in enumerate(self.grid):
-            if ranks == 1:
-                continue
-            at = axis + 3 - d
-            if mine.shape[at] < depth:
-                raise ValueError(
-                    f"a rank has {mine.shape[at]} sites along {DIRECTIONS[d]}, of which its "
-                    f"neighbours need {depth}: cut another direction, or into fewer parts"
-                )
-            first, last = np.split(mine, [depth], at)[0], np.split(mine, [-depth], at)[1]
-            edges = self._all((first, last))
-            lower, upper = edges[self._beside(d, -1)][1], edges[self._beside(d, 1)][0]
-            mine = np.concatenate([lower, mine, upper], at)
-        return mine
+        if not self._cut:
+            return field
+        around = self._surrounded(extent, margin)
+        made = copied_part(
+            field,
+            ("float64", (reals * math.prod(around),), None),
+            around,
+            reals,
+            stream,
+            cut=self._cut,
+            margin=margin,
+            ranks=self._ranks,
+        )
+        self._check_others()
+        return made
 
-    def _margins(self, depth: int = 2) -> tuple[int, ...]:
-        """Return the sites on each side of a padded part along X, Y, Z, T."""
-        return tuple(depth if ranks > 1 else 0 for ranks in self.grid)
+    def _check_others(self) -> None:
+        """Raise TimeoutError if a rank has waited in vain, where there are others."""
+        if self.size > 1:
+            self.check()
 
     def _beside(self, direction: int, step: int) -> int:
         """Return the rank that is so many steps from this one."""
@@ -273,9 +287,3 @@ def _device_of(device: Any, comm: Any) -> str:
     gpus = [name for name in _core.devices() if name.startswith("cuda")]
     before = comm.allgather(platform.node())[: comm.Get_rank() + 1]
     return gpus[before[:-1].count(before[-1]) % len(gpus)]
-
-
-def refuse(gauge: Any, what: str) -> None:
-    """Raise NotImplementedError for what is not handled over ranks, if the field is on a grid."""
-    if gauge.grid is not None or gauge.team is not None:
-        raise NotImplementedError(f"{what} is not handled on a Grid yet")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -116,7 +115,7 @@ def _measured(gauge: Gauge, quantity: int, stream: Any = None) -> Any:
         of_ranks = _plaquettes_of_ranks if quantity == PLAQUETTES else _polyakov_of_ranks
         return of_ranks(gauge, gauge.grid, stream)
     given = {
-        "links": gauge._stored(),
+        "links": gauge.native(),
         "out": ("float64", (7 if quantity == PLAQUETTES else 2,), None),
         "quantity": quantity,
         **extent_fields(gauge.extent),
@@ -125,31 +124,16 @@ def _measured(gauge: Gauge, quantity: int, stream: Any = None) -> Any:
 
 
 def _plaquettes_of_ranks(gauge: Gauge, grid: Grid, stream: Any) -> Any:
-    """Add up what begins at sites of the parts.
-
-    A plaquette reaches one site above a part. Links of the other sites around it are 0; what begins
-    above it is measured a second time, with links of the part 0 as well, and subtracted.
-    """
-
-    def measured(with_part: bool) -> Any:
-        def keep(links: Any) -> None:
-            for axis, margin in enumerate(grid._margins()[::-1]):
-                along = np.moveaxis(links, axis, 0)
-                if margin:
-                    along[:margin] = along[len(along) - margin + 1 :] = 0
-            if not with_part:
-                links[_inside(grid, links)] = 0
-
-        around = gauge._padded(stream, keep)
-        return math.prod(around.extent) * _measured(around, PLAQUETTES, stream)
-
-    sites = grid.size * math.prod(gauge.extent)
-    return grid._sum(measured(True) - measured(False)) / sites
-
-
-def _inside(grid: Grid, links: Any) -> tuple[slice, ...]:
-    margins = grid._margins()[::-1]
-    return tuple(slice(m, e - m) for e, m in zip(links.shape[:4], margins, strict=True))
+    """Add up what begins at sites of the parts, which reaches one site above them."""
+    links, extent = gauge._around(stream=stream)
+    given = {
+        "links": links,
+        "out": ("float64", (7,), None),
+        "quantity": PLAQUETTES,
+        **extent_fields(extent),
+        **({"cut": grid._cut, "margin": 2} if grid._cut else {}),
+    }
+    return grid._sum(np.asarray(call("gauge_measure", given, stream=stream)[0])) / grid.size
 
 
 def _polyakov_of_ranks(gauge: Gauge, grid: Grid, stream: Any) -> Any:

@@ -93,8 +93,7 @@ class Operator:
         if grid is None:
             return call(kernel, given, stream=stream)
         made = call(kernel, given | {"ranks": grid._ranks}, stream=stream)
-        if grid.size > 1:
-            grid.check()
+        grid._check_others()
         return made
 
     def _packed(self, x: Any, stream: Any) -> tuple[Any, Spinors]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from .._calls import named
 from ._gauge import Gauge
+from ._grid import Grid
 
 
 @named
@@ -23,6 +24,8 @@ def quenched(
     measure: Callable[[int, Gauge], Any] | None = None,
     progress: bool | None = None,
     device: Any = None,
+    grid: Grid | Sequence[int] | None = None,
+    devices: Sequence[str] | None = None,
 ) -> Gauge:
     """Make a gauge field by Monte Carlo with Wilson's plaquette action.
 
@@ -39,6 +42,11 @@ def quenched(
         change: ``lambda sweep, u: history.append(u.plaquette())``.
     device : str, optional
         Device that holds the field; by default that of `start`, or the default device.
+    grid : Grid or tuple of int, optional
+        Ranks over which the lattice of `extent` is cut, as for `Gauge`: all of them call this, and
+        links are those that one rank makes. By default those of `start`, if it is a field.
+    devices : sequence of str, optional
+        As for `Gauge`.
 
     Returns
     -------
@@ -62,7 +70,10 @@ def quenched(
     if not hasattr(extent, "__len__") or len(extent) != 4:
         raise ValueError(f"an extent of {extent!r}: expected four numbers, of sites in x, y, z, t")
     if isinstance(start, Gauge):
-        if tuple(extent) != start.extent:
+        if grid is not None or devices is not None:
+            raise ValueError("start is a field, whose ranks are those of the result: no grid=")
+        ranks = (1, 1, 1, 1) if start.grid is None else start.grid.grid
+        if tuple(extent) != tuple(e * n for e, n in zip(start.extent, ranks, strict=True)):
             raise ValueError(f"start is {start!r}, and the lattice to be made is {extent}")
         gauge = (
             start.copy()
@@ -70,9 +81,9 @@ def quenched(
             else Gauge(np.asarray(start.links()), device=device)
         )
     elif start == "cold":
-        gauge = Gauge.unit(extent, device=device)
+        gauge = Gauge.unit(extent, device=device, grid=grid, devices=devices)
     elif start == "hot":
-        gauge = Gauge.random(extent, seed, device=device)
+        gauge = Gauge.random(extent, seed, device=device, grid=grid, devices=devices)
     else:
         raise ValueError(f"start is {start!r}: expected 'cold', 'hot' or a Gauge")
     gauge.update(

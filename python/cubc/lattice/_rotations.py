@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,14 +10,15 @@ import numpy as np
 from .. import _core
 from .._calls import named
 from .._core import call
-from ._fields import NEAR, Spinors, as_complex, extent_fields, pack, unpack
+from ._fields import NEAR, Spinors, as_complex, copied_part, extent_fields, pack, unpack
 
 if TYPE_CHECKING:
     from ._gauge import Gauge
+    from ._grid import Grid
 
 
 class Rotation:
-    """Gauge rotation, in the memory of a device.
+    """Gauge rotation, in the memory of a device. On a `Grid` it is that of a rank's part.
 
     ``g(psi)`` is g psi. ``gauge.transform(g)`` has the links g(x) U_mu(x) g(x + mu)^+. An operator
     D on a field and D' on the rotated field fulfil D' g = g D.
@@ -87,9 +89,22 @@ class Rotation:
     @classmethod
     @named
     def random(
-        cls, extent: tuple[int, int, int, int], seed: int = 1, *, device: Any = None
+        cls,
+        extent: tuple[int, int, int, int],
+        seed: int = 1,
+        *,
+        device: Any = None,
+        grid: Grid | None = None,
     ) -> Rotation:
         """Return random matrices of Haar's measure, on a lattice of `extent` X, Y, Z, T.
+
+        Parameters
+        ----------
+        seed, device
+            As for `Gauge.random`.
+        grid : Grid, optional
+            Ranks over which the lattice of `extent` is cut: the matrices are those of this rank's
+            part of it.
 
         Raises
         ------
@@ -101,8 +116,11 @@ class Rotation:
         >>> lattice.Rotation.random((8, 4, 6, 2))
         Rotation(8x4x6x2 on cpu)
         """
+        if grid is not None:
+            extent = grid._extent_of_part(extent)
+            device = grid.device if device is None else device
         matrices = _core.empty((18 * int(np.prod(extent)),), "float64", device=device)
-        fill(matrices, 1, extent, seed, 0, 1)
+        fill(matrices, 1, extent, seed, 0, 1, grid)
         return cls.from_native(matrices, extent)
 
     @property
@@ -148,7 +166,7 @@ class Rotation:
         field = pack(there, self.extent, "double", stream)
         if field.fields % 2 or there.shape[-3] != self.extent[0]:
             raise ValueError("spinors of both parities are rotated together")
-        data = rotated(self, field.data, 24, stream, inverse=inverse)
+        data = rotated(self._native, self.extent, field.data, 24, stream, inverse=inverse)
         result = unpack(Spinors(data, None, field.extent, field.fields), there, stream=stream)
         return _like(psi, result)
 
@@ -162,7 +180,7 @@ def transform(
     Parameters
     ----------
     rotation : Rotation
-        Rotation g, of the same lattice.
+        Rotation g, of the same lattice; on a `Grid` of the same part. All ranks call this.
     inverse : bool
         True rotates by g^+, which undoes the rotation by g.
     stream : optional
@@ -183,13 +201,41 @@ def transform(
     """
     if rotation.extent != gauge.extent:
         raise ValueError(f"{rotation!r} and {gauge!r} are of different lattices")
-    links = rotated(rotation, gauge.native(), 72, stream, inverse=inverse)
-    return gauge.from_native(links, gauge.extent)
+    if (team := gauge.team) is not None:
+        given = team.parts(rotation.numpy(), 0)
+        return gauge._of_team(
+            team,
+            lambda rank: transform(
+                gauge.parts[rank],
+                Rotation(given[rank], device=team.devices[rank]),
+                inverse=inverse,
+            ),
+        )
+    return _with_links(gauge, rotation, stream, inverse=inverse)
+
+
+def _with_links(gauge: Gauge, g: Rotation, stream: Any, **options: int) -> Gauge:
+    """Return the rotated field; g of the sites above a part comes from the neighbours."""
+    grid = gauge.grid
+    if grid is None or not grid._cut:
+        links = rotated(g._native, g.extent, gauge.native(), 72, stream, **options)
+        return gauge.from_native(links, gauge.extent, grid=grid)
+    extent = grid._surrounded(gauge.extent, 2)
+    matrices = grid._around(g._native, gauge.extent, 18, 2, stream)
+    to = "float64", (72 * math.prod(extent),), None
+    links = copied_part(gauge.native(), to, extent, 72, stream, cut=grid._cut, margin=2)
+    links = rotated(matrices, extent, links, 72, stream, **options)
+    return gauge.from_native(
+        gauge._inside(links, extent, 72, stream=stream), gauge.extent, grid=grid
+    )
 
 
 @named
 def temporal_gauge(gauge: Gauge, *, stream: Any = None) -> tuple[Gauge, Rotation]:
     """Return the field in temporal gauge: links in time are 1, except in the last time slice.
+
+    On a `Grid` all ranks call it, and the rotation is that of this rank's part. The rotation of a
+    time slice goes from one rank to the next by the hosts.
 
     Returns
     -------
@@ -206,24 +252,54 @@ def temporal_gauge(gauge: Gauge, *, stream: Any = None) -> tuple[Gauge, Rotation
      [0. 1. 0.]
      [0. 0. 1.]]
     """
+    if (team := gauge.team) is not None:
+        made = team.run(lambda rank: temporal_gauge(gauge.parts[rank]))
+        whole = team.whole([g.numpy() for _, g in made], 0)
+        fixed = gauge._of_team(team, lambda rank: made[rank][0])
+        return fixed, Rotation(whole, device=team.devices[0])
     given = {
         "links": gauge.native(),
         "out": ("float64", (gauge.native().size // 4,), None),
         **extent_fields(gauge.extent),
     }
-    g = Rotation.from_native(call("gauge_temporal", given, stream=stream)[0], gauge.extent)
-    links = rotated(g, gauge.native(), 72, stream, temporal_gauge=True)
-    return gauge.from_native(links, gauge.extent), g
+    grid = gauge.grid
+    if grid is None or grid.grid[3] == 1:
+        made = call("gauge_temporal", given, stream=stream)[0]
+    else:
+        made = _temporal_of_ranks(gauge, grid, given, stream)
+    g = Rotation.from_native(made, gauge.extent)
+    behind = 0
+    if grid is not None and grid._cut >> 3:
+        behind = 2 if grid.place[3] == grid.grid[3] - 1 else -1
+    return _with_links(gauge, g, stream, temporal_gauge=True, slices_behind=behind), g
 
 
-def rotated(g: Rotation, field: Any, reals: int, stream: Any, **options: bool) -> Any:
-    """Return a rotated field in native order; `reals` is the number of reals of a site."""
+def _temporal_of_ranks(gauge: Gauge, grid: Grid, given: dict[str, Any], stream: Any) -> Any:
+    """Return the rotation of this part, whose first slice follows from the rank before it."""
+    slice_sites = math.prod(gauge.extent[:3])
+    edge = np.broadcast_to(np.eye(3, dtype=complex), (slice_sites, 3, 3))
+    made = None
+    for place in range(grid.grid[3]):
+        if place == grid.place[3]:
+            reals = np.ascontiguousarray(edge).view(np.float64).ravel()
+            there = _core.asarray(reals, device=gauge.device, stream=stream)
+            given["edge"] = ("float64", (there.size,), there)
+            made, there = call("gauge_temporal", given, stream=stream)
+            edge = there.numpy().view(np.complex128).reshape(slice_sites, 3, 3)
+        edge = grid._all(edge)[grid._beside(3, -1)]
+    return made
+
+
+def rotated(
+    matrices: Any, extent: tuple[int, ...], field: Any, reals: int, stream: Any, **options: int
+) -> Any:
+    """Return a field in native order, so many reals a site, rotated by matrices of its sites."""
     given = {
         "in": field,
-        "rotation": g._native,
+        "rotation": matrices,
         "out": ("in", "in.size", None),
         "reals": reals,
-        **extent_fields(g.extent),
+        **extent_fields(extent),
         **options,
     }
     return call("gauge_rotate", given, stream=stream)[0]

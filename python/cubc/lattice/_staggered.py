@@ -197,7 +197,7 @@ class Staggered(_StaggeredOperator):
 
     def _links(self, precision: str, stream: Any) -> dict[str, Any]:
         return {
-            "links": self.gauge._stored(self.reconstruct, precision, stream),
+            "links": self.gauge.native(self.reconstruct, precision, stream),
             "reconstruct": self.reconstruct,
             "scale": 1.0,
         }

@@ -121,6 +121,11 @@ class Team:
         """Return the array of the whole lattice."""
         return self.ranks[0]._joined([np.asarray(part) for part in parts], axis)
 
+    def joined(self, parts: Sequence[Any]) -> Any:
+        """Return the array of the whole lattice, on the first rank's device, by the host."""
+        whole = self.whole([part.numpy() for part in parts], 0)
+        return _core.asarray(whole, device=self.devices[0])
+
     def apply(
         self, operator: Any, fields: Sequence[Any], out: Any, work: Callable[..., Any]
     ) -> Any:

@@ -12,6 +12,7 @@ from ._fields import extent_fields
 
 if TYPE_CHECKING:
     from ._gauge import Gauge
+    from ._grid import Grid
 
 ROWS, NEAREST, UNITARY = range(3)  # cubc_gauge_projection
 
@@ -37,6 +38,10 @@ def project(gauge: Gauge, *, nearest: bool = False, stream: Any = None) -> None:
     >>> max(u.unitarity()) < 1e-14
     True
     """
+    if gauge.team is not None:
+        gauge.team.run(lambda rank: project(gauge.parts[rank], nearest=nearest))
+        gauge.changed()
+        return
     given = {
         "links": gauge.native(),
         "out": ("links", "links.size", gauge.native()),
@@ -60,6 +65,9 @@ def update(
     progress: bool | None = False,
 ) -> None:
     """Update the links by Monte Carlo with Wilson's plaquette action, in place.
+
+    On a `Grid` all ranks call it, and links are those that one rank makes: faces of the parts go
+    from device to device whenever links of one parity and direction have changed.
 
     Parameters
     ----------
@@ -86,7 +94,9 @@ def update(
         If a number is out of range.
     KeyboardInterrupt
         On Ctrl-C. On the cpu some links may have been updated by an incomplete sweep and others
-        not; all are in SU(3).
+        not; all are in SU(3). On a `Grid` links are those of complete sweeps.
+    TimeoutError
+        If a rank of a `Grid` waits in vain for another.
 
     Notes
     -----
@@ -115,23 +125,40 @@ def update(
         )
     with bar(sweeps, progress, f"beta {beta:g}") as step:
         for sweep in range(first, first + sweeps):
-            for over_relax in [False] + [True] * over_relaxation:
-                _sweep(gauge, beta, seed, sweep, over_relax)
-            synchronize(gauge.device)  # else the bar, and an interrupt, would be ahead of the work
+            _sweep(gauge, over_relaxation, {"beta": beta, "seed": seed, "sweep": sweep})
             if measure is not None:
                 measure(sweep, gauge)
             step()
 
 
-def _sweep(gauge: Gauge, beta: float, seed: int, sweep: int, over_relax: bool) -> None:
-    links = gauge.native()
-    given = {
-        "links": ("float64", (links.size,), links),
-        "beta": beta,
-        "seed": seed,
-        "sweep": sweep,
-        "over_relax": over_relax,
-        **extent_fields(gauge.extent),
-    }
-    gauge.changed()
+def _sweep(gauge: Gauge, over_relaxation: int, numbers: dict[str, Any]) -> None:
+    """Do a heat bath and over-relaxations, and wait for them."""
+    if gauge.team is not None:
+        gauge.team.run(lambda rank: _sweep(gauge.parts[rank], over_relaxation, numbers))
+        gauge.changed()
+        return
+    rounds = [False] + [True] * over_relaxation
+    gauge.changed()  # even if it is interrupted
+    if gauge.grid is None or not gauge.grid._cut:
+        for over_relax in rounds:
+            _change(gauge.native(), gauge.extent, numbers | {"over_relax": over_relax})
+    else:
+        _sweep_of_ranks(gauge, gauge.grid, rounds, numbers)
+    synchronize(gauge.device)  # else the bar, and an interrupt, would be ahead of the work
+
+
+def _sweep_of_ranks(gauge: Gauge, grid: Grid, rounds: list[bool], numbers: dict[str, Any]) -> None:
+    """Change a copy of the links with the neighbours' around them, then those of the part."""
+    around, extent = gauge._around()
+    numbers = numbers | {"ranks": grid._ranks, "margin": 2}
+    for over_relax in rounds:
+        for direction in range(1, 5):
+            more = {"over_relax": over_relax, "direction": direction}
+            _change(around, extent, numbers | more)
+    grid._check_others()
+    gauge._inside(around, extent, 72, out=gauge.native())
+
+
+def _change(links: Any, extent: tuple[int, ...], numbers: dict[str, Any]) -> None:
+    given = {"links": ("float64", (links.size,), links), **extent_fields(extent), **numbers}
     call("gauge_update", given)

@@ -153,7 +153,7 @@ class Wilson(Propagates, Operator):
         }
 
     def _links(self, precision: str, stream: Any) -> Any:
-        return self.gauge._stored(self.reconstruct, precision, stream)
+        return self.gauge.native(self.reconstruct, precision, stream)
 
     def _run(self, kernel: str, given: dict[str, Any], x: Spinors, stream: Any) -> Spinors:
         data, norms = self._call(kernel, given, stream)

@@ -2,7 +2,7 @@
 #ifndef CUBC_PUBLIC_LATTICE_COPY_H
 #define CUBC_PUBLIC_LATTICE_COPY_H
 
-#include "cubc/core.h"
+#include "cubc/lattice/ranks.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -52,6 +52,27 @@ typedef struct cubc_spinor_copy_params {
     int lx, ly, lz, lt;
 } cubc_spinor_copy_params;
 
+// A copy of a rank's part of a field, in native order, into the middle of a larger one, with sites
+// of its neighbours around it, or out of such a one. The extents are those of the larger field.
+// With ranks, the sites around it get the neighbours' numbers, and all ranks make the call;
+// without, they stay as they are.
+typedef struct cubc_part_copy_params {
+    const void *from;
+    void *to;
+    uint64_t from_n, to_n; // reals * sites
+    cubc_type type;        // F64; of copies without ranks F32 and I16 too
+    int reals;             // a site, up to 72
+    int lx, ly, lz, lt;
+    int crop;          // not 0: out of the larger field
+    int cut;           // bit d: there are sites around along direction d: 1 y, 2 z, 3 t
+    int margin;        // so many on each side, an even number
+    cubc_ranks *ranks; // or NULL
+} cubc_part_copy_params;
+
+cubc_status cubc_part_copy_temp_bytes(cubc_device *device, const cubc_part_copy_params *params,
+                                      size_t *bytes);
+cubc_status cubc_part_copy(cubc_device *device, const cubc_part_copy_params *params, void *temp,
+                           size_t temp_bytes, cubc_stream stream);
 cubc_status cubc_link_copy_temp_bytes(cubc_device *device, const cubc_link_copy_params *params,
                                       size_t *bytes);
 cubc_status cubc_link_copy(cubc_device *device, const cubc_link_copy_params *params, void *temp,

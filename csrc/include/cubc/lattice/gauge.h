@@ -29,6 +29,7 @@ typedef struct cubc_gauge_measure_params {
     cubc_type out_type; // F64
     cubc_gauge_quantity quantity;
     int lx, ly, lz, lt;
+    int cut, margin; // plaquettes that begin in a part with sites around it (cubc_part_copy)
 } cubc_gauge_measure_params;
 
 typedef struct cubc_gauge_random_params {
@@ -73,6 +74,8 @@ typedef struct cubc_gauge_rotate_params {
     int lx, ly, lz, lt;
     int inverse;        // not 0: with g^+ for g
     int temporal_gauge; // not 0: g is of cubc_gauge_temporal, and links that become 1 are exact
+    int slices_behind;  // then: time slices behind the last one of the lattice, as of a part with
+                        // sites around it; -1: the last one is on another rank
 } cubc_gauge_rotate_params;
 
 // The rotation to temporal gauge: links in time become 1, except in the last time slice.
@@ -83,6 +86,10 @@ typedef struct cubc_gauge_temporal_params {
     uint64_t n;       // 18 * sites
     cubc_type type;
     int lx, ly, lz, lt;
+    // The first time slice of g [parity][z][y][x / 2][row][column], where the links are a part; it
+    // becomes the slice behind the last one. NULL: g is 1 in the first.
+    void *edge;
+    uint64_t edge_n; // 18 * sites / lt, or 0
 } cubc_gauge_temporal_params;
 
 // One sweep of updates with the plaquette action, in place: heat bath of Cabibbo and Marinari, or
@@ -96,6 +103,12 @@ typedef struct cubc_gauge_update_params {
     int over_relax; // 0: heat bath
     cubc_type type;
     int lx, ly, lz, lt;
+    int direction; // 1 to 4: of the links in x, y, z or t alone; 0: of all, one after the other
+    // The links are a rank's part with sites around it, as cubc_part_copy makes it; F64, and a call
+    // is for one direction. All ranks call it, and the links around the part are those of the
+    // neighbours afterwards. NULL and 0: the lattice is not cut.
+    cubc_ranks *ranks;
+    int margin;
 } cubc_gauge_update_params;
 
 // Links of improved staggered fermions, without phases or boundary conditions; out is apart from
