@@ -1,6 +1,7 @@
 // Fields of lattice QCD in files, as NumPy arrays: cubc.lattice reads and writes through these.
 #include "python/py_module.h"
 #include "python/py_numpy.h"
+#include "python/py_ranks.h"
 
 #include "cubc/fields.h"
 
@@ -62,21 +63,46 @@ static PyObject *info_list(const cubc_field_file *file)
     return list;
 }
 
-// A new array with the field in it.
-static PyObject *read_array(const cubc_field_file *file, size_t index)
+// A new array for a field or, with ranks, for this rank's part of it.
+static PyObject *new_array(const cubc_field_info *info, const cubc_field_ranks *ranks,
+                           Py_buffer *memory)
 {
-    const cubc_field_info *info = cubc_field_describe(file, index);
     Py_ssize_t shape[8];
-    Py_buffer memory;
-    cubc_status st;
-    int ndim = field_shape(info->kind, info->extent, shape);
+    int extent[4];
+    for (int k = 0; k < 4; k++) extent[k] = info->extent[k] / (ranks ? ranks->grid[k] : 1);
+    int ndim = field_shape(info->kind, extent, shape);
     PyObject *array = py_numpy_empty(CUBC_C128, ndim, shape);
-    if (!array || PyObject_GetBuffer(array, &memory, PyBUF_CONTIG) < 0) {
-        Py_XDECREF(array);
+    if (array && PyObject_GetBuffer(array, memory, PyBUF_CONTIG) == 0) return array;
+    Py_XDECREF(array);
+    return NULL;
+}
+
+// Tells the ranks that wait for this one of a failure that is set as exception.
+static void fail_together(const cubc_field_ranks *ranks)
+{
+    PyObject *type, *value, *trace;
+    if (!ranks) return;
+    PyErr_Fetch(&type, &value, &trace);
+    Py_BEGIN_ALLOW_THREADS
+    cubc_field_read_part(NULL, 0, ranks, NULL, 0);
+    Py_END_ALLOW_THREADS
+    PyErr_Restore(type, value, trace);
+}
+
+// A new array with the field in it.
+static PyObject *read_array(const cubc_field_file *file, size_t index,
+                            const cubc_field_ranks *ranks)
+{
+    Py_buffer memory = {0};
+    cubc_status st;
+    PyObject *array = new_array(cubc_field_describe(file, index), ranks, &memory);
+    if (!array) {
+        fail_together(ranks);
         return NULL;
     }
     Py_BEGIN_ALLOW_THREADS
-    st = cubc_field_read(file, index, memory.buf, (size_t)memory.len);
+    st = ranks ? cubc_field_read_part(file, index, ranks, memory.buf, (size_t)memory.len)
+               : cubc_field_read(file, index, memory.buf, (size_t)memory.len);
     Py_END_ALLOW_THREADS
     PyBuffer_Release(&memory);
     if (!st) return array;
@@ -85,13 +111,14 @@ static PyObject *read_array(const cubc_field_file *file, size_t index)
 }
 
 // Opens a file whose path an argument is; a failure is set as exception.
-static cubc_field_file *open_path(PyObject *path, int flags)
+static cubc_field_file *open_path(PyObject *path, int flags, const cubc_field_ranks *ranks)
 {
     cubc_field_file *file = NULL;
     const char *name = PyBytes_AsString(path);
     cubc_status st;
     Py_BEGIN_ALLOW_THREADS
-    st = cubc_field_open(name, flags, &file);
+    st = ranks ? cubc_field_open_part(name, flags, ranks, &file)
+               : cubc_field_open(name, flags, &file);
     Py_END_ALLOW_THREADS
     if (st) py_raise(st);
     return file;
@@ -104,7 +131,7 @@ static PyObject *field_infos(PyObject *self, PyObject *args)
     (void)self;
     if (!PyArg_ParseTuple(args, "O&i:field_infos", PyUnicode_FSConverter, &path, &flags))
         return NULL;
-    cubc_field_file *file = open_path(path, flags);
+    cubc_field_file *file = open_path(path, flags, NULL);
     if (file) list = info_list(file);
     cubc_field_close(file);
     Py_DECREF(path);
@@ -125,16 +152,23 @@ static PyObject *read_field(PyObject *self, PyObject *args)
     const char *kind;
     Py_ssize_t index;
     int flags;
+    PyObject *given = Py_None;
+    const cubc_field_ranks *ranks;
     (void)self;
-    if (!PyArg_ParseTuple(args, "O&sni:read_field", PyUnicode_FSConverter, &path, &kind, &index,
-                          &flags))
+    if (!PyArg_ParseTuple(args, "O&sni|O:read_field", PyUnicode_FSConverter, &path, &kind, &index,
+                          &flags, &given))
         return NULL;
-    cubc_field_file *file = open_path(path, flags);
+    if (py_field_ranks(given, &ranks) < 0) {
+        Py_DECREF(path);
+        return NULL;
+    }
+    cubc_field_file *file = open_path(path, flags, ranks);
     const cubc_field_info *found = cubc_field_describe(file, (size_t)index);
     cubc_status st = file ? check_kind(found, PyBytes_AsString(path), kind) : CUBC_OK;
-    if (st)
+    if (st) {
         py_raise(st);
-    else if (file && (array = read_array(file, (size_t)index)))
+        fail_together(ranks);
+    } else if (file && (array = read_array(file, (size_t)index, ranks)))
         info = info_dict(found);
     cubc_field_close(file);
     Py_DECREF(path);
@@ -189,16 +223,20 @@ static int get_array(PyObject *array, cubc_field_write_params *out, Py_buffer *m
 
 static PyObject *write_field(PyObject *self, PyObject *args)
 {
-    PyObject *path = NULL, *array;
+    PyObject *path = NULL, *array, *given = Py_None;
     Py_buffer memory;
     cubc_field_write_params p = {0};
+    double measured[2] = {NAN, NAN};
     const char *kind;
     cubc_status st;
     (void)self;
-    if (!PyArg_ParseTuple(args, "O&Osz|ii:write_field", PyUnicode_FSConverter, &path, &array, &kind,
-                          &p.format, &p.precision, &p.rows))
+    if (!PyArg_ParseTuple(args, "O&Osz|iiO(dd):write_field", PyUnicode_FSConverter, &path, &array,
+                          &kind, &p.format, &p.precision, &p.rows, &given, &measured[0],
+                          &measured[1]))
         return NULL;
-    if (find_kind(kind, &p.kind) < 0 || get_array(array, &p, &memory) < 0) {
+    if (!isnan(measured[0])) p.measured = measured;
+    if (py_field_ranks(given, &p.ranks) < 0 || find_kind(kind, &p.kind) < 0 ||
+        get_array(array, &p, &memory) < 0) {
         Py_DECREF(path);
         return NULL;
     }
@@ -212,11 +250,33 @@ static PyObject *write_field(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
+// The plaquette and the link trace of a lattice over ranks.
+static PyObject *measure_links(PyObject *self, PyObject *args)
+{
+    PyObject *array, *given;
+    Py_buffer memory;
+    cubc_field_write_params p = {.kind = CUBC_FIELD_GAUGE};
+    const cubc_field_ranks *ranks;
+    double out[2];
+    int margin;
+    cubc_status st;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OiO:measure_links", &array, &margin, &given)) return NULL;
+    if (py_field_ranks(given, &ranks) < 0 || get_array(array, &p, &memory) < 0) return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    st = cubc_field_measure(p.data, p.extent, margin, ranks, out);
+    Py_END_ALLOW_THREADS
+    PyBuffer_Release(&memory);
+    return st ? py_raise(st) : Py_BuildValue("(dd)", out[0], out[1]);
+}
+
 // ---- the module's part --------------------------------------------------------------------------
 static PyMethodDef methods[] = {
     {"field_infos", field_infos, METH_VARARGS, "Describe each field in a file."},
     {"read_field", read_field, METH_VARARGS, "A field of a file, and what the file says of it."},
     {"write_field", write_field, METH_VARARGS, "Write a field to a file."},
+    {"measure_links", measure_links, METH_VARARGS,
+     "The plaquette and the link trace of a lattice over ranks."},
     {NULL, NULL, 0, NULL}};
 
 int py_lattice_io_setup(PyObject *module)

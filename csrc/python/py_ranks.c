@@ -12,6 +12,7 @@ static const char capsule_name[] = "cubc.ranks";
 typedef struct python_ranks {
     cubc_ranks *ranks;
     cubc_comm comm;
+    cubc_field_ranks files;
     PyObject *all_gather; // of bytes: a list of the bytes of all ranks. NULL: there is one rank
 } python_ranks;
 
@@ -63,6 +64,16 @@ int py_ranks(PyObject *object, cubc_ranks **out)
     return r ? 0 : -1;
 }
 
+int py_field_ranks(PyObject *object, const cubc_field_ranks **out)
+{
+    *out = NULL;
+    if (object == Py_None) return 0;
+    python_ranks *r = PyCapsule_GetPointer(object, capsule_name);
+    if (!r) return -1;
+    if (r->comm.size > 1) *out = &r->files;
+    return 0;
+}
+
 static PyObject *ranks_open(PyObject *self, PyObject *args)
 {
     cubc_ranks_params p = {0};
@@ -75,6 +86,8 @@ static PyObject *ranks_open(PyObject *self, PyObject *args)
     python_ranks *r = mem_zalloc(1, sizeof *r);
     if (!r) return py_raise(CUBC_NO_MEMORY);
     r->comm = (cubc_comm){.rank = rank, .size = size, .context = r, .all_gather = all_gather};
+    r->files.comm = &r->comm;
+    memcpy(r->files.grid, p.grid, sizeof p.grid);
     if (function != Py_None) {
         r->all_gather = Py_NewRef(function);
         p.comm = &r->comm;

@@ -384,9 +384,17 @@ def field_infos(path: str | bytes | os.PathLike[Any], flags: int, /) -> list[dic
     """Describe each field in a file. `flags` are of cubc_field_flags."""
 
 def read_field(
-    path: str | bytes | os.PathLike[Any], kind: str, index: int, flags: int, /
+    path: str | bytes | os.PathLike[Any],
+    kind: str,
+    index: int,
+    flags: int,
+    ranks: Any = None,
+    /,
 ) -> tuple[np.ndarray[Any, Any], dict[str, Any]]:
-    """Read a field of a file and its description. `kind` is that of `field_infos`."""
+    """Read a field of a file and its description. `kind` is that of `field_infos`.
+
+    With `ranks`, of `ranks_open`, all ranks call it, and each reads its part.
+    """
 
 def write_field(
     path: str | bytes | os.PathLike[Any],
@@ -395,9 +403,17 @@ def write_field(
     format: str | None,
     precision: int = 0,
     rows: int = 0,
+    ranks: Any = None,
+    measured: tuple[float, float] = ...,
     /,
 ) -> None:
-    """Write a field to a file. The arguments are the members of cubc_field_write_params."""
+    """Write a field to a file. The arguments are the members of cubc_field_write_params.
+
+    With `ranks`, of `ranks_open`, all ranks call it, and each writes its part.
+    """
+
+def measure_links(array: np.ndarray[Any, Any], margin: int, ranks: Any, /) -> tuple[float, float]:
+    """The plaquette and the link trace of a lattice over ranks, by cubc_field_measure."""
 
 # ---- for cubc.tuner --------------------------------------------------------------------------------
 

@@ -57,7 +57,7 @@ def ffi():
     True
     """
     interface = need("cffi").FFI()
-    lattice = [f"lattice/{part}.h" for part in ("copy", "ranks", "operators", "solve", "gauge")]
+    lattice = [f"lattice/{part}.h" for part in ("ranks", "copy", "operators", "solve", "gauge")]
     for name in ("core.h", "primitives.h", *lattice, "fields.h"):
         header = Path(get_include(), "cubc", name).read_text()
         interface.cdef(header.split("// cffi: begin", 1)[1].split("// cffi: end", 1)[0])

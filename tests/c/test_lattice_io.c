@@ -272,6 +272,117 @@ static void test_memory(void)
     in_folder(test_memory_body);
 }
 
+// ---- ranks --------------------------------------------------------------------------------------
+// How the second of two ranks answers: as the first does, with a failure, or not at all.
+typedef enum answer { GOES_ON, FAILS, IS_GONE } answer;
+
+static int gather_answers(void *context, const void *mine, void *all, size_t bytes)
+{
+    const answer *a = context;
+    memcpy(all, mine, bytes);
+    char *theirs = (char *)all + bytes;
+    memcpy(theirs, mine, bytes);
+    if (*a == FAILS) {
+        memcpy(theirs, &(int32_t){CUBC_IO_ERROR}, sizeof(int32_t));
+        snprintf(theirs + sizeof(int32_t), 32, "its disk is full");
+    }
+    return *a == IS_GONE;
+}
+
+static int gather_alone(void *context, const void *mine, void *all, size_t bytes)
+{
+    (void)context;
+    memcpy(all, mine, bytes);
+    return 0;
+}
+
+static cubc_status read_part_back(const cubc_field_ranks *ranks)
+{
+    cubc_field_file *file;
+    TRY(cubc_field_open_part(path, 0, ranks, &file));
+    cubc_status st = cubc_field_read_part(file, 0, ranks, again, sizeof again);
+    cubc_field_close(file);
+    return st;
+}
+
+static void test_one_rank_body(void)
+{
+    const cubc_comm comm = {.size = 1, .all_gather = gather_alone};
+    const cubc_field_ranks ranks = {&comm, {1, 1, 1, 1}};
+    double measured[2] = {0, 0};
+    set_unit(links, SITES * 4);
+    CHECK_STATUS(cubc_field_measure(links, (const int[]){EXTENT, EXTENT, EXTENT, EXTENT}, 2, &ranks,
+                                    measured),
+                 CUBC_OK);
+    CHECK(measured[0] == 1 && measured[1] == 1);
+    cubc_field_write_params p = {.data = links,
+                                 .extent = {EXTENT, EXTENT, EXTENT, EXTENT},
+                                 .format = "nersc",
+                                 .ranks = &ranks};
+    CHECK_STATUS(cubc_field_write(path, &p), CUBC_INVALID_ARGUMENT);
+    CHECK_CONTAINS(cubc_error_message(), "give measured");
+    p.measured = measured;
+    cubc_status st = CUBC_NO_MEMORY;
+    long nth = 0;
+    while (st && ++nth < 100) {
+        mem_fail_at(nth);
+        st = cubc_field_write(path, &p);
+        mem_fail_at(0);
+        CHECK(st == CUBC_OK || st == CUBC_NO_MEMORY);
+        CHECK(files_in_folder() == (st == CUBC_OK));
+    }
+    CHECK(st == CUBC_OK && nth > 3);
+    for (st = CUBC_NO_MEMORY, nth = 0; st && nth < 100;) {
+        mem_fail_at(++nth);
+        st = read_part_back(&ranks);
+        mem_fail_at(0);
+        CHECK(st == CUBC_OK || st == CUBC_NO_MEMORY);
+    }
+    CHECK(st == CUBC_OK && nth > 3);
+    for (size_t i = 0; i < REALS; i++) CHECK(links[i] == again[i]);
+}
+
+static void test_one_rank(void)
+{
+    in_folder(test_one_rank_body);
+}
+
+static void test_other_ranks_body(void)
+{
+    answer second = GOES_ON;
+    const cubc_comm comm = {.size = 2, .context = &second, .all_gather = gather_answers};
+    cubc_field_ranks ranks = {&comm, {1, 1, 1, 2}};
+    cubc_field_write_params p = {
+        .data = links, .extent = {EXTENT, EXTENT, EXTENT, EXTENT / 2}, .ranks = &ranks};
+    for (second = FAILS; second <= IS_GONE; second++) {
+        CHECK_STATUS(cubc_field_write(path, &p), CUBC_IO_ERROR);
+        CHECK_CONTAINS(cubc_error_message(),
+                       second == FAILS ? "rank 1 of 2: its disk is full" : "all_gather has failed");
+        CHECK(files_in_folder() == 0);
+    }
+    second = GOES_ON;
+    p.ranks = NULL;
+    CHECK_STATUS(cubc_field_write(path, &p), CUBC_OK);
+    second = FAILS;
+    CHECK_STATUS(read_part_back(&ranks), CUBC_IO_ERROR);
+    CHECK_CONTAINS(cubc_error_message(), "rank 1 of 2: its disk is full");
+    second = GOES_ON;
+    CHECK_STATUS(read_part_back(&ranks), CUBC_INVALID_ARGUMENT); // with room for the whole lattice
+    CHECK_CONTAINS(cubc_error_message(), "the part has");
+    ranks.grid[3] = 4;
+    CHECK_STATUS(read_part_back(&ranks), CUBC_INVALID_ARGUMENT);
+    CHECK_CONTAINS(cubc_error_message(), "1 x 1 x 1 x 4 ranks, and there are 2");
+    ranks = (cubc_field_ranks){&comm, {1, 1, 2, 1}};
+    CHECK_STATUS(cubc_field_open_part(path, 0, NULL, NULL), CUBC_INVALID_ARGUMENT);
+    CHECK_STATUS(cubc_field_read_part(NULL, 0, NULL, NULL, 0), CUBC_INVALID_ARGUMENT);
+    CHECK_STATUS(cubc_field_measure(NULL, NULL, 2, &ranks, NULL), CUBC_INVALID_ARGUMENT);
+}
+
+static void test_other_ranks(void)
+{
+    in_folder(test_other_ranks_body);
+}
+
 static void test_arguments_body(void)
 {
     cubc_field_file *file = NULL;
@@ -322,6 +433,8 @@ int main(int argc, char **argv)
         {"the_first_failure_counts", test_the_first_failure_counts},
         {"an_interruption_ends_every_thread", test_an_interruption_ends_every_thread},
         {"memory", test_memory},
+        {"one_rank", test_one_rank},
+        {"other_ranks", test_other_ranks},
         {"arguments", test_arguments},
     };
     return check_run(tests, COUNT_OF(tests), argc > 1 ? argv[1] : NULL);

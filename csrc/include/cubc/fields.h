@@ -3,7 +3,7 @@
 #ifndef CUBC_FIELDS_H
 #define CUBC_FIELDS_H
 
-#include "cubc/core.h"
+#include "cubc/lattice/ranks.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -68,6 +68,13 @@ typedef struct cubc_field_info { // description of a field by its file
 
 typedef struct cubc_field_file cubc_field_file;
 
+// Ranks over which a lattice is cut into equal parts, as cubc_ranks_open cuts it. All of them make
+// the same calls, each with the memory of its part. A call that fails on one rank fails on all.
+typedef struct cubc_field_ranks {
+    const cubc_comm *comm; // asked a few times a call
+    int grid[4];           // ranks along X, Y, Z, T; X changes fastest with the rank
+} cubc_field_ranks;
+
 typedef struct cubc_field_write_params {
     const void *data; // the field in the order above
     cubc_field_kind kind;
@@ -76,6 +83,10 @@ typedef struct cubc_field_write_params {
     int rows;      // of a link in the file: 3, or 2 (NERSC alone); 0: 3
     const char
         *format; // of links "ildg", "scidac", "nersc" or "milc", else "scidac"; NULL: the first
+    const cubc_field_ranks *ranks; // data and extent are this rank's part; NULL: of the whole
+                                   // lattice
+    const double *measured; // plaquette and link trace of the whole lattice, which NERSC states: of
+                            // cubc_field_measure, needed with ranks; NULL: they are measured
 } cubc_field_write_params;
 
 // "links", "propagator", ...; NULL for none of them.
@@ -93,8 +104,21 @@ const cubc_field_info *cubc_field_describe(const cubc_field_file *file, size_t i
 cubc_status cubc_field_read(const cubc_field_file *file, size_t index, void *out,
                             size_t bytes); // info's bytes
 void cubc_field_close(cubc_field_file *file);
+// The same over ranks: each opens the file, and reads its part alone. Checksums are those of all
+// parts; plaquette and link trace of the header, which need links of several ranks, are left to the
+// caller. out: NULL, or an index that there is not, fails on all ranks.
+cubc_status cubc_field_open_part(const char *path, int flags, const cubc_field_ranks *ranks,
+                                 cubc_field_file **out);
+cubc_status cubc_field_read_part(const cubc_field_file *file, size_t index,
+                                 const cubc_field_ranks *ranks, void *out,
+                                 size_t bytes); // info's bytes over the number of ranks
+// The means of Re tr P / 3 over plaquettes and of Re tr U / 3 over links, out[2], of a lattice over
+// ranks, with the bits of one rank. Links are this rank's part with so many sites of its neighbours
+// on each side of the directions that there are ranks along; the extents have them.
+cubc_status cubc_field_measure(const void *links, const int extent[4], int margin,
+                               const cubc_field_ranks *ranks, double *out);
 // Writes a file, which appears when it is complete; until then its bytes are in another file of the
-// folder.
+// folder. Ranks write it together, and its bytes are those that one rank writes.
 cubc_status cubc_field_write(const char *path, const cubc_field_write_params *params);
 // cffi: end
 #pragma GCC visibility pop

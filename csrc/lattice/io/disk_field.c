@@ -108,6 +108,18 @@ cubc_status disk_field_set_extent(disk_field *f, const uint64_t extent[4])
     return CUBC_OK;
 }
 
+bool disk_field_index(const disk_field *f, const int at[4], uint64_t *index)
+{
+    *index = 0;
+    for (int k = 3; k >= 0; k--) {
+        const int here = at[k] - (f->part ? f->part->first[k] : 0);
+        const int extent = f->part ? f->part->extent[k] : f->info.extent[k];
+        if (here < 0 || here >= extent) return false;
+        *index = *index * (uint64_t)extent + (uint64_t)here;
+    }
+    return true;
+}
+
 // ---- both ways ----------------------------------------------------------------------------------
 typedef struct transfer {
     const disk_field *f;
@@ -119,6 +131,42 @@ typedef struct transfer {
     pthread_mutex_t lock; // of the checksums
     uint32_t checksums[2];
 } transfer;
+
+// Sites of the file that are read or written: all, those of the part, or, where numbers are
+// scattered, the time slices that have numbers of the part.
+static uint64_t sites_of(const disk_field *f)
+{
+    if (!f->part) return f->info.sites;
+    if (!f->scattered) return field_part_sites(f->part);
+    const uint64_t slices = (uint64_t)f->part->extent[3], all = (uint64_t)f->info.extent[3];
+    return f->info.sites / all * (slices < all ? slices + 1 : all);
+}
+
+// The number in the file of one of these; *run gets how many follow it there.
+static uint64_t place_of(const disk_field *f, uint64_t site, uint64_t *run)
+{
+    *run = sites_of(f) - site;
+    if (!f->part) return site;
+    if (!f->scattered) return field_part_place(f->part, f->info.extent, site, run);
+    const uint64_t slice = f->info.sites / (uint64_t)f->info.extent[3],
+                   t = (uint64_t)f->part->first[3] + site / slice;
+    *run = slice - site % slice;
+    return t % (uint64_t)f->info.extent[3] * slice + site % slice;
+}
+
+// A run of sites: `mine` of this rank's, from `first` of the file on.
+typedef cubc_status (*run_step)(transfer *t, uint64_t mine, uint64_t first, uint64_t count,
+                                void *room);
+
+static cubc_status each_run(transfer *t, uint64_t mine, uint64_t count, void *room, run_step step)
+{
+    for (uint64_t run; count > 0; mine += run, count -= run) {
+        const uint64_t first = place_of(t->f, mine, &run);
+        if (run > count) run = count;
+        TRY(step(t, mine, first, run, room));
+    }
+    return CUBC_OK;
+}
 
 static void add_checksums(transfer *t, const void *bytes, uint64_t first, uint64_t count)
 {
@@ -141,11 +189,29 @@ static size_t room_of_site(const disk_field *f)
 
 static cubc_status run(transfer *t, chunks_step step)
 {
-    uint64_t most = CHUNK_BYTES / disk_field_site_bytes(t->f), sites = t->f->info.sites;
+    uint64_t most = CHUNK_BYTES / disk_field_site_bytes(t->f), sites = sites_of(t->f);
     size_t room = (size_t)(sites < most ? sites : most) * room_of_site(t->f);
     pthread_mutex_init(&t->lock, NULL);
     cubc_status st = chunks_run(sites, most, room, step, t);
     pthread_mutex_destroy(&t->lock);
+    return st;
+}
+
+// Merges the checksums of all ranks, whose transfers went as theirs did.
+static cubc_status add_ranks(transfer *t, cubc_status mine)
+{
+    field_part *part = t->f->part;
+    if (!part) return mine;
+    char *all = mem_alloc((size_t)part->comm->size, FIELD_PART_TOLD);
+    if (!all && !mine) mine = CUBC_NO_MEMORY;
+    cubc_status st = field_part_step(part, mine, t->checksums, sizeof t->checksums, all);
+    memset(t->checksums, 0, sizeof t->checksums);
+    for (int rank = 0; !st && rank < part->comm->size; rank++) {
+        uint32_t more[2];
+        memcpy(more, all + (size_t)rank * FIELD_PART_TOLD, sizeof more);
+        checksums_merge(t->f->checksums, t->checksums, more);
+    }
+    mem_free(all);
     return st;
 }
 
@@ -220,14 +286,17 @@ static void complete(double *to, const double *rows, size_t count)
     }
 }
 
-static cubc_status load_chunk(void *context, uint64_t first, uint64_t count, void *room)
+static cubc_status load_run(transfer *t, uint64_t mine, uint64_t first, uint64_t count, void *room)
 {
-    transfer *t = context;
     const disk_field *f = t->f;
     size_t site = disk_field_site_bytes(f),
            reals = (size_t)count * (size_t)disk_field_site_reals(f);
     size_t packed = (size_t)count * (size_t)file_reals(f);
-    double *to = t->to + first * (uint64_t)disk_field_site_reals(f), *at = to + (reals - packed);
+    double *to = NULL, *at = NULL;
+    if (!f->place) {
+        to = t->to + mine * (uint64_t)disk_field_site_reals(f);
+        at = to + (reals - packed);
+    }
     if (f->place) at = (double *)((char *)room + (size_t)count * site);
     bool verify = !(t->flags & CUBC_FIELD_UNVERIFIED), big = f->info.big_endian;
     TRY(infile_at(t->in, f->info.data_offset + first * site, room, (size_t)count * site, f->what));
@@ -237,8 +306,14 @@ static cubc_status load_chunk(void *context, uint64_t first, uint64_t count, voi
     if (verify && !finite) return not_finite(f, at, first);
     if (f->info.rows == 2) complete(to, at, (size_t)count * SITE_LINKS);
     for (uint64_t k = 0; f->place && k < count; k++)
-        f->place(f, first + k, at + k * (uint64_t)disk_field_site_reals(f), t->to);
+        f->place(f, (f->scattered ? first : mine) + k, at + k * (uint64_t)disk_field_site_reals(f),
+                 t->to);
     return CUBC_OK;
+}
+
+static cubc_status load_chunk(void *context, uint64_t first, uint64_t count, void *room)
+{
+    return each_run(context, first, count, room, load_run);
 }
 
 static cubc_status verify_checksums(const disk_field *f, const uint32_t checksums[2])
@@ -257,10 +332,10 @@ static cubc_status verify_checksums(const disk_field *f, const uint32_t checksum
     return CUBC_OK;
 }
 
-static cubc_status project_chunk(void *context, uint64_t first, uint64_t count, void *room)
+static cubc_status project_run(transfer *t, uint64_t mine, uint64_t first, uint64_t count,
+                               void *room)
 {
-    const transfer *t = context;
-    double *link = t->to + first * SITE_LINKS * LINK_REALS;
+    double *link = t->to + mine * SITE_LINKS * LINK_REALS;
     char place[128];
     (void)room;
     for (uint64_t k = 0; k < count * SITE_LINKS; k++, link += LINK_REALS) {
@@ -274,6 +349,11 @@ static cubc_status project_chunk(void *context, uint64_t first, uint64_t count, 
         }
     }
     return CUBC_OK;
+}
+
+static cubc_status project_chunk(void *context, uint64_t first, uint64_t count, void *room)
+{
+    return each_run(context, first, count, room, project_run);
 }
 
 static cubc_status check_close(const disk_field *f, const char *name, double measured,
@@ -299,11 +379,11 @@ cubc_status disk_field_load(const infile *file, const disk_field *f, int flags, 
 {
     transfer t = {.in = file, .f = f, .to = out, .flags = flags};
     bool verify = !(flags & CUBC_FIELD_UNVERIFIED), links = f->info.kind == CUBC_FIELD_GAUGE;
-    TRY(run(&t, load_chunk));
+    TRY(add_ranks(&t, run(&t, load_chunk)));
     if (verify && f->info.has_checksum) TRY(verify_checksums(f, t.checksums));
     if (links && f->info.precision == 32 && (flags & CUBC_FIELD_PROJECTED))
         TRY(run(&t, project_chunk));
-    return verify ? check_measured(f, out) : CUBC_OK;
+    return verify && !f->part ? check_measured(f, out) : CUBC_OK;
 }
 
 // ---- writing ------------------------------------------------------------------------------------
@@ -368,15 +448,14 @@ static cubc_status pack_rows(const disk_field *f, const double *from, uint64_t f
     return CUBC_OK;
 }
 
-static cubc_status store_chunk(void *context, uint64_t first, uint64_t count, void *room)
+static cubc_status store_run(transfer *t, uint64_t mine, uint64_t first, uint64_t count, void *room)
 {
-    transfer *t = context;
     const disk_field *f = t->f;
     size_t site = disk_field_site_bytes(f), reals = (size_t)disk_field_site_reals(f);
-    const double *from = t->from + first * reals;
+    const double *from = t->from + mine * reals;
     if (f->take) {
         double *taken = (double *)((char *)room + (size_t)count * site);
-        for (uint64_t k = 0; k < count; k++) f->take(f, first + k, t->from, taken + k * reals);
+        for (uint64_t k = 0; k < count; k++) f->take(f, mine + k, t->from, taken + k * reals);
         from = taken;
     }
     if (f->info.rows == 2)
@@ -387,10 +466,15 @@ static cubc_status store_chunk(void *context, uint64_t first, uint64_t count, vo
     return outfile_at(t->out, f->info.data_offset + first * site, room, (size_t)count * site);
 }
 
+static cubc_status store_chunk(void *context, uint64_t first, uint64_t count, void *room)
+{
+    return each_run(context, first, count, room, store_run);
+}
+
 cubc_status disk_field_store(const outfile *file, disk_field *f, const double *from)
 {
     transfer t = {.out = file, .f = f, .from = from};
-    TRY(run(&t, store_chunk));
+    TRY(add_ranks(&t, run(&t, store_chunk)));
     memcpy(f->info.checksum, t.checksums, sizeof t.checksums);
     f->info.has_checksum = 1;
     return CUBC_OK;

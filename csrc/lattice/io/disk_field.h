@@ -8,12 +8,14 @@
 
 #include "cubc/fields.h"
 #include "lattice/io/checksums.h"
+#include "lattice/io/field_part.h"
 #include "lattice/io/infile.h"
 #include "lattice/io/outfile.h"
 
 typedef struct disk_field disk_field;
-// Puts the numbers of a site of the file to their places in the field. Threads may call it at the
-// same time, each for another site.
+// Puts the numbers of a site of the file to their places in the field; the site is that of the
+// memory, unless its numbers are scattered. Threads may call it at the same time, each for another
+// site.
 typedef void (*disk_place)(const disk_field *f, uint64_t site, const double *from, double *field);
 // The way back: takes the numbers of a site of the file from their places in the field.
 typedef void (*disk_take)(const disk_field *f, uint64_t site, const double *field, double *to);
@@ -23,7 +25,10 @@ struct disk_field {
     checksum_kind checksums;
     disk_place place; // NULL: in the order of the memory
     disk_take take;   // the same of a field that is written
-    bool scattered;   // place goes beyond the site
+    // place goes beyond the site, whose number is that of the file: T changes most slowly there,
+    // and numbers belong to the site's time slice or to the one before.
+    bool scattered;
+    field_part *part; // that is read and written by this rank; NULL: all
     char what[96];    // names the data in messages
 };
 
@@ -42,9 +47,13 @@ size_t disk_field_site_bytes(const disk_field *f); // of a site in the file
 // Sets extents, sites and bytes. Fails unless they make exactly info.data_bytes bytes.
 cubc_status disk_field_set_extent(disk_field *f, const uint64_t extent[4]);
 
-// Reads the data and checks them against info. flags: of cubc_field_flags.
+// True if the field in memory has a place for a point; *index gets its number there.
+bool disk_field_index(const disk_field *f, const int at[4], uint64_t *index);
+
+// Reads the data, or this rank's part of them, and checks them against info; of a part not what
+// needs links of others. flags: of cubc_field_flags.
 cubc_status disk_field_load(const infile *file, const disk_field *f, int flags, double *out);
-// Writes the data at info.data_offset and sets info.checksum.
+// Writes the data at info.data_offset and sets info.checksum, that of all ranks.
 cubc_status disk_field_store(const outfile *file, disk_field *f, const double *from);
 
 #endif

@@ -108,7 +108,7 @@ static cubc_status write_field(const outfile *file, disk_field *f, const double 
     words_store32(header + SITE_NUMBERS, STAGGERED, false);
     for (int k = 0; k < 4; k++)
         words_store32(header + EXTENTS + 4 * k, (uint32_t)f->info.extent[k], false);
-    TRY(outfile_at(file, 0, header, sizeof header));
+    TRY(outfile_once(file, 0, header, sizeof header));
     return disk_field_store(file, f, from);
 }
 

@@ -2,8 +2,10 @@
 // it.
 #include "base/size.h"
 #include "lattice/io/format.h"
+#include "lattice/io/links.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define FORMAT(name) extern const field_format name##_format;
@@ -122,6 +124,120 @@ cubc_status cubc_field_read(const cubc_field_file *file, size_t index, void *out
     return st;
 }
 
+// ---- reading over ranks -------------------------------------------------------------------------
+// Any lattice of one site for each rank, whose steps do not depend on its extents.
+static cubc_status begin_steps(const cubc_field_ranks *ranks, field_part *out)
+{
+    return field_part_begin(ranks, ranks->grid, out);
+}
+
+cubc_status cubc_field_open_part(const char *path, int flags, const cubc_field_ranks *ranks,
+                                 cubc_field_file **out)
+{
+    field_part part;
+    if (!ranks || !out) FAIL(CUBC_INVALID_ARGUMENT, "cubc_field_open_part: ranks or out is NULL");
+    *out = NULL;
+    cubc_status st = begin_steps(ranks, &part);
+    if (!st) st = field_part_end(&part, cubc_field_open(path, flags, out));
+    field_part_free(&part);
+    if (st) {
+        cubc_field_close(*out);
+        *out = NULL;
+    }
+    return st;
+}
+
+static cubc_status read_part(const cubc_field_file *file, size_t index,
+                             const cubc_field_ranks *ranks, field_part *part, void *out,
+                             size_t bytes)
+{
+    if (!file || !out || index >= file->fields.count)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "cubc_field_read_part: file or out is NULL, or field %zu is "
+             "not there",
+             index);
+    disk_field f = file->fields.items[index];
+    field_part here;
+    TRY(field_part_begin(ranks, f.info.extent, &here));
+    field_part_free(part);
+    *part = here;
+    const uint64_t expected = f.info.bytes / f.info.sites * field_part_sites(part);
+    if (bytes != expected)
+        FAIL(CUBC_INVALID_ARGUMENT, "room for %zu bytes, the part has %" PRIu64 " in memory", bytes,
+             expected);
+    f.part = part;
+    return disk_field_load(&file->file, &f, file->flags, out);
+}
+
+cubc_status cubc_field_read_part(const cubc_field_file *file, size_t index,
+                                 const cubc_field_ranks *ranks, void *out, size_t bytes)
+{
+    field_part part;
+    if (!ranks) FAIL(CUBC_INVALID_ARGUMENT, "cubc_field_read_part: ranks is NULL");
+    cubc_status st = begin_steps(ranks, &part);
+    if (st) return st;
+    st = read_part(file, index, ranks, &part, out, bytes);
+    if (st && file && !part.failed) error_prefix("%s: ", file->path);
+    st = field_part_end(&part, st);
+    field_part_free(&part);
+    return st;
+}
+
+// Adds up the rows of all ranks in the order of the whole lattice.
+static cubc_status gather_rows(const cubc_field_ranks *ranks, const int all[4],
+                               const double (*mine)[2], uint64_t rows, double *out)
+{
+    const size_t size = (size_t)ranks->comm->size;
+    double (*of_ranks)[2] = mem_alloc(size * rows, sizeof *of_ranks),
+           (*ordered)[2] = mem_alloc(size * rows, sizeof *ordered);
+    cubc_status st = of_ranks && ordered ? CUBC_OK : CUBC_NO_MEMORY;
+    if (!st && ranks->comm->all_gather(ranks->comm->context, mine, of_ranks, rows * sizeof *mine))
+        st = error_set(__FILE__, __LINE__, CUBC_IO_ERROR, "the ranks' all_gather has failed");
+    const cubc_comm *comm = ranks->comm;
+    for (int rank = 0; !st && rank < comm->size; rank++) {
+        const cubc_comm seen = {.rank = rank, .size = comm->size};
+        const cubc_field_ranks theirs = {&seen,
+                                         {1, ranks->grid[1], ranks->grid[2], ranks->grid[3]}};
+        const int of_rows[4] = {1, all[1], all[2], all[3]};
+        field_part part;
+        GUARD(st, field_part_begin(&theirs, of_rows, &part), done);
+        field_part_free(&part);
+        uint64_t run;
+        for (uint64_t row = 0; row < rows; row++)
+            memcpy(ordered[field_part_place(&part, of_rows, row, &run)],
+                   of_ranks[(size_t)rank * rows + row], sizeof *ordered);
+    }
+    if (!st) links_means((const double (*)[2])ordered, size * rows, all, &out[0], &out[1]);
+done:
+    mem_free(of_ranks);
+    mem_free(ordered);
+    return st;
+}
+
+cubc_status cubc_field_measure(const void *links, const int extent[4], int margin,
+                               const cubc_field_ranks *ranks, double *out)
+{
+    if (!links || !extent || !ranks || !ranks->comm || !out || margin < 1)
+        FAIL(CUBC_INVALID_ARGUMENT, "cubc_field_measure: an argument is NULL, or there is no "
+                                    "margin");
+    int margins[4], all[4];
+    uint64_t rows = 1;
+    for (int k = 0; k < 4; k++) {
+        margins[k] = ranks->grid[k] > 1 ? margin : 0;
+        const int part = extent[k] - 2 * margins[k];
+        if (part < 1 || part > INT32_MAX / ranks->grid[k])
+            FAIL(CUBC_INVALID_ARGUMENT, "extent %d of a part is %d, must be positive", k + 1, part);
+        all[k] = part * ranks->grid[k];
+        if (k) rows *= (uint64_t)part;
+    }
+    double (*sums)[2] = mem_alloc(rows, sizeof *sums);
+    if (!sums) return CUBC_NO_MEMORY;
+    cubc_status st = links_row_sums(links, extent, margins, sums);
+    if (!st) st = gather_rows(ranks, all, (const double (*)[2])sums, rows, out);
+    mem_free(sums);
+    return st;
+}
+
 // ---- writing ------------------------------------------------------------------------------------
 static cubc_status set_field(const cubc_field_write_params *p, const field_format *format,
                              disk_field *f)
@@ -132,10 +248,11 @@ static cubc_status set_field(const cubc_field_write_params *p, const field_forma
     f->info.rows = p->rows ? p->rows : 3;
     f->info.sites = 1;
     for (int k = 0; k < 4; k++) {
-        if (p->extent[k] < 1)
+        const int ranks = p->ranks && p->ranks->grid[k] > 0 ? p->ranks->grid[k] : 1;
+        if (p->extent[k] < 1 || p->extent[k] > INT32_MAX / ranks)
             FAIL(CUBC_INVALID_ARGUMENT, "extent %d is %d, must be positive", k + 1, p->extent[k]);
-        if (!size_multiply(&f->info.sites, (uint64_t)p->extent[k])) f->info.sites = most;
-        f->info.extent[k] = p->extent[k];
+        f->info.extent[k] = p->extent[k] * ranks;
+        if (!size_multiply(&f->info.sites, (uint64_t)f->info.extent[k])) f->info.sites = most;
     }
     if (f->info.sites >= most) FAIL(CUBC_INVALID_ARGUMENT, "a lattice of 2^48 sites or more");
     if (f->info.precision != 32 && f->info.precision != 64)
@@ -143,6 +260,13 @@ static cubc_status set_field(const cubc_field_write_params *p, const field_forma
     if (format->single && f->info.precision != 32)
         FAIL(CUBC_INVALID_ARGUMENT, "files of format \"%s\" are of single precision", format->name);
     f->info.data_bytes = f->info.sites * disk_field_site_bytes(f);
+    if (p->measured) {
+        f->info.plaquette = p->measured[0];
+        f->info.link_trace = p->measured[1];
+    } else if (p->ranks && strcmp(format->name, "nersc") == 0) {
+        FAIL(CUBC_INVALID_ARGUMENT, "a NERSC file of several ranks states what "
+                                    "cubc_field_measure finds: give measured");
+    }
     return CUBC_OK;
 }
 
@@ -191,6 +315,49 @@ static cubc_status write_file(const char *path, const field_format *format, disk
     return st;
 }
 
+// The first rank makes the file, the others open it.
+static cubc_status begin_together(const char *path, field_part *part, outfile *file)
+{
+    char *all = mem_alloc((size_t)part->comm->size, FIELD_PART_TOLD), suffix[FIELD_PART_TOLD] = "";
+    const bool first = part->comm->rank == 0;
+    cubc_status st = all ? CUBC_OK : CUBC_NO_MEMORY;
+    if (!st && first) st = outfile_begin(path, file);
+    if (!st && first) snprintf(suffix, sizeof suffix, "%s", outfile_suffix(file));
+    st = field_part_step(part, st, suffix, sizeof suffix, all);
+    if (!st && !first) st = outfile_join(path, all, file);
+    mem_free(all);
+    return st;
+}
+
+// The file is renamed when all ranks have written their parts, and is complete for all or for none.
+static cubc_status write_together(const char *path, const field_format *format, disk_field *f,
+                                  const double *from)
+{
+    outfile file = {.descriptor = -1};
+    const bool first = f->part->comm->rank == 0;
+    cubc_status st = begin_together(path, f->part, &file);
+    if (!st) st = format->write(&file, f, from);
+    if (!st && !first) st = outfile_leave(&file);
+    st = field_part_end(f->part, st);
+    if (st) {
+        outfile_discard(&file);
+        return st;
+    }
+    if (first) st = outfile_commit(&file);
+    return field_part_end(f->part, st);
+}
+
+static cubc_status write_part(const char *path, const field_format *format, disk_field *f,
+                              const cubc_field_write_params *params)
+{
+    field_part part;
+    cubc_status st = field_part_begin(params->ranks, f->info.extent, &part);
+    f->part = &part;
+    if (!st) st = write_together(path, format, f, params->data);
+    field_part_free(&part);
+    return st;
+}
+
 cubc_status cubc_field_write(const char *path, const cubc_field_write_params *params)
 {
     disk_field f;
@@ -199,7 +366,8 @@ cubc_status cubc_field_write(const char *path, const cubc_field_write_params *pa
         FAIL(CUBC_INVALID_ARGUMENT, "cubc_field_write: path, params or its data is NULL");
     TRY(choose_format(params, &format));
     TRY(set_field(params, format, &f));
-    cubc_status st = write_file(path, format, &f, params->data);
+    cubc_status st = params->ranks ? write_part(path, format, &f, params)
+                                   : write_file(path, format, &f, params->data);
     if (st) error_prefix("%s: ", path);
     return st;
 }

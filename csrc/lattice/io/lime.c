@@ -101,9 +101,9 @@ cubc_status lime_put(const outfile *file, uint64_t *at, const char *type, int fl
     header[6] = (unsigned char)(flags >> 8);
     words_store64(header + 8, length, true);
     snprintf((char *)header + 16, LIME_TYPE, "%s", type);
-    TRY(outfile_at(file, *at, header, sizeof header));
-    if (data) TRY(outfile_at(file, begin, data, (size_t)length));
-    TRY(outfile_at(file, begin + length, zeros, (size_t)padding));
+    TRY(outfile_once(file, *at, header, sizeof header));
+    if (data) TRY(outfile_once(file, begin, data, (size_t)length));
+    TRY(outfile_once(file, begin + length, zeros, (size_t)padding));
     if (data_at) *data_at = begin;
     *at = begin + length + padding;
     return CUBC_OK;

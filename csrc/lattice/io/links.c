@@ -155,9 +155,15 @@ double links_project(double *link)
 // ---- plaquette and trace ------------------------------------------------------------------------
 typedef struct measurement {
     const double *field;
-    const int *extent;
+    const int *extent, *margin;
     double (*sums)[2]; // of each row of sites along x
 } measurement;
+
+// Sites of a direction that are off the margins.
+static uint64_t inside(const measurement *m, int mu)
+{
+    return (uint64_t)(m->extent[mu] - 2 * m->margin[mu]);
+}
 
 // Re tr [A B (C D)^H].
 double links_plaquette(const double *a, const double *b, const double *c, const double *d)
@@ -192,11 +198,11 @@ static void measure_site(const measurement *m, const int at[4], double sums[2])
 static cubc_status measure_rows(void *context, uint64_t first, uint64_t count, void *room)
 {
     const measurement *m = context;
+    uint64_t y = inside(m, 1), z = inside(m, 2);
     (void)room;
     for (uint64_t row = first; row < first + count; row++) {
-        int y = m->extent[1], z = m->extent[2];
-        int at[4] = {0, (int)(row % (uint64_t)y), (int)(row / (uint64_t)y % (uint64_t)z),
-                     (int)(row / (uint64_t)y / (uint64_t)z)};
+        int at[4] = {0, m->margin[1] + (int)(row % y), m->margin[2] + (int)(row / y % z),
+                     m->margin[3] + (int)(row / y / z)};
         double sums[2] = {0, 0};
         for (; at[0] < m->extent[0]; at[0]++) measure_site(m, at, sums);
         memcpy(m->sums[row], sums, sizeof sums);
@@ -204,19 +210,33 @@ static cubc_status measure_rows(void *context, uint64_t first, uint64_t count, v
     return CUBC_OK;
 }
 
+cubc_status links_row_sums(const double *field, const int extent[4], const int margin[4],
+                           double (*sums)[2])
+{
+    enum { ROWS = 64 }; // of a chunk
+    measurement m = {field, extent, margin, sums};
+    return chunks_run(inside(&m, 1) * inside(&m, 2) * inside(&m, 3), ROWS, 0, measure_rows, &m);
+}
+
+void links_means(const double (*sums)[2], uint64_t rows, const int extent[4], double *plaquette,
+                 double *link_trace)
+{
+    double sites = (double)rows * extent[0], all[2] = {0, 0};
+    for (uint64_t row = 0; row < rows; row++)
+        for (int k = 0; k < 2; k++) all[k] += sums[row][k];
+    *plaquette = all[0] / (6 * 3 * sites);
+    *link_trace = all[1] / (4 * 3 * sites);
+}
+
 cubc_status links_measure(const double *field, const int extent[4], double *plaquette,
                           double *link_trace)
 {
-    enum { ROWS = 64 }; // of a chunk
+    const int none[4] = {0};
     uint64_t rows = (uint64_t)extent[1] * (uint64_t)extent[2] * (uint64_t)extent[3];
-    double sites = (double)rows * extent[0], sums[2] = {0, 0};
-    measurement m = {field, extent, mem_alloc(rows, sizeof *m.sums)};
-    if (!m.sums) return CUBC_NO_MEMORY;
-    cubc_status st = chunks_run(rows, ROWS, 0, measure_rows, &m);
-    for (uint64_t row = 0; !st && row < rows; row++)
-        for (int k = 0; k < 2; k++) sums[k] += m.sums[row][k];
-    mem_free(m.sums);
-    *plaquette = sums[0] / (6 * 3 * sites);
-    *link_trace = sums[1] / (4 * 3 * sites);
+    double (*sums)[2] = mem_alloc(rows, sizeof *sums);
+    if (!sums) return CUBC_NO_MEMORY;
+    cubc_status st = links_row_sums(field, extent, none, sums);
+    if (!st) links_means((const double (*)[2])sums, rows, extent, plaquette, link_trace);
+    mem_free(sums);
     return st;
 }

@@ -59,7 +59,7 @@ static cubc_status write_field(const outfile *file, disk_field *f, const double 
     snprintf((char *)header + DATE, ORDER - DATE, "cubc " CUBC_VERSION);
     words_store32(header + ORDER, LEXICOGRAPHIC, false);
     for (int k = 0; k < 2; k++) words_store32(header + SUMS + 4 * k, f->info.checksum[k], false);
-    return outfile_at(file, 0, header, sizeof header);
+    return outfile_once(file, 0, header, sizeof header);
 }
 
 const field_format milc_format = {

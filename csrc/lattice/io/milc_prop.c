@@ -115,7 +115,7 @@ static cubc_status write_field(const outfile *file, disk_field *f, const double 
     for (int k = 0; k < 4; k++)
         words_store32(header + EXTENTS + 4 * k, (uint32_t)f->info.extent[k], false);
     snprintf((char *)header + DATE, ORDER - DATE, "cubc " CUBC_VERSION);
-    TRY(outfile_at(file, 0, header, sizeof header));
+    TRY(outfile_once(file, 0, header, sizeof header));
     uint64_t at = sizeof header;
     for (int colour = 0; colour < 3; colour++) {
         column.info.source_colour = colour;
@@ -124,7 +124,7 @@ static cubc_status write_field(const outfile *file, disk_field *f, const double 
         words_store32(check, (uint32_t)colour, false);
         for (int k = 0; k < 2; k++)
             words_store32(check + 4 + 4 * k, column.info.checksum[k], false);
-        TRY(outfile_at(file, at, check, sizeof check));
+        TRY(outfile_once(file, at, check, sizeof check));
         at = column.info.data_offset + column.info.data_bytes;
     }
     return CUBC_OK;

@@ -208,7 +208,8 @@ static cubc_status write_field(const outfile *file, disk_field *f, const double 
     text header = {0};
     f->checksums = CHECKSUM_NERSC;
     f->info.big_endian = 1;
-    TRY(links_measure(from, f->info.extent, &f->info.plaquette, &f->info.link_trace));
+    if (isnan(f->info.plaquette)) // which the caller has not measured
+        TRY(links_measure(from, f->info.extent, &f->info.plaquette, &f->info.link_trace));
     print_header(f, &header);
     f->info.data_offset = header.length;
     cubc_status st;
@@ -217,7 +218,7 @@ static cubc_status write_field(const outfile *file, disk_field *f, const double 
     header.length = 0;
     print_header(f, &header);
     GUARD(st, text_done(&header), done);
-    st = outfile_at(file, 0, header.data, header.length);
+    st = outfile_once(file, 0, header.data, header.length);
 done:
     text_free(&header);
     return st;

@@ -56,8 +56,6 @@ static void step(int at[4], int mu, const int extent[4], int by)
     at[mu] = (at[mu] + by + extent[mu]) % extent[mu];
 }
 
-static const int memory_axes[4] = {T, Z, Y, X};
-
 // A site here is half of an odd point: four links in two directions.
 static void place_openqcd(const disk_field *f, uint64_t site, const double *from, double *field)
 {
@@ -73,8 +71,9 @@ static void place_openqcd(const disk_field *f, uint64_t site, const double *from
         int mu = openqcd_axes[site % 2 * 2 + (uint64_t)k / 2];
         int begin[4] = {at[X], at[Y], at[Z], at[T]};
         if (k % 2) step(begin, mu, extent, -1);
-        uint64_t link = index_of(memory_axes, begin, extent) * 4 + (uint64_t)mu;
-        memcpy(field + link * LINK_REALS, from, LINK_REALS * sizeof *from);
+        uint64_t point;
+        if (!disk_field_index(f, begin, &point)) continue; // on another rank
+        memcpy(field + (point * 4 + (uint64_t)mu) * LINK_REALS, from, LINK_REALS * sizeof *from);
     }
 }
 

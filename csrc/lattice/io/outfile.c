@@ -78,11 +78,54 @@ cubc_status outfile_at(const outfile *file, uint64_t offset, const void *from, s
     return CUBC_OK;
 }
 
-cubc_status outfile_commit(outfile *file)
+cubc_status outfile_once(const outfile *file, uint64_t offset, const void *from, size_t bytes)
+{
+    return file->joined ? CUBC_OK : outfile_at(file, offset, from, bytes);
+}
+
+const char *outfile_suffix(const outfile *file)
+{
+    return file->temporary + strlen(file->path);
+}
+
+cubc_status outfile_join(const char *path, const char *suffix, outfile *out)
+{
+    text name = {0};
+    *out = (outfile){.descriptor = -1, .joined = true};
+    TRY(resolve(path, &out->path));
+    text_printf(&name, "%s%s", out->path, suffix);
+    cubc_status st = text_done(&name);
+    if (!st) {
+        out->descriptor = open(name.data, O_WRONLY | O_CLOEXEC);
+        if (out->descriptor < 0)
+            st = error_set(__FILE__, __LINE__, CUBC_IO_ERROR, "cannot open %s: %s", name.data,
+                           strerror(errno));
+    }
+    text_free(&name);
+    if (st) outfile_discard(out);
+    return st;
+}
+
+// Closes the file when it is on the disk; returns the number of an error.
+static int close_written(outfile *file)
 {
     int failed = fsync(file->descriptor) < 0 ? errno : 0;
     if (close(file->descriptor) < 0 && !failed) failed = errno;
     file->descriptor = -1;
+    return failed;
+}
+
+cubc_status outfile_leave(outfile *file)
+{
+    int failed = close_written(file);
+    outfile_discard(file);
+    if (failed) FAIL(CUBC_IO_ERROR, "cannot finish it: %s", strerror(failed));
+    return CUBC_OK;
+}
+
+cubc_status outfile_commit(outfile *file)
+{
+    int failed = close_written(file);
     if (!failed && rename(file->temporary, file->path) < 0) failed = errno;
     if (!failed) {
         mem_free(file->temporary);

@@ -24,6 +24,8 @@ from ._io import (
     read_propagator,
     read_spinor,
     read_staggered_propagator,
+)
+from ._io_write import (
     write_colour_vector,
     write_links,
     write_propagator,

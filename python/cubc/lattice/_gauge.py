@@ -15,7 +15,7 @@ from .._html import table
 from . import _observables, _rotations, _updates
 from ._fields import NATIVE, NEAR, PLAIN, as_complex, copied_part, extent_fields, precision_type
 from ._grid import Grid
-from ._io import write_links
+from ._io_write import MARGIN, write_links, write_part
 from ._team import Team, on_host
 
 
@@ -342,7 +342,7 @@ class Gauge:
             self._packed[key] = call("link_copy", given, stream=stream)[0]
         return self._packed[key]
 
-    def _around(self, margin: int = 2, stream: Any = None) -> tuple[Any, tuple[int, ...]]:
+    def _around(self, margin: int = 2, stream: Any = None) -> tuple[Any, tuple[int, int, int, int]]:
         """Return the native links with those of the neighbours around them, and the extents.
 
         All ranks call it. Without a cut they are the links of the field.
@@ -440,8 +440,9 @@ class Gauge:
     def write(self, path: Any, format: str = "ildg", precision: str | None = None) -> None:
         """Write the field to a file; see `write_links`.
 
-        On a `Grid` all ranks call it, and the first one writes the whole lattice, which all of them
-        hold meanwhile.
+        On a `Grid` all ranks call it, and each writes its part. The bytes are those that one rank
+        writes, and the file appears when all parts are in it. A failure of one rank is an error on
+        all of them.
 
         Raises
         ------
@@ -455,19 +456,28 @@ class Gauge:
         >>> lattice.read_info("unit.lime")[0].format
         'ildg'
         """
-        if self.team is not None:
-            made = self.team.run(lambda rank: self.parts[rank].links().numpy())
-            write_links(path, self.team.whole(made, 0), format=format, precision=precision)
+        if (team := self.team) is not None:
+            team.run(lambda rank: self.parts[rank].write(path, format, precision))
             return
         links = self.links().numpy()
         if self.grid is None:
             write_links(path, links, format=format, precision=precision)
-            return
-        whole, failed = self.grid.gather(links), None
-        if self.grid.rank == 0:
-            try:
-                write_links(path, whole, format=format, precision=precision)
-            except (OSError, ValueError) as error:
-                failed = error
-        if (failed := self.grid._all(failed)[0]) is not None:
-            raise failed
+        else:
+            write_part(path, links, format, precision, self.grid, self._links_around)
+
+    def _links_around(self) -> np.ndarray:
+        """Return the links with neighbours' links around them along directions with ranks."""
+        grid: Any = self.grid
+        links, extent = self._around(MARGIN)
+        whole = Gauge.from_native(links, extent).links().numpy()
+        own = [grid._cut >> d & 1 and grid.grid[d] == 1 for d in (3, 2, 1, 0)]
+        inside = tuple(slice(MARGIN, -MARGIN) if alone else slice(None) for alone in own)
+        return np.ascontiguousarray(whole[inside])
+
+    @classmethod
+    def _unchecked(cls, links: np.ndarray, grid: Grid | None, device: Any) -> Gauge:
+        """Return the field of any matrices, of which links are made or which are checked later."""
+        made = cls.__new__(cls)
+        made.grid, made.team, made._packed, made.version = grid, None, {}, 0
+        made._take(as_complex(links, "links", device, None), None)
+        return made

@@ -11,7 +11,11 @@ import numpy as np
 from .._calls import named
 from ._gauge import Gauge
 from ._grid import Grid
-from ._io import read_links, write_links
+from ._io import FileInfo, read_field, read_links
+from ._io_write import write_links
+from ._team import Team
+
+PRINTED = 1e-5  # of the digits that programs print of single precision
 
 
 @named
@@ -23,6 +27,7 @@ def read_gauge(
     record: int | None = None,
     device: Any = None,
     grid: Grid | Sequence[int] | None = None,
+    devices: Sequence[str] | None = None,
 ) -> Gauge:
     """Read a gauge configuration of ILDG, SciDAC, NERSC, MILC, openQCD or DD-alphaAMG.
 
@@ -41,8 +46,10 @@ def read_gauge(
     device : str, optional
         Device that holds the field: "cuda:0", "cpu"; by default the default device.
     grid : Grid or tuple of int, optional
-        Ranks over which the lattice is cut, as for `Gauge`. Each reads the whole file and keeps its
-        part.
+        Ranks over which the lattice is cut, as for `Gauge`. All of them call this, and each reads
+        its part of the file alone. A failure of one rank is an error on all of them.
+    devices : sequence of str, optional
+        As for `Gauge`.
 
     Returns
     -------
@@ -61,14 +68,64 @@ def read_gauge(
     >>> lattice.read_gauge("unit.lime")
     Gauge(8x4x6x2 on cpu)
     """
+    if isinstance(grid, Grid):
+        return _read_part(path, verify, project, record, grid, device)
+    if grid is not None:
+        team = Team(grid, devices)
+        return Gauge._of_team(
+            team, lambda rank: _read_part(path, verify, project, record, team.ranks[rank], None)
+        )
     links = read_links(path, verify=verify, record=record)[0]
     try:
-        if isinstance(grid, Grid):
-            links = grid.part(links)
-        return Gauge(links, device=device, project=project, grid=grid)
+        return Gauge(links, device=device, project=project)
     except ValueError as error:
-        reason = str(error).removeprefix("Gauge(): ")
-        raise ValueError(f"{os.fspath(path)}: {reason}") from None
+        raise _named_error(path, error) from None
+
+
+def _read_part(
+    path: Any, verify: bool, project: bool, record: int | None, grid: Grid, device: Any
+) -> Gauge:
+    """Read this rank's part; all ranks call it."""
+    links, info = read_field(path, "links", verify, record, grid=grid)
+    device = grid.device if device is None else device
+
+    def made() -> Gauge:
+        try:
+            return Gauge._unchecked(links, grid, device)
+        except ValueError as error:  # as of an odd extent
+            raise _named_error(path, error) from None
+
+    gauge: Gauge = grid._agreed(made)
+    if verify:
+        _verify(path, gauge, info)
+
+    def checked() -> None:
+        try:
+            if project:
+                gauge.project(nearest=True)
+            gauge._check(None)
+        except ValueError as error:
+            raise _named_error(path, error) from None
+
+    grid._agreed(checked)
+    return gauge
+
+
+def _verify(path: Any, gauge: Gauge, info: FileInfo) -> None:
+    """Compare what the header states with the links of all ranks, which all call it."""
+    stated = {"plaquette": info.plaquette, "link trace": info.link_trace}
+    if all(value is None for value in stated.values()):
+        return
+    found = {"plaquette": gauge.plaquette()[0], "link trace": gauge.link_trace()}
+    for name, value in stated.items():
+        if value is not None and not abs(found[name] - value) <= PRINTED:
+            raise OSError(
+                f"{os.fspath(path)}: the {name} is {found[name]:.10f}, the header says {value:.10f}"
+            )
+
+
+def _named_error(path: Any, error: ValueError) -> ValueError:
+    return ValueError(f"{os.fspath(path)}: {str(error).removeprefix('Gauge(): ')}")
 
 
 @named

@@ -2,7 +2,7 @@
 
 import math
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from operator import index
 from typing import Any
 
@@ -191,9 +191,10 @@ class Grid:
         x, y, z, t = (e // ranks for e, ranks in zip(extent, self.grid, strict=True))
         return x, y, z, t
 
-    def _surrounded(self, extent: Sequence[int], margin: int) -> tuple[int, ...]:
+    def _surrounded(self, extent: Sequence[int], margin: int) -> tuple[int, int, int, int]:
         """Return the extents of this rank's part with so many sites on each side of cuts."""
-        return tuple(e + 2 * margin * (self._cut >> d & 1) for d, e in enumerate(extent))
+        x, y, z, t = (e + 2 * margin * (self._cut >> d & 1) for d, e in enumerate(extent))
+        return x, y, z, t
 
     def _around(
         self, field: Any, extent: Sequence[int], reals: int, margin: int = 2, stream: Any = None
@@ -244,6 +245,34 @@ class Grid:
     def _all(self, value: Any) -> list[Any]:
         """Return the values of all ranks, in their order; all call it."""
         return [value] if self._comm is None else self._comm.allgather(value)
+
+    def _by_first(self, work: Callable[[], Any]) -> Any:
+        """Return what the first rank makes, or raise its error; all call it."""
+        made = failed = None
+        if self.rank == 0:
+            try:
+                made = work()
+            except Exception as error:
+                failed = error
+        made, failed = self._all((made, failed))[0]
+        if failed is not None:
+            raise failed
+        return made
+
+    def _agreed(self, work: Callable[[], Any]) -> Any:
+        """Return what this rank makes; an error of one rank is raised on all, which all call it."""
+        made = failed = None
+        try:
+            made = work()
+        except Exception as error:
+            failed = error
+        for rank, other in enumerate(self._all(failed)):
+            if failed is not None:
+                raise failed
+            if other is not None:
+                kind = ValueError if isinstance(other, ValueError) else OSError
+                raise kind(f"rank {rank} of {self.size}: {other}")
+        return made
 
     def sum_of_slices(self, values: np.ndarray) -> np.ndarray:
         """Return sums over space from those of this rank's part; all ranks call it.

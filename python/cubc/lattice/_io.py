@@ -1,4 +1,4 @@
-"""Files of gauge configurations, propagators and single fields, in the formats of many codes."""
+"""Reading files of gauge configurations, propagators and fields, in the formats of many codes."""
 
 import os
 from dataclasses import dataclass, replace
@@ -7,9 +7,9 @@ import numpy as np
 
 from .. import _core
 from .._calls import named
+from ._grid import Grid
 
 _UNVERIFIED, _PROJECTED = 1, 2
-_BITS = {None: 0, "double": 64, "single": 32}
 _READERS = {
     "links": "read_links",
     "propagator": "read_propagator",
@@ -72,7 +72,6 @@ class FileInfo:
     link_trace: float | None
 
 
-# ---- reading -------------------------------------------------------------------------------------
 @named
 def read_info(path, verify=True):
     """Read the headers of a file: a list with a `FileInfo` for each field.
@@ -140,11 +139,11 @@ def read_links(path, verify=True, project=False, record=None):
     >>> links.shape, info.format
     ((2, 6, 4, 8, 4, 3, 3), 'ildg')
     """
-    return _read(path, "links", verify, record, project)
+    return read_field(path, "links", verify, record, project)
 
 
 @named
-def read_propagator(path, verify=True, record=None):
+def read_propagator(path, verify=True, record=None, grid=None):
     """Read a propagator of Wilson quarks.
 
     Formats are SciDAC (LIME), as one field or as twelve spinors with or without sources between
@@ -157,6 +156,9 @@ def read_propagator(path, verify=True, record=None):
         within each source colours 0 to 2, which is how tmLQCD numbers them.
     verify, record
         As for `read_links`; `record` counts propagators.
+    grid : Grid, optional
+        Ranks over which the lattice is cut. All of them call this; each reads its part alone, which
+        is the result.
 
     Returns
     -------
@@ -180,17 +182,19 @@ def read_propagator(path, verify=True, record=None):
     >>> s.shape
     (2, 2, 2, 2, 4, 4, 3, 3)
     """
-    return _propagator(path, "propagator", verify, record)
+    return _propagator(path, "propagator", verify, record, grid)
 
 
 @named
-def read_spinor(path, verify=True, record=None):
+def read_spinor(path, verify=True, record=None, grid=None):
     """Read a spinor: a column of a propagator, a source, an eigenvector.
 
     Parameters
     ----------
     path, verify, record
         As for `read_links`. Formats are those of `read_propagator`.
+    grid : Grid, optional
+        As for `read_propagator`.
 
     Returns
     -------
@@ -211,11 +215,11 @@ def read_spinor(path, verify=True, record=None):
     >>> psi.shape, info.kind
     ((2, 2, 2, 2, 4, 3), 'spinor')
     """
-    return _read(path, "spinor", verify, record)
+    return read_field(path, "spinor", verify, record, grid=grid)
 
 
 @named
-def read_staggered_propagator(path, verify=True, record=None):
+def read_staggered_propagator(path, verify=True, record=None, grid=None):
     """Read a propagator of staggered quarks.
 
     Formats are SciDAC (LIME), as one field or as three colour vectors with or without sources
@@ -223,7 +227,7 @@ def read_staggered_propagator(path, verify=True, record=None):
 
     Parameters
     ----------
-    path, verify, record
+    path, verify, record, grid
         As for `read_propagator`.
 
     Returns
@@ -244,17 +248,19 @@ def read_staggered_propagator(path, verify=True, record=None):
     >>> lattice.read_staggered_propagator("s.lime")[0].shape
     (2, 2, 2, 2, 3, 3)
     """
-    return _propagator(path, "staggered propagator", verify, record)
+    return _propagator(path, "staggered propagator", verify, record, grid)
 
 
 @named
-def read_colour_vector(path, verify=True, record=None):
+def read_colour_vector(path, verify=True, record=None, grid=None):
     """Read a colour vector: a column of a staggered propagator, a source, an eigenvector.
 
     Parameters
     ----------
     path, verify, record
         As for `read_links`. Formats are those of `read_staggered_propagator`.
+    grid : Grid, optional
+        As for `read_propagator`.
 
     Returns
     -------
@@ -274,7 +280,7 @@ def read_colour_vector(path, verify=True, record=None):
     >>> lattice.read_colour_vector("v.lime")[0].shape
     (2, 2, 2, 2, 3)
     """
-    return _read(path, "colour vector", verify, record)
+    return read_field(path, "colour vector", verify, record, grid=grid)
 
 
 def _flags(verify, project=False):
@@ -304,14 +310,47 @@ def _named(kind):
     return kind if kind in ("links", "complex") else f"a {kind}"
 
 
-def _read(path, kind, verify, record, project=False):
-    index, _ = _choose(path, kind, verify, record)
-    field, said = _core.read_field(path, kind, index, _flags(verify, project))
+def ranks_of(grid):
+    """Return the ranks of a grid as the core takes them, or None; TypeError if it is none."""
+    if grid is not None and not isinstance(grid, Grid):
+        raise TypeError(f"grid is a {type(grid).__name__}: expected a Grid")
+    return None if grid is None else grid._ranks
+
+
+def _told(grid, work):
+    """Return what a function makes of the headers, which the first of several ranks reads."""
+    ranks_of(grid)
+    return work() if grid is None else grid._by_first(work)
+
+
+def read_field(path, kind, verify, record, project=False, grid=None):
+    """Return a field of one kind, or this rank's part of it, and its `FileInfo`."""
+    index, _ = _told(grid, lambda: _choose(path, kind, verify, record))
+    field, said = _core.read_field(path, kind, index, _flags(verify, project), ranks_of(grid))
     return field, FileInfo(**said)
 
 
-def _propagator(path, kind, verify, record):
+def _propagator(path, kind, verify, record, grid):
     """Read a propagator that is one field, or a field for each column."""
+    columns, sources = _told(grid, lambda: _columns(path, kind, verify))
+    if columns is None:
+        return read_field(path, kind, verify, record, grid=grid)
+    infos = [info for _, _, info in columns]
+    ranks = (1, 1, 1, 1) if grid is None else grid.grid
+    extent = [e // n for e, n in zip(infos[0].extent, ranks, strict=True)]
+    wilson = kind == "propagator"
+    out = np.empty((*extent[::-1], *((4, 4) if wilson else ()), 3, 3), np.complex128)
+    for (of, index, info), source in zip(columns, sources, strict=True):
+        place = (..., source[0], slice(None), source[1]) if wilson else (..., *source)
+        out[place] = _core.read_field(of, info.kind, index, _flags(verify), ranks_of(grid))[0]
+    return out, replace(infos[0], kind=kind, checksum=None, source=None)
+
+
+def _columns(path, kind, verify):
+    """Return the columns of a propagator, each as (path, index, info), and their sources.
+
+    They are None where the propagator is one field.
+    """
     column, count = ("spinor", 12) if kind == "propagator" else ("colour vector", 3)
     if isinstance(path, list | tuple):
         columns = [(p, *_choose(p, column, verify, None)) for p in path]
@@ -320,178 +359,21 @@ def _propagator(path, kind, verify, record):
         infos = read_info(path, verify)
         columns = [(path, k, info) for k, info in enumerate(infos) if info.kind == column]
         if not columns or any(info.kind == kind for info in infos):
-            return _read(path, kind, verify, record)
+            return None, None
         if len(columns) == 2 * count:  # each source in front of its solution
             columns = columns[1::2]
         held = f"{path}: {len(columns)} fields of kind {column}"
     if len(columns) != count:
         raise ValueError(f"{held} are not the {count} columns of a propagator")
-    return _joined(columns, kind, held, verify)
+    return columns, _sources_of([info for _, _, info in columns], kind == "propagator", held)
 
 
-def _joined(columns, kind, held, verify):
-    """Return the propagator of columns, each given as (path, index, info)."""
-    infos = [info for _, _, info in columns]
-    wilson = kind == "propagator"
-    by_rank: list[tuple[int, ...]] = [divmod(k, 3) if wilson else (k,) for k in range(len(columns))]
+def _sources_of(infos, wilson, held):
+    """Return the source of each column, all of which there are once."""
+    by_rank: list[tuple[int, ...]] = [divmod(k, 3) if wilson else (k,) for k in range(len(infos))]
     sources = [info.source or rank for info, rank in zip(infos, by_rank, strict=True)]
     if sorted(sources) != by_rank:
         raise ValueError(f"{held} are not of all sources, but of {sources}")
     if any(info.extent != infos[0].extent for info in infos):
         raise ValueError(f"{held} are of different lattices")
-    shape = (*infos[0].extent[::-1], *((4, 4) if wilson else ()), 3, 3)
-    out = np.empty(shape, np.complex128)
-    for (path, index, info), source in zip(columns, sources, strict=True):
-        place = (..., source[0], slice(None), source[1]) if wilson else (..., *source)
-        out[place] = _core.read_field(path, info.kind, index, _flags(verify))[0]
-    return out, replace(infos[0], kind=kind, checksum=None, source=None)
-
-
-# ---- writing -------------------------------------------------------------------------------------
-@named
-def write_links(path, links, format="ildg", precision=None, rows=3):
-    """Write a gauge configuration.
-
-    The file appears when it is complete; until then its bytes are in another file of the folder.
-    The same links give the same file.
-
-    Parameters
-    ----------
-    path : str or os.PathLike
-        Path of the file, which replaces one of that name.
-    links : array_like
-        Complex array of shape (T, Z, Y, X, 4, 3, 3), as `read_links` returns it.
-    format : {"ildg", "scidac", "nersc", "milc"}
-        Format: ILDG (LIME with SciDAC's records and checksums), SciDAC without ILDG's records,
-        NERSC, or MILC version 5.
-    precision : {"double", "single"}, optional
-        Precision of the numbers in the file; by default double, and single for MILC.
-    rows : {3, 2}
-        Rows of each link in the file. 2 is possible for NERSC, if the links are in SU(3).
-
-    Raises
-    ------
-    OSError
-        If the file cannot be written.
-    ValueError
-        For a wrong shape, or a number that is not finite or that the precision cannot hold.
-
-    Examples
-    --------
-    >>> links = lattice.Gauge.unit((8, 4, 6, 2)).links().numpy()
-    >>> lattice.write_links("unit.nersc", links, format="nersc", rows=2)
-    >>> lattice.read_info("unit.nersc")[0].rows
-    2
-    """
-    _write(path, links, "links", precision, format, rows)
-
-
-@named
-def write_propagator(path, propagator, precision=None):
-    """Write a propagator to a SciDAC file that Chroma reads.
-
-    Parameters
-    ----------
-    path : str or os.PathLike
-        Path of the file, which replaces one of that name when it is complete.
-    propagator : array_like
-        Complex array of shape (T, Z, Y, X, 4, 4, 3, 3), as `read_propagator` returns it.
-    precision : {"double", "single"}, optional
-        Precision of the numbers in the file; by default double.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be written.
-    ValueError
-        For a wrong shape, or a number that is not finite or that the precision cannot hold.
-
-    Examples
-    --------
-    >>> s = np.ones((2, 2, 2, 2, 4, 4, 3, 3), complex)
-    >>> lattice.write_propagator("s.lime", s, precision="single")
-    >>> lattice.read_info("s.lime")[0].precision
-    'single'
-    """
-    _write(path, propagator, "propagator", precision)
-
-
-@named
-def write_spinor(path, spinor, precision=None):
-    """Write a spinor of shape (T, Z, Y, X, 4, 3) to a SciDAC file; see `write_propagator`.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be written.
-    ValueError
-        For a wrong shape, or a number that is not finite or that the precision cannot hold.
-
-    Examples
-    --------
-    >>> lattice.write_spinor("ones.lime", np.ones((2, 2, 2, 2, 4, 3), complex))
-    >>> lattice.read_info("ones.lime")[0].format
-    'scidac'
-    """
-    _write(path, spinor, "spinor", precision)
-
-
-@named
-def write_staggered_propagator(path, propagator, precision=None, format="scidac"):
-    """Write a propagator of staggered quarks.
-
-    Parameters
-    ----------
-    path : str or os.PathLike
-        Path of the file, which replaces one of that name when it is complete.
-    propagator : array_like
-        Complex array of shape (T, Z, Y, X, 3, 3), as `read_staggered_propagator` returns it.
-    precision : {"double", "single"}, optional
-        Precision of the numbers in the file; by default double, and single for all but SciDAC,
-        which have no other.
-    format : {"scidac", "milc-prop", "fermilab"}
-        Format: SciDAC (LIME, one field), or one of the two of MILC's programs, which read them:
-        its own, with a checksum for each source colour, or Fermilab's, without.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be written.
-    ValueError
-        For a wrong shape, or a number that is not finite or that the precision cannot hold.
-
-    Examples
-    --------
-    >>> s = np.ones((2, 2, 2, 2, 3, 3), complex)
-    >>> lattice.write_staggered_propagator("s.lime", s)
-    >>> lattice.read_info("s.lime")[0].kind
-    'staggered propagator'
-    """
-    _write(path, propagator, "staggered propagator", precision, format)
-
-
-@named
-def write_colour_vector(path, vector, precision=None):
-    """Write a colour vector of shape (T, Z, Y, X, 3) to a SciDAC file; see `write_propagator`.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be written.
-    ValueError
-        For a wrong shape, or a number that is not finite or that the precision cannot hold.
-
-    Examples
-    --------
-    >>> lattice.write_colour_vector("v.lime", np.ones((2, 2, 2, 2, 3), complex))
-    >>> lattice.read_info("v.lime")[0].kind
-    'colour vector'
-    """
-    _write(path, vector, "colour vector", precision)
-
-
-def _write(path, field, kind, precision, format=None, rows=3):
-    if precision not in _BITS:
-        raise ValueError(f"precision is {precision!r}, expected 'double' or 'single'")
-    array = np.ascontiguousarray(field, np.complex128)
-    _core.write_field(path, array, kind, format, _BITS[precision], rows)
+    return sources

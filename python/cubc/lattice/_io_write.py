@@ -1,0 +1,183 @@
+"""Writing files of gauge configurations, propagators and single fields."""
+
+import numpy as np
+
+from .. import _core
+from .._calls import named
+from ._io import ranks_of
+
+_BITS = {None: 0, "double": 64, "single": 32}
+MARGIN = 2
+
+
+@named
+def write_links(path, links, format="ildg", precision=None, rows=3):
+    """Write a gauge configuration.
+
+    The file appears when it is complete; until then its bytes are in another file of the folder.
+    The same links give the same file.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        Path of the file, which replaces one of that name.
+    links : array_like
+        Complex array of shape (T, Z, Y, X, 4, 3, 3), as `read_links` returns it.
+    format : {"ildg", "scidac", "nersc", "milc"}
+        Format: ILDG (LIME with SciDAC's records and checksums), SciDAC without ILDG's records,
+        NERSC, or MILC version 5.
+    precision : {"double", "single"}, optional
+        Precision of the numbers in the file; by default double, and single for MILC.
+    rows : {3, 2}
+        Rows of each link in the file. 2 is possible for NERSC, if the links are in SU(3).
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+    ValueError
+        For a wrong shape, or a number that is not finite or that the precision cannot hold.
+
+    Examples
+    --------
+    >>> links = lattice.Gauge.unit((8, 4, 6, 2)).links().numpy()
+    >>> lattice.write_links("unit.nersc", links, format="nersc", rows=2)
+    >>> lattice.read_info("unit.nersc")[0].rows
+    2
+    """
+    _write(path, links, "links", precision, format, rows)
+
+
+@named
+def write_propagator(path, propagator, precision=None, grid=None):
+    """Write a propagator to a SciDAC file that Chroma reads.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        Path of the file, which replaces one of that name when it is complete.
+    propagator : array_like
+        Complex array of shape (T, Z, Y, X, 4, 4, 3, 3), as `read_propagator` returns it.
+    precision : {"double", "single"}, optional
+        Precision of the numbers in the file; by default double.
+    grid : Grid, optional
+        Ranks over which the lattice is cut. All of them call this, each with its part, which it
+        writes; the bytes of the file are those that one rank writes.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+    ValueError
+        For a wrong shape, or a number that is not finite or that the precision cannot hold.
+
+    Examples
+    --------
+    >>> s = np.ones((2, 2, 2, 2, 4, 4, 3, 3), complex)
+    >>> lattice.write_propagator("s.lime", s, precision="single")
+    >>> lattice.read_info("s.lime")[0].precision
+    'single'
+    """
+    _write(path, propagator, "propagator", precision, grid=grid)
+
+
+@named
+def write_spinor(path, spinor, precision=None, grid=None):
+    """Write a spinor of shape (T, Z, Y, X, 4, 3) to a SciDAC file; see `write_propagator`.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+    ValueError
+        For a wrong shape, or a number that is not finite or that the precision cannot hold.
+
+    Examples
+    --------
+    >>> lattice.write_spinor("ones.lime", np.ones((2, 2, 2, 2, 4, 3), complex))
+    >>> lattice.read_info("ones.lime")[0].format
+    'scidac'
+    """
+    _write(path, spinor, "spinor", precision, grid=grid)
+
+
+@named
+def write_staggered_propagator(path, propagator, precision=None, format="scidac", grid=None):
+    """Write a propagator of staggered quarks.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        Path of the file, which replaces one of that name when it is complete.
+    propagator : array_like
+        Complex array of shape (T, Z, Y, X, 3, 3), as `read_staggered_propagator` returns it.
+    precision : {"double", "single"}, optional
+        Precision of the numbers in the file; by default double, and single for all but SciDAC,
+        which have no other.
+    format : {"scidac", "milc-prop", "fermilab"}
+        Format: SciDAC (LIME, one field), or one of the two of MILC's programs, which read them:
+        its own, with a checksum for each source colour, or Fermilab's, without.
+    grid : Grid, optional
+        As for `write_propagator`.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+    ValueError
+        For a wrong shape, or a number that is not finite or that the precision cannot hold.
+
+    Examples
+    --------
+    >>> s = np.ones((2, 2, 2, 2, 3, 3), complex)
+    >>> lattice.write_staggered_propagator("s.lime", s)
+    >>> lattice.read_info("s.lime")[0].kind
+    'staggered propagator'
+    """
+    _write(path, propagator, "staggered propagator", precision, format, grid=grid)
+
+
+@named
+def write_colour_vector(path, vector, precision=None, grid=None):
+    """Write a colour vector of shape (T, Z, Y, X, 3) to a SciDAC file; see `write_propagator`.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+    ValueError
+        For a wrong shape, or a number that is not finite or that the precision cannot hold.
+
+    Examples
+    --------
+    >>> lattice.write_colour_vector("v.lime", np.ones((2, 2, 2, 2, 3), complex))
+    >>> lattice.read_info("v.lime")[0].kind
+    'colour vector'
+    """
+    _write(path, vector, "colour vector", precision, grid=grid)
+
+
+def _write(path, field, kind, precision, format=None, rows=3, grid=None):
+    if precision not in _BITS:
+        raise ValueError(f"precision is {precision!r}, expected 'double' or 'single'")
+    array = np.ascontiguousarray(field, np.complex128)
+    _core.write_field(path, array, kind, format, _BITS[precision], rows, ranks_of(grid))
+
+
+def write_part(path, links, format, precision, grid, around):
+    """Write this rank's part of links, with the bytes of one rank; all ranks call it.
+
+    Parameters
+    ----------
+    around : callable
+        Returns the part with `MARGIN` of the neighbours' sites on each side of the directions that
+        ranks are along: plaquettes of the header reach them.
+    """
+    if precision not in _BITS:
+        raise ValueError(f"precision is {precision!r}, expected 'double' or 'single'")
+    measured: tuple[tuple[float, float], ...] = ()
+    if format == "nersc" and grid.size > 1:
+        measured = (_core.measure_links(around(), MARGIN, grid._ranks),)
+    array = np.ascontiguousarray(links, np.complex128)
+    given = array, "links", format, _BITS[precision], 3, grid._ranks
+    _core.write_field(path, *given, *measured)
