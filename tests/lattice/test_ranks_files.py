@@ -235,6 +235,7 @@ def fail_to_write(comm):
     said = [raised(lambda: lattice.write_spinor(path, spinor, grid=grid))]
     comm.allgather(None)
     said.append(only(path.parent))
+    comm.allgather(None)  # nobody writes while others look
     if comm.rank == 1:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, resource.RLIM_INFINITY))
@@ -242,9 +243,11 @@ def fail_to_write(comm):
     resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
     comm.allgather(None)
     said.append(only(path.parent))
+    comm.allgather(None)  # nobody writes while others look
     gauge.write(path)
     comm.allgather(None)
     said.append(only(path.parent))
+    comm.allgather(None)  # nobody writes while others look
     print(said)
 
 

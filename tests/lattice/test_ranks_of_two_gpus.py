@@ -128,3 +128,33 @@ def test_solvers_of_processes(tmp_path):
     b = random_spinors(np.random.default_rng(6), EXTENT, 14)
     for name in SOLVERS:
         assert np.linalg.norm(b - D(found[name])) < 2e-9 * np.linalg.norm(b), name
+
+
+@pytest.mark.parametrize("shape", GRIDS)
+def test_gauge_fields_of_a_process(shape):
+    """Links around parts go from GPU to GPU, many times: a race would change all links."""
+    one, two = (
+        lattice.quenched(EXTENT, 6.0, 20, start="hot", progress=False, **how)
+        for how in ({"device": "cuda:0"}, {"grid": shape})
+    )
+    assert two.device == "cuda:0, cuda:1"
+    np.testing.assert_allclose(two.links().numpy(), one.links().numpy(), rtol=0, atol=1e-6)
+    for u in (one, two):
+        u.project()
+    g = lattice.Rotation.random(EXTENT, 2, device="cuda:0")
+    for make in (
+        lambda u: u.transform(g).links(),
+        lambda u: u.temporal_gauge()[0].links(),
+        lambda u: lattice.fat_links(u, "asqtad")[0],
+    ):
+        np.testing.assert_allclose(make(two).numpy(), make(one).numpy(), rtol=0, atol=1e-5)
+    assert two.plaquette()[0] == pytest.approx(one.plaquette()[0], abs=1e-7)
+
+
+def test_files_of_a_process(tmp_path):
+    u = lattice.Gauge.random(EXTENT, 3, grid=(1, 1, 1, 2))
+    u.write(tmp_path / "several", "nersc")
+    lattice.write_links(tmp_path / "one", u.links().numpy(), "nersc")
+    assert (tmp_path / "several").read_bytes() == (tmp_path / "one").read_bytes()
+    again = lattice.read_gauge(tmp_path / "one", grid=(1, 1, 1, 2))
+    np.testing.assert_array_equal(again.links().numpy(), u.links().numpy())

@@ -153,7 +153,7 @@ class Gauge:
         return made
 
     def _check(self, stream: Any) -> None:
-        elements, determinant = self.unitarity(stream=stream)
+        elements, determinant = _observables.own_unitarity(self, stream)
         if not max(elements, determinant) <= NEAR:  # of NaN both are NaN
             raise ValueError(
                 f"the links are not in SU(3): an element of U U^+ - 1 is as large as {elements:.2g}"

@@ -85,7 +85,7 @@ def polyakov(gauge: Gauge) -> complex:
 
 @named
 def unitarity(gauge: Gauge, *, stream: Any = None) -> tuple[float, float]:
-    """Return the largest deviation of the links from SU(3).
+    """Return the largest deviation of the links from SU(3); on a `Grid` all ranks call it.
 
     Parameters
     ----------
@@ -103,6 +103,15 @@ def unitarity(gauge: Gauge, *, stream: Any = None) -> tuple[float, float]:
     >>> u.unitarity()
     (0.0, 0.0)
     """
+    found = own_unitarity(gauge, stream)
+    if gauge.grid is not None:
+        elements, determinant = np.max(gauge.grid._all(found), 0)  # NaN is the largest
+        found = float(elements), float(determinant)
+    return found
+
+
+def own_unitarity(gauge: Gauge, stream: Any = None) -> tuple[float, float]:
+    """Return the largest deviation of the links of this rank, or of all of this process."""
     elements, determinant = _measured(gauge, UNITARITY, stream)
     return float(elements), float(determinant)
 
