@@ -221,6 +221,18 @@ static int get_array(PyObject *array, cubc_field_write_params *out, Py_buffer *m
     return -1;
 }
 
+// Tells the ranks that wait for this one of a failure that is set as exception.
+static void fail_to_write(const char *path, const cubc_field_ranks *ranks)
+{
+    const cubc_field_write_params none = {.ranks = ranks};
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    Py_BEGIN_ALLOW_THREADS
+    cubc_field_write(path, &none);
+    Py_END_ALLOW_THREADS
+    PyErr_Restore(type, value, trace);
+}
+
 static PyObject *write_field(PyObject *self, PyObject *args)
 {
     PyObject *path = NULL, *array, *given = Py_None;
@@ -235,12 +247,13 @@ static PyObject *write_field(PyObject *self, PyObject *args)
                           &measured[1]))
         return NULL;
     if (!isnan(measured[0])) p.measured = measured;
+    const char *name = PyBytes_AsString(path);
     if (py_field_ranks(given, &p.ranks) < 0 || find_kind(kind, &p.kind) < 0 ||
         get_array(array, &p, &memory) < 0) {
+        if (p.ranks) fail_to_write(name, p.ranks);
         Py_DECREF(path);
         return NULL;
     }
-    const char *name = PyBytes_AsString(path);
     Py_BEGIN_ALLOW_THREADS
     st = cubc_field_write(name, &p);
     Py_END_ALLOW_THREADS

@@ -233,6 +233,8 @@ def fail_to_write(comm):
     if comm.rank == 1:
         spinor[1, 0, 0, 0, 2, 1] = np.nan
     said = [raised(lambda: lattice.write_spinor(path, spinor, grid=grid))]
+    fewer, other = (spinor[:2], spinor[..., :2]) if comm.rank == 1 else (spinor, spinor)
+    said += [raised(lambda x=x: lattice.write_spinor(path, x, grid=grid)) for x in (fewer, other)]
     comm.allgather(None)
     said.append(only(path.parent))
     comm.allgather(None)  # nobody writes while others look
@@ -254,12 +256,15 @@ def fail_to_write(comm):
 def test_a_rank_that_fails_while_it_writes(tmp_path):
     (tmp_path / "files").mkdir()
     said = [eval(text.strip().splitlines()[-1]) for text in ranks.run(2, fail_to_write, tmp_path)]
-    for rank, (nan, after, *full, later, last) in enumerate(said):
+    for rank, (nan, fewer, other, after, *full, later, last) in enumerate(said):
+        assert "ValueError: " in fewer and "rank 1 gives another part" in fewer
+        expected = r"ValueError: .*rank 1 of 2: .*NULL", "ValueError: .*complex128 array of shape"
+        assert re.search(expected[rank], other)
         assert re.search(r"ValueError: .*\(t, z, y, x\) = \(5, 0, 0, 0\) is nan", nan), rank
         for one in full:
             assert re.search(f"OSError: .*cannot write at byte .*{os.strerror(27)}", one), rank
         assert (after, later, last) == ([], [], ["links"])
-    assert "rank 1 of 2" in said[0][0] and "rank 1 of 2" in said[0][2]
+    assert "rank 1 of 2" in said[0][0] and "rank 1 of 2" in said[0][4]
 
 
 def write_nowhere(comm):

@@ -118,7 +118,8 @@ cubc_status cubc_field_read_part(const cubc_field_file *file, size_t index,
 cubc_status cubc_field_measure(const void *links, const int extent[4], int margin,
                                const cubc_field_ranks *ranks, double *out);
 // Writes a file, which appears when it is complete; until then its bytes are in another file of the
-// folder. Ranks write it together, and its bytes are those that one rank writes.
+// folder. Ranks write it together, and its bytes are those that one rank writes; data that are NULL
+// on one of them are a failure of all.
 cubc_status cubc_field_write(const char *path, const cubc_field_write_params *params);
 // cffi: end
 #pragma GCC visibility pop

@@ -347,13 +347,51 @@ static cubc_status write_together(const char *path, const field_format *format, 
     return field_part_end(f->part, st);
 }
 
-static cubc_status write_part(const char *path, const field_format *format, disk_field *f,
-                              const cubc_field_write_params *params)
+// All ranks write the same kind of field, in parts of one size.
+static cubc_status compare_fields(const disk_field *f, const char *all, int size)
 {
-    field_part part;
-    cubc_status st = field_part_begin(params->ranks, f->info.extent, &part);
-    f->part = &part;
-    if (!st) st = write_together(path, format, f, params->data);
+    for (int rank = 1; rank < size; rank++)
+        if (memcmp(all, all + (size_t)rank * FIELD_PART_TOLD, FIELD_PART_TOLD) != 0)
+            FAIL(CUBC_INVALID_ARGUMENT,
+                 "rank %d gives another part, kind or precision than rank 0, of a lattice of %d x "
+                 "%d x %d x %d: parts of all ranks are equal",
+                 rank, f->info.extent[0], f->info.extent[1], f->info.extent[2], f->info.extent[3]);
+    return CUBC_OK;
+}
+
+static cubc_status agree(const disk_field *f, cubc_status mine, field_part *part)
+{
+    const int told[] = {(int)f->info.kind, f->info.precision, f->info.rows,     f->info.extent[0],
+                        f->info.extent[1], f->info.extent[2], f->info.extent[3]};
+    char *all = mem_alloc((size_t)part->comm->size, FIELD_PART_TOLD);
+    if (!all && !mine) mine = CUBC_NO_MEMORY;
+    cubc_status st = field_part_step(part, mine, told, sizeof told, all);
+    if (!st) st = compare_fields(f, all, part->comm->size); // the same on all ranks
+    mem_free(all);
+    return st;
+}
+
+static cubc_status describe_field(const char *path, const cubc_field_write_params *params,
+                                  const field_format **format, disk_field *f)
+{
+    if (!path || !params->data)
+        FAIL(CUBC_INVALID_ARGUMENT, "cubc_field_write: path or data is NULL");
+    TRY(choose_format(params, format));
+    return set_field(params, *format, f);
+}
+
+static cubc_status write_part(const char *path, const cubc_field_write_params *params)
+{
+    field_part steps, part;
+    disk_field f = {0};
+    const field_format *format = NULL;
+    TRY(begin_steps(params->ranks, &steps));
+    cubc_status st = agree(&f, describe_field(path, params, &format, &f), &steps);
+    field_part_free(&steps);
+    if (st) return st;
+    TRY(field_part_begin(params->ranks, f.info.extent, &part));
+    f.part = &part;
+    st = write_together(path, format, &f, params->data);
     field_part_free(&part);
     return st;
 }
@@ -362,12 +400,14 @@ cubc_status cubc_field_write(const char *path, const cubc_field_write_params *pa
 {
     disk_field f;
     const field_format *format;
-    if (!path || !params || !params->data)
-        FAIL(CUBC_INVALID_ARGUMENT, "cubc_field_write: path, params or its data is NULL");
-    TRY(choose_format(params, &format));
-    TRY(set_field(params, format, &f));
-    cubc_status st = params->ranks ? write_part(path, format, &f, params)
-                                   : write_file(path, format, &f, params->data);
-    if (st) error_prefix("%s: ", path);
+    cubc_status st;
+    if (!params) FAIL(CUBC_INVALID_ARGUMENT, "cubc_field_write: params is NULL");
+    if (params->ranks) {
+        st = write_part(path, params);
+    } else {
+        TRY(describe_field(path, params, &format, &f));
+        st = write_file(path, format, &f, params->data);
+    }
+    if (st && path) error_prefix("%s: ", path);
     return st;
 }

@@ -29,7 +29,7 @@ class Grid:
     comm : optional
         Communicator of mpi4py, as ``MPI.COMM_WORLD``, or another object with `Get_rank`, `Get_size`
         and `allgather`; by default this process alone. It is asked when memory is made that ranks
-        share, and by `gather`.
+        share, by `gather`, by observables, and when files are read and written.
     cut : str
         Directions whose faces are exchanged though one rank has all of the lattice along them and
         is its own neighbour: "zt". Results are the same but for roundings; it is for tests and
