@@ -87,6 +87,31 @@ def test_ranks_read_their_parts(tmp_path, size):
     ranks.run(size, read_all_formats, tmp_path)
 
 
+def bytes_read():
+    """Bytes that this process has read so far."""
+    return int(re.search(r"rchar: (\d+)", Path("/proc/self/io").read_text())[1])
+
+
+def read_and_count(comm):
+    """The first rank reads headers besides, and the messages of the others are files here."""
+    spinor = field_of(shape_of((1, 2, 2, 8)), (4, 3))
+    path = comm.folder / "spinor"
+    grid = lattice.Grid((1, 2, 1, 2), comm)
+    lattice.write_spinor(path, grid.part(spinor), grid=grid)
+    comm.allgather(None)
+    before = bytes_read()
+    found = lattice.read_spinor(path, grid=grid)[0]
+    read = bytes_read() - before
+    np.testing.assert_array_equal(found, grid.part(spinor))
+    assert found.nbytes < read < 1.5 * found.nbytes
+    assert 4 * found.nbytes < path.stat().st_size
+
+
+@pytest.mark.skipif(not Path("/proc/self/io").exists(), reason="there is no /proc/self/io")
+def test_a_rank_reads_its_part_alone(tmp_path):
+    ranks.run(4, read_and_count, tmp_path)
+
+
 def read_real(comm):
     grid = lattice.Grid((1, 1, 1, comm.size), comm)
     for name in REAL_LINKS:

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 import ranks
+from lattice_reference import random_spinors
 from test_ranks import EXTENT, check_same, nothing_is_fused
 
+import cubc
 from cubc import _core, lattice
 
 __all__ = ["nothing_is_fused"]  # a fixture
@@ -149,11 +151,18 @@ def test_ranks_of_a_process_have_the_bits_of_one():
     fixed, to_fixed = cut.temporal_gauge()
     same(fixed, whole.temporal_gauge()[0])
     np.testing.assert_array_equal(to_fixed.numpy(), whole.temporal_gauge()[1].numpy())
+    out = cubc.asarray(np.zeros((*extent[::-1], 4, 3, 3), complex), device="cpu")
+    assert cut.links(out=out) is out
+    np.testing.assert_array_equal(out.numpy(), whole.links().numpy())
     copies, seen = (cut.copy(), whole.copy()), []
+    psi = random_spinors(np.random.default_rng(2), extent)
+    clover = [lattice.WilsonClover(u, 0.12, 1.1) for u in copies]
+    np.testing.assert_array_equal(*(D(psi) for D in clover))
     for u in copies:
         u.project(nearest=True)
         u.update(6.0, 2, measure=lambda n, u: seen.append((n, u.plaquette()[0])))
     same(*copies)
+    np.testing.assert_array_equal(*(D(psi) for D in clover))  # of the links that there are now
     assert [n for n, _ in seen] == [0, 1, 0, 1]
     np.testing.assert_allclose(seen[2:], seen[:2], rtol=1e-14)
     same(cut, whole)

@@ -177,9 +177,9 @@ cubc_status cubc_field_read_part(const cubc_field_file *file, size_t index,
     cubc_status st = begin_steps(ranks, &part);
     if (st) return st;
     st = read_part(file, index, ranks, &part, out, bytes);
-    if (st && file && !part.failed) error_prefix("%s: ", file->path);
     st = field_part_end(&part, st);
     field_part_free(&part);
+    if (st && file) error_prefix("%s: ", file->path);
     return st;
 }
 
