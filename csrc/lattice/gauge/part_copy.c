@@ -93,7 +93,7 @@ static cubc_status part_copy_workload(const benchmark *b, cubc_type type, const 
     TRY(lattice_call(&part_copy_algorithm, b->call, type, at, &call));
     uint64_t *larger = call.crop ? &call.from_n : &call.to_n;
     *larger = *larger / at[3] * (at[3] + 2 * (uint64_t)call.margin);
-    call.lt += 2 * call.margin;
+    if (call.lt <= UINT16_MAX) call.lt += 2 * call.margin; // else there is no such lattice
     return part_copy_problem(&call, out);
 }
 
