@@ -82,7 +82,28 @@ def passes(type, real, written, statements, sums, finish):
 PRODUCTS = ("ca_products(*state, s0, s1, s2, s3, s4, w0, w1, w2, w3)", [], "")
 OPEN = {"TUNE_OPEN": 12}
 RANKS = {"TUNE_RANKS": 1, "TUNE_CUT": 8}
+PART = {
+    **{f"TUNE_L{d}": 8 for d in "XYZT"},
+    "TUNE_THREADS_PER_BLOCK": 128,
+    "TUNE_MIN_BLOCKS": 2,
+    "TUNE_SITES_PER_THREAD": 1,
+    "TUNE_WAVES": 2,
+    "TUNE_T": "f64",
+    "TUNE_CUT": 14,
+    "TUNE_MARGIN": 2,
+    "TUNE_PART": 1,
+}
 CASES = {
+    "part, heat bath": ("gauge_update.cu", PART | {"TUNE_OVER_RELAX": 0}),
+    "part, over-relaxation": ("gauge_update.cu", PART | {"TUNE_OVER_RELAX": 1, "TUNE_CUT": 8}),
+    "part, plaquettes": ("gauge_measure.cu", PART | {"TUNE_QUANTITY": 0}),
+    "part, with sites around": ("part_copy.cu", PART | {"TUNE_REALS": 72, "TUNE_CROP": 0}),
+    "part, clover term": (
+        "part_copy.cu",
+        PART | {"TUNE_REALS": 72, "TUNE_CROP": 1, "TUNE_T": "i16"},
+    ),
+    "part, temporal gauge": ("gauge_temporal.cu", PART),
+    "part, random links": ("gauge_random.cu", PART | {"TUNE_MATRICES": 4}),
     "open": ("dslash_wilson.cu", SITES | OPEN),
     "open, half, links kept": (
         "dslash_wilson.cu",
