@@ -9,13 +9,15 @@
 enum { PARTS_KERNEL, JOIN_KERNEL };
 
 enum {
-    FEW = 128,            // items of a segment that a warp takes
+    FEW = 256,            // items of a segment that a warp takes
+    MOST_OFTEN = 256,     // keys of a segment that code with less shared memory selects
     MOST_HELD = 4096,     // items that a block of the CPU keeps
     HELD_ITEM_BYTES = 16, // at most
 };
 
 typedef struct segmented_topk_traits {
     int equal_size; // there are no offsets
+    int most;       // keys to select: MOST_OFTEN or TOPK_MOST
 } segmented_topk_traits;
 
 typedef struct segmented_topk_numbers {
@@ -41,7 +43,9 @@ static uint64_t mean_length(const problem *p)
 static cubc_status add_segments(const cubc_segmented_topk_params *params, problem *p)
 {
     segmented_topk_numbers_set(p, (segmented_topk_numbers){params->segments, params->k});
-    segmented_topk_traits_set(p, (segmented_topk_traits){params->offsets == NULL});
+    segmented_topk_traits_set(
+        p, (segmented_topk_traits){.equal_size = params->offsets == NULL,
+                                   .most = params->k > MOST_OFTEN ? TOPK_MOST : MOST_OFTEN});
     if (params->k > TOPK_MOST)
         FAIL(CUBC_INVALID_ARGUMENT,
              "segmented_topk finds up to %d keys of a segment, not %llu: sort the segments",
@@ -117,7 +121,7 @@ static void segmented_topk_define(const problem *p, text *out)
     problem_define_offsets(p, offsets_of(p), out);
     text_printf(out, "#define TUNE_OFFSET %s\n#define TUNE_ALIGNED %d\n", p->wide ? "u64" : "u32",
                 p->aligned);
-    topk_sizes_define(out);
+    topk_sizes_define(segmented_topk_traits_of(p).most, out);
     text_printf(out, "#define TUNE_FEW %d\n#define TUNE_HELD %d\n#define TUNE_HELD_BYTES %d\n", FEW,
                 MOST_HELD, MOST_HELD * HELD_ITEM_BYTES);
     text_puts(out,
@@ -208,7 +212,7 @@ static cubc_status segmented_topk_plan(const problem *p, const instance *i, plan
     launch made = make_launch(p, kernel, grid);
     made.args[PARTS] = parts;
     made.args[GROUP] = group;
-    made.args[PART_KEYS] = grid * TOPK_LISTED_BYTES;
+    made.args[PART_KEYS] = grid * topk_listed_bytes(segmented_topk_traits_of(p).most);
     made.args[PART_INDICES] = made.args[PART_KEYS];
     out->scratch_bytes = made.args[PART_KEYS];
     if (parts > 1) {

@@ -5,11 +5,17 @@
 
 #include <string.h>
 
-enum { SAMPLE_KERNEL, FILTER_KERNEL, COUNT_KERNEL, PASS_KERNEL, SELECT_KERNEL };
+enum { SAMPLE_KERNEL, FILTER_KERNEL, COUNT_KERNEL, RADIX_KERNEL, SELECT_KERNEL };
 enum { // of the structs in kernels/primitives/topk.cu
     FILTER_BYTES = 24,
     STATE_BYTES = 32
 };
+
+typedef struct topk_traits {
+    int filters; // up to TOPK_MOST keys
+} topk_traits;
+
+PROBLEM_TRAITS(topk_traits);
 
 // Few passes for long keys; not more bins than short ones need. See kernels/primitives/topk.cu.
 static int radix_bits(const problem *p)
@@ -27,6 +33,7 @@ cubc_status topk_problem(const cubc_topk_params *params, problem *out)
                      .wide = params->n > UINT32_MAX,
                      .aligned = true};
     strcpy(out->benchmark, "topk.pairs");
+    topk_traits_set(out, (topk_traits){params->k <= TOPK_MOST});
     if (params->k > params->n)
         FAIL(CUBC_INVALID_ARGUMENT, "topk: there are no %llu of %llu keys",
              (unsigned long long)params->k, (unsigned long long)params->n);
@@ -71,10 +78,11 @@ static void topk_define(const problem *p, text *out)
     problem_define_keys(p, out);
     problem_define_values(p, out);
     problem_define_input(p, 0, "TUNE_IN", out);
-    topk_sizes_define(out);
+    topk_sizes_define(TOPK_MOST, out);
     text_printf(out, "#define TUNE_FILTER_BYTES %d\n#define TUNE_PASS_BYTES %d\n", FILTER_BYTES,
                 STATE_BYTES);
-    text_printf(out, "#define TUNE_RADIX_BITS %d\n", radix_bits(p));
+    text_printf(out, "#define TUNE_RADIX_BITS %d\n#define TUNE_FILTERS %d\n", radix_bits(p),
+                topk_traits_of(p).filters);
     text_printf(out, "#define TUNE_INDICES %d\n#define TUNE_OFFSET %s\n#define TUNE_ALIGNED %d\n",
                 p->input_count < 2, p->wide ? "u64" : "u32", p->aligned);
 }
@@ -96,10 +104,11 @@ typedef struct way {
     bool at_once;  // in one launch
     bool filters;  // by a threshold first
     bool in_order; // a cluster selects in the end; otherwise the radix selection writes the result
-    uint64_t blocks;        // of the cluster
+    uint64_t blocks;        // of the cluster that selects
     uint64_t pool;          // keys of a block
-    uint64_t room;          // of all its blocks, in keys
+    uint64_t room;          // of the most blocks, in keys
     uint64_t samples, rank; // of the filter
+    uint64_t sample_blocks;
 } way;
 
 static uint64_t square_root(uint64_t v)
@@ -109,22 +118,30 @@ static uint64_t square_root(uint64_t v)
     return root;
 }
 
-// The sample has about `mean` of the k keys, and six deviations more with a chance of less than one
-// in a million. Half of the cluster's room is left for the same deviation of what is kept.
+// A count of which `mean` are expected is above this with a chance of less than one in a million.
+static uint64_t upper_bound(uint64_t mean)
+{
+    enum { DEVIATIONS = 5 };
+    return mean + square_root(DEVIATIONS * DEVIATIONS * mean) + DEVIATIONS + 1;
+}
+
+// The rank in the sample is such that the k items come before its item, and the blocks have room
+// for what is kept.
 static void choose_filter(const problem *p, uint64_t k, way *w)
 {
-    enum { DEVIATIONS = 6 };
     for (uint64_t samples = w->pool; samples <= w->room && !p->wide; samples *= 2) {
-        uint64_t mean = k * samples / p->n;
-        uint64_t rank = mean + square_root(DEVIATIONS * DEVIATIONS * mean) + DEVIATIONS + 2;
-        if (rank * (p->n / samples) > w->room / 2 || rank > samples / 4) continue;
+        uint64_t rank = upper_bound(k * samples / p->n);
+        uint64_t kept = upper_bound(rank) * (p->n / samples), blocks = 1;
+        if (kept > w->room || rank > samples / 4) continue;
+        while (kept > blocks * w->pool) blocks *= 2;
         *w = (way){.filters = true,
                    .in_order = true,
-                   .blocks = w->blocks,
+                   .blocks = blocks,
                    .pool = w->pool,
                    .room = w->room,
                    .samples = samples,
-                   .rank = rank};
+                   .rank = rank,
+                   .sample_blocks = ceil_div(samples, w->pool)};
         return;
     }
 }
@@ -140,7 +157,7 @@ static way choose_way(const problem *p, const instance *i)
     w.pool = small ? TOPK_SMALL_POOL : TOPK_POOL;
     w.room = w.blocks * w.pool;
     w.at_once = w.in_order && p->n <= w.room;
-    if (w.in_order && !w.at_once && i->kernels[PASS_KERNEL].threads > 1) choose_filter(p, k, &w);
+    if (w.in_order && !w.at_once && i->kernels[RADIX_KERNEL].threads > 1) choose_filter(p, k, &w);
     while (w.at_once && w.blocks > 1 && p->n <= w.blocks * (w.pool / 8)) w.blocks /= 2;
     return w;
 }
@@ -157,10 +174,12 @@ static uint64_t buffer_room(uint64_t n, bool filters)
 
 enum { // among the arguments
     PASS = 6,
+    MESSAGE_WORDS,
     ROOM,
     BINS,
     STATE,
     TILES,
+    DONE,
     MESSAGES,
     BUFFERS,
     KEPT = BUFFERS + 4,
@@ -193,8 +212,8 @@ static uint64_t blocks_for(const instance *i, int kernel, uint64_t n, uint64_t t
 {
     uint64_t grid =
         (uint64_t)i->device->info.sm_count * (uint64_t)i->kernels[kernel].info.blocks_per_sm;
-    if (grid < n >> 30) grid = n >> 30; // a block's counts have 32 bits
-    return grid < tiles ? grid : tiles;
+    if (grid < n >> 30) grid = n >> 30; // the counts of a block have 32 bits
+    return smaller(grid, tiles);
 }
 
 static cubc_status topk_plan(const problem *p, const instance *i, plan *out)
@@ -202,7 +221,7 @@ static cubc_status topk_plan(const problem *p, const instance *i, plan *out)
     const device_kernel *kernels = i->kernels;
     uint64_t n = p->n, k = p->outputs[0].n, key = cubc_type_size((cubc_type)p->type);
     uint64_t tile =
-        (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernels[PASS_KERNEL].threads;
+        (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernels[RADIX_KERNEL].threads;
     uint64_t digit = (uint64_t)radix_bits(p);
     uint64_t passes = (8 * key + digit - 1) / digit;
     uint64_t tiles = ceil_div(n, tile), message_words = 1 + (tiles << (1 + p->wide));
@@ -217,12 +236,14 @@ static cubc_status topk_plan(const problem *p, const instance *i, plan *out)
                          n,
                          k};
     uint32_t scratch = 0;
+    at[MESSAGE_WORDS] = message_words;
     at[ROOM] = room;
     if (!w.at_once) {
         // The parts that are zero at first come before the buffers.
         at[STATE] = at[BINS] + ((passes * 8) << digit);
         at[TILES] = at[STATE] + passes * STATE_BYTES;
-        at[MESSAGES] = at[TILES] + passes * 8;
+        at[DONE] = at[TILES] + (1 + passes) * 8;
+        at[MESSAGES] = at[DONE] + (1 + passes) * 8;
         bytes = at[MESSAGES] + passes * message_words * 8;
         if (w.filters)
             at[CLEARED] = bytes / 8;
@@ -236,7 +257,7 @@ static cubc_status topk_plan(const problem *p, const instance *i, plan *out)
         for (int a = BINS; a < KEPT; a++) scratch |= 1u << a;
     }
     if (w.in_order && !w.at_once) {
-        at[KEPT_ROOM] = w.filters ? w.room : k;
+        at[KEPT_ROOM] = w.filters ? w.blocks * w.pool : k;
         at[KEPT] = round_up(bytes, 256);
         at[KEPT_INDICES] = at[KEPT] + round_up(at[KEPT_ROOM] * key, 256);
         bytes = at[KEPT_INDICES] + at[KEPT_ROOM] * offset;
@@ -244,7 +265,7 @@ static cubc_status topk_plan(const problem *p, const instance *i, plan *out)
     }
     if (w.in_order) {
         at[LIST] = round_up(bytes, 256);
-        at[FILTER] = at[LIST] + TOPK_LISTED_BYTES;
+        at[FILTER] = at[LIST] + topk_listed_bytes(TOPK_MOST);
         bytes = at[FILTER] + FILTER_BYTES;
         scratch |= 1u << LIST | (w.filters ? 1u << FILTER : 0);
         if (!w.filters) at[FILTER] = 0;
@@ -254,18 +275,17 @@ static cubc_status topk_plan(const problem *p, const instance *i, plan *out)
     out->scratch_bytes = bytes;
 
     if (w.filters) {
-        TRY(add_launch(p, i, SAMPLE_KERNEL, w.samples <= w.pool ? 1 : w.blocks, at, scratch, out));
+        TRY(add_launch(p, i, SAMPLE_KERNEL, w.sample_blocks, at, scratch, out));
         TRY(add_launch(p, i, FILTER_KERNEL, blocks_for(i, FILTER_KERNEL, n, tiles), at, scratch,
                        out));
     }
-    for (uint64_t l = 0; !w.at_once && l <= passes; l++) {
-        int kernel = l ? PASS_KERNEL : COUNT_KERNEL;
-        uint64_t args[ARGS];
-        memcpy(args, at, sizeof args);
-        args[PASS] = l ? l - 1 : 0;
-        args[MESSAGES] += args[PASS] * message_words * 8;
-        TRY(add_launch(p, i, kernel, blocks_for(i, kernel, n, tiles), args, scratch, out));
-    }
+    if (!w.at_once && !w.in_order)
+        TRY(add_launch(p, i, COUNT_KERNEL, blocks_for(i, COUNT_KERNEL, n, tiles), at, scratch,
+                       out));
+    uint64_t launches = w.at_once ? 0 : w.in_order ? 1 : passes;
+    for (at[PASS] = 0; at[PASS] < launches; at[PASS]++)
+        TRY(add_launch(p, i, RADIX_KERNEL, blocks_for(i, RADIX_KERNEL, n, tiles), at, scratch,
+                       out));
     if (!w.in_order) return CUBC_OK;
     return add_launch(p, i, SELECT_KERNEL, w.blocks, at, scratch, out);
 }
@@ -301,7 +321,7 @@ const algorithm topk_algorithm = {
     .keys = 1,
     .name = "topk",
     .source = "topk.cu",
-    .kernels = {"topk_sample", "topk_filter", "topk_count", "topk_pass", "topk_select"},
+    .kernels = {"topk_sample", "topk_filter", "topk_count", "topk_radix", "topk_select"},
     .axes = {"Elements", "K"},
     .benchmarks = topk_benchmarks,
     .benchmark_count = COUNT_OF(topk_benchmarks),

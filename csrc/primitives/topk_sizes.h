@@ -10,17 +10,22 @@ enum {
     TOPK_SMALL_POOL = 4096,      // the same of more than 4 bytes where a block has less
     TOPK_POOL_BYTES = 96 * 1024, // shared memory than this
     TOPK_MOST = 2048,            // keys to select in order
-    TOPK_CROWD = 512,            // keys of a range that is not cut any further
-    TOPK_LISTED_BYTES = 20 * (TOPK_MOST + TOPK_CROWD) // of a list of selected items
+    TOPK_CROWD = 256             // keys of a range that is not cut any further
 };
 
-static inline void topk_sizes_define(text *out)
+// Bytes of a list of selected items.
+static inline uint64_t topk_listed_bytes(int most)
+{
+    return 20 * (uint64_t)(most + TOPK_CROWD);
+}
+
+static inline void topk_sizes_define(int most, text *out)
 {
     text_printf(out,
                 "#define TUNE_POOL %d\n#define TUNE_SMALL_POOL %d\n#define TUNE_POOL_BYTES %d\n"
                 "#define TUNE_MOST %d\n#define TUNE_CROWD %d\n#define TUNE_LISTED_BYTES %d\n",
-                TOPK_POOL, TOPK_SMALL_POOL, TOPK_POOL_BYTES, TOPK_MOST, TOPK_CROWD,
-                TOPK_LISTED_BYTES);
+                TOPK_POOL, TOPK_SMALL_POOL, TOPK_POOL_BYTES, most, TOPK_CROWD,
+                (int)topk_listed_bytes(most));
 }
 
 #endif

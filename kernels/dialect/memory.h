@@ -146,15 +146,21 @@ FUNCTION void prefetch_item(const T* p)
     prefetch_l2(at);
 }
 
+// Prefetches the tile of TILE items at `begin` to the L2 cache.
+template <int TILE, class T>
+FUNCTION void prefetch_this_tile(const T* p, u64 begin, u64 n)
+{
+    enum { LINE = sizeof(T) < 128 ? 128 / sizeof(T) : 1 };
+    for (u32 i = thread_id() * LINE; i < TILE; i += SIMT_THREADS * LINE)
+        if (begin + i < n) prefetch_item(p + begin + i);
+}
+
 // Prefetches to the L2 cache the part of the array that lies AHEAD mebibytes after the tile of TILE
 // items at `begin`. Blocks that find their tiles there take less and more equal time, which matters
 // if each waits for those before it. AHEAD 0 prefetches nothing.
 template <int AHEAD, int TILE, class T>
 FUNCTION void prefetch_tile(const T* p, u64 begin, u64 n)
 {
-    enum { LINE = sizeof(T) < 128 ? 128 / sizeof(T) : 1 };
-    if (AHEAD == 0) return;
-    begin += (static_cast<u64>(AHEAD) << 20) / sizeof(T);
-    for (u32 i = thread_id() * LINE; i < TILE; i += SIMT_THREADS * LINE)
-        if (begin + i < n) prefetch_item(p + begin + i);
+    if (AHEAD != 0)
+        prefetch_this_tile<TILE>(p, begin + (static_cast<u64>(AHEAD) << 20) / sizeof(T), n);
 }

@@ -333,10 +333,13 @@ KERNEL(histogram_clear, histogram_args, clear_shared)
         a.out[b] = 0;
 }
 
-// Starts while histogram_clear runs; only additions to the output wait for it.
+// Starts while histogram_clear runs; only additions to the output wait for it. The first tile is on
+// its way while the counters and the finders are set.
 KERNEL_AHEAD(histogram_count, histogram_args, histogram_shared)
 {
     bin_finder find[ACTIVE];
+    prefetch_this_tile<TILE * CHANNELS>(a.in, static_cast<u64>(block_id()) * TILE * CHANNELS,
+                                        a.n * CHANNELS);
     if constexpr (IN_SHARED)
         for (u32 k = thread_id(); k < SLOTS * COPIES; k += SIMT_THREADS)
             s.count[k / COPIES][k % COPIES] = 0;

@@ -4,9 +4,9 @@
 // shared memory, in one launch. Many items are filtered first. A sample tells an item, of a key and
 // an index, such that k items or more, but not too many, come before it, unless with a chance below
 // one in a million. One pass over all items keeps those, and a cluster selects from them. Behind
-// the filter the launches of the radix selection (topk_radix.h) are queued. They find the k keys if
-// too few or too many items were kept, as for periodic data, and otherwise return at once, so that
-// nothing goes through the host.
+// the filter the radix selection (topk_radix.h) is queued. It finds the k keys if too few or too
+// many items were kept, as for periodic data, and otherwise returns at once, so that nothing goes
+// through the host.
 //
 // More keys, in no particular order, are found by radix selection.
 //
@@ -30,6 +30,7 @@
 //     TUNE_VALUE, TUNE_VALUE_WIDTH   a value is that many unsigned words
 //     TUNE_INDICES                   1: the values are the keys' indices
 //     TUNE_OFFSET                    type that counts items: u32, or u64 if there are more
+//     TUNE_FILTERS                   1: up to MOST keys, so that there may be a filter
 //
 // Traffic: up to MOST keys cost one read of all keys. More are read by the count and by the first
 // pass; later passes read fewer, the better the digits distinguish the keys. k keys and values are
@@ -63,7 +64,7 @@ struct value_t {
     TUNE_VALUE word[TUNE_VALUE_WIDTH];
 };
 
-// State before a pass; zero before the first.
+// State of the radix selection before a pass; zero before the first.
 struct pass_state {
     u64 prefix;   // digits of the candidates' keys so far
     u64 selected; // items with lower digits
@@ -82,12 +83,15 @@ struct topk_args {
     const value_t* values_in;
     value_t* values_out;
     u64 n, k;
-    u64 pass;
+    u64 pass;          // of the radix selection, if a launch is a stage
+    u64 message_words; // of a pass
     u64 room;          // items of a buffer
+    // Zero before the radix selection.
     u64* bins;         // [pass][RADIX]: candidates by digit
     pass_state* state; // [pass]
-    u64* next_tile;    // [pass]
-    u64* messages;     // messages of this pass, zero before it
+    u64* next_tile;    // [stage]
+    u64* done;         // [stage]: tiles
+    u64* messages;     // [pass][message_words]
     key_t* keys_1;     // buffers: encoded keys and indices
     key_t* keys_2;
     offset_t* indices_1;
@@ -122,33 +126,34 @@ FUNCTION void put_result(const topk_args& a, u64 place, key_t key, u64 index)
 #include "topk_radix.h"
 
 // ---- the radix selection ------------------------------------------------------------------------
-KERNEL(topk_count, topk_args, topk_shared)
-{
-    if (filter_failed(a)) count_first_digits(a, s);
-}
+KERNEL(topk_count, topk_args, topk_shared) { count_first_digits(a, s); }
 
-KERNEL(topk_pass, topk_args, topk_shared)
+KERNEL(topk_radix, topk_args, topk_shared)
 {
-    if (filter_failed(a)) take_pass(a, s);
+    if constexpr (!TUNE_FILTERS)
+        run_pass(a, s);
+    else if (filter_failed(a))
+        run_all_stages(a, s);
 }
 
 // ---- the filter ---------------------------------------------------------------------------------
-// The block's share of `count` items.
-FUNCTION pool_part part_of(u64 count)
+// The block's share of `count` items, which are some of the input's n.
+FUNCTION pool_part part_of(u64 count, u64 n)
 {
     const u32 items = static_cast<u32>(count);
     const u32 share = (items + pool_blocks() - 1) / pool_blocks(), first = pool_block() * share;
     const u32 left = first < items ? items - first : 0, mine = left < share ? left : share;
-    return pool_part{mine < POOL ? mine : static_cast<u32>(POOL), first, 0, nullptr};
+    return pool_part{mine < POOL ? mine : static_cast<u32>(POOL), first, 0, nullptr,
+                     bits_left_out(n)};
 }
 
 // One cluster: finds the last item to keep. One key of each stretch of the input is in the sample.
 KERNEL(topk_sample, topk_args, pool_shared)
 {
-    pool_part part = part_of(a.samples);
-    part.stretch = a.n / a.samples;
+    pool_part part = part_of(a.samples, a.n);
+    part.stretch = static_cast<u32>(a.n / a.samples); // there are fewer than 2^32 items
     const span mine =
-        fill_pool(s, part.count, [&](u32 j) { return encode(key_item(a.in, part.index_of(j))); });
+        fill_pool(s, part, [&](u32 j) { return encode(key_item(a.in, part.index_of(j))); });
     const pool_place last = place_in_pool(s, part, mine, span{0, static_cast<code_t>(a.n - 1)},
                                           static_cast<u32>(a.rank));
     if (pool_block() == 0 && thread_id() == 0) *a.filter = filter_state{last.key, last.index, 0};
@@ -227,10 +232,13 @@ FUNCTION bool filter_tile(const topk_args& a, filter_shared& s, key_t last_key, 
     return room;
 }
 
-KERNEL(topk_filter, topk_args, filter_shared)
+// Starts while the sample is looked at, and prefetches its first tile.
+KERNEL_AHEAD(topk_filter, topk_args, filter_shared)
 {
+    prefetch_this_tile<TILE>(a.in, static_cast<u64>(block_id()) * TILE, a.n);
     if (thread_id() == 0) s.count = 0;
     block_sync();
+    wait_for_launch_before();
     const u64 thread = static_cast<u64>(block_id()) * SIMT_THREADS + thread_id();
     const u64 threads = static_cast<u64>(block_count()) * SIMT_THREADS;
     for (u64 w = thread; w < a.cleared_words; w += threads) a.bins[w] = 0;
@@ -256,9 +264,9 @@ KERNEL(topk_filter, topk_args, filter_shared)
 // One cluster: the k items in order, of the input or of those that are kept.
 KERNEL(topk_select, topk_args, pool_shared)
 {
-    pool_part part = part_of(!a.kept ? a.n : filter_failed(a) ? a.k : a.filter->kept);
+    pool_part part = part_of(!a.kept ? a.n : filter_failed(a) ? a.k : a.filter->kept, a.n);
     if (a.kept) part.index = a.kept_indices + part.first;
-    const span mine = fill_pool(s, part.count, [&](u32 j) {
+    const span mine = fill_pool(s, part, [&](u32 j) {
         return a.kept ? a.kept[part.first + j] : encode(key_item(a.in, part.first + j));
     });
     select_from_pool(s, part, mine, span{0, static_cast<code_t>(a.n - 1)}, static_cast<u32>(a.k),

@@ -6,10 +6,15 @@
 // counts up through one another's shared memory. The keys below the range of the k-th are put on a
 // list; that range is the next span, until few keys lie in it. If it is a single key, which too
 // many have, their indices are cut into ranges instead. On the list the items of a range stand side
-// by side, so that a warp finds an item's rank among the few of its range.
+// by side. Warps order 32 neighbours each, and an item's rank is that among its neighbours and
+// those of its range that other warps have ordered.
+//
+// A key of 1 or 2 bytes, which many items share, has the first bits of its item's index behind it,
+// so that one round is mostly enough for these too.
 //
 // The ranges follow the span, not the bits of the keys: two rounds are mostly enough whatever the
-// type is.
+// type is. What a warp executes decides how long it takes, not the bytes: the fewer instructions
+// the better.
 //     TUNE_POOL, TUNE_SMALL_POOL   keys of a block; small are those of more than 4 bytes where a
 //                                  block has less than TUNE_POOL_BYTES of shared memory
 //     TUNE_MOST, TUNE_CROWD        most keys to select; most of a range that is not cut further
@@ -18,8 +23,10 @@
 #include "block.h"
 #include "cluster.h"
 #include "radix.h"
+#include "warp_order.h"
 
 // A kernel that keeps the indices of its pool beside it, and so has less room, defines this as 1.
+// Its pool is of two tiles.
 #ifndef POOL_HAS_INDICES
 #define POOL_HAS_INDICES 0
 #endif
@@ -36,6 +43,22 @@ struct pool_codes<true> {
 typedef pool_codes<(sizeof(key_t) > 4 || sizeof(TUNE_OFFSET) > 4)>::type code_t;
 enum : u64 { MOST_CODE = static_cast<code_t>(~0ull) };
 
+// A key as the pool holds it.
+typedef pool_codes<(sizeof(key_t) > 4)>::type held_t;
+enum : u32 { SHORT = sizeof(key_t) <= 2, INDEX_BITS = 16 }; // of the index behind a short key
+// Returns how many bits of the indices of so many items are left out there.
+FUNCTION u32 bits_left_out(u64 items)
+{
+    const u32 bits = items ? bit_length(items - 1) : 0;
+    return bits > INDEX_BITS ? bits - INDEX_BITS : 0;
+}
+FUNCTION held_t held_from(key_t key, u64 index, u32 left_out)
+{
+    if constexpr (!SHORT) return key;
+    return static_cast<held_t>(key) << INDEX_BITS | static_cast<held_t>(index >> left_out);
+}
+FUNCTION key_t key_of(code_t held) { return static_cast<key_t>(SHORT ? held >> INDEX_BITS : held); }
+
 enum : u32 {
     // Keys of a block; the host chooses likewise by the device's shared memory.
     SMALL = SIMT_SHARED_BYTES < TUNE_POOL_BYTES,
@@ -43,12 +66,19 @@ enum : u32 {
     WITH_INDICES = SMALL                ? 3072
                    : sizeof(code_t) > 4 ? TUNE_SMALL_POOL
                                         : TUNE_POOL,
-    POOL = POOL_HAS_INDICES ? WITH_INDICES : KEYS_ALONE,
-    RANGE_BITS = POOL_HAS_INDICES ? 10 : 11,
-    RANGES = 1 << RANGE_BITS, // into which a span is cut
-    MOST = TUNE_MOST,         // most keys to select
-    CROWD = TUNE_CROWD,       // a range of no more is not cut any further
-    LIST = MOST + CROWD
+    MOST = TUNE_MOST,   // most keys to select
+    CROWD = TUNE_CROWD, // a range of no more is not cut any further
+    LIST = MOST + CROWD,
+    TWO_TILES = 2 * TILE > MOST + MOST / 2 ? 2 * TILE : MOST + MOST / 2,
+    POOL = !POOL_HAS_INDICES          ? KEYS_ALONE
+           : TWO_TILES < WITH_INDICES ? TWO_TILES
+                                      : WITH_INDICES,
+    RANGE_BITS = !POOL_HAS_INDICES ? 11
+                 : POOL < 2048     ? 7
+                 : POOL < 4096     ? 8
+                 : POOL < 8192     ? 9
+                                   : 10,
+    RANGES = 1 << RANGE_BITS // into which a span is cut
 };
 
 struct listed { // items, their places being those of their ranges
@@ -64,7 +94,7 @@ struct span {
 struct pool_shared {
     union {
         struct {
-            key_t key[POOL];
+            held_t key[POOL];
             u32 bins[RANGES];       // keys of this block by range
             u32 before[RANGES + 1]; // keys of all blocks in the ranges before
             u32 placed[RANGES];     // of all blocks, in the ranges that this block looks after
@@ -80,18 +110,29 @@ struct pool_shared {
 struct pool_part {
     u32 count;
     u64 first;                // number of the first
-    u64 stretch;              // of a sample: items of the input to each; otherwise 0
+    u32 stretch;              // of a sample: items of the input to each; otherwise 0
     const TUNE_OFFSET* index; // NULL: indices are consecutive, or those of a sample
+    u32 left_out;             // see bits_left_out
     // Index of an item; that of a sample is anywhere in its stretch.
     FUNCTION_MEMBER code_t index_of(u32 j) const
     {
         if (index) return index[j];
         if (!stretch) return static_cast<code_t>(first + j);
         const u32 number = static_cast<u32>(first) + j;
-        return static_cast<code_t>(number * stretch +
-                                   (static_cast<u64>(number * 0x9e3779b1u) * stretch >> 32));
+        return number * stretch +
+               static_cast<u32>(static_cast<u64>(number * 0x9e3779b1u) * stretch >> 32);
     }
 };
+
+// Returns the span of the indices of items whose key is `held` in the pool, of all indices.
+FUNCTION span indices_behind(const pool_part& part, code_t held, span indices)
+{
+    if constexpr (!SHORT) return indices;
+    const u64 bits = held & ((1u << INDEX_BITS) - 1u);
+    const u64 last = ((bits + 1) << part.left_out) - 1;
+    return span{static_cast<code_t>(bits << part.left_out),
+                last < indices.high ? static_cast<code_t>(last) : indices.high};
+}
 
 FUNCTION u32 pool_blocks() { return in_one_cluster() ? block_count() : 1; }
 FUNCTION u32 pool_block() { return in_one_cluster() ? block_id() : 0; }
@@ -123,7 +164,25 @@ FUNCTION span pool_span(pool_shared& s, span mine)
         }
     }
     cluster_sync();
-    return warp_span(lane_id() < blocks ? s.of_block[lane_id()] : none);
+    return blocks == 1 ? s.of_block[0]
+                       : warp_span(lane_id() < blocks ? s.of_block[lane_id()] : none);
+}
+
+// Calls take(j, key) for the thread's keys, whose loads are under way together.
+template <class Take>
+FUNCTION void each_key(const pool_shared& s, u32 count, Take take)
+{
+    enum : u32 { AT_ONCE = 4 };
+    NO_UNROLL
+    for (u32 first = thread_id(); first < count; first += AT_ONCE * SIMT_THREADS) {
+        held_t key[AT_ONCE];
+        UNROLL
+        for (u32 j = 0; j < AT_ONCE; j++)
+            if (first + j * SIMT_THREADS < count) key[j] = s.key[first + j * SIMT_THREADS];
+        UNROLL
+        for (u32 j = 0; j < AT_ONCE; j++)
+            if (first + j * SIMT_THREADS < count) take(first + j * SIMT_THREADS, key[j]);
+    }
 }
 
 // A span cut into ranges, and where the key of a rank lies.
@@ -135,16 +194,17 @@ struct cutting {
     u32 range;       // that of the key that is looked for
     u32 below, here; // items in the ranges before it, and in it
 
-    FUNCTION_MEMBER bool find(const pool_shared& s, const pool_part& part, u32 j,
-                              u32& range_of) const
+    // Finds the range of the block's key number j.
+    FUNCTION_MEMBER bool find(const pool_part& part, u32 j, held_t of, u32& range_of) const
     {
-        code_t code = s.key[j];
+        code_t code = of;
         if (indices) {
             if (code != key) return false;
             code = part.index_of(j);
         }
-        range_of = static_cast<u32>((code - over.low) >> shift);
-        return code >= over.low && code <= over.high;
+        code = static_cast<code_t>(code - over.low); // large of what lies below
+        range_of = static_cast<u32>(code >> shift);
+        return code <= static_cast<code_t>(over.high - over.low);
     }
     FUNCTION_MEMBER code_t low() const
     {
@@ -185,30 +245,34 @@ FUNCTION cutting cut_span(pool_shared& s, const pool_part& part, span over, bool
     for (u32 b = thread_id(); b < RANGES; b += SIMT_THREADS) s.bins[b] = s.placed[b] = 0;
     if (thread_id() == 0) s.range = RANGES - 1;
     block_sync();
-    NO_UNROLL
-    for (u32 j = thread_id(); j < part.count; j += SIMT_THREADS) {
+    each_key(s, part.count, [&](u32 j, held_t of) {
         u32 range;
-        if (r.find(s, part, j, range)) shared_add(&s.bins[range], 1u);
-    }
+        if (r.find(part, j, of, range)) shared_add(&s.bins[range], 1u);
+    });
     cluster_sync();
-    // Neighbouring lanes take a range's counts from a block each, and give each the sum.
-    const u32 blocks = pool_blocks(), share = RANGES / blocks, peer = lane_id() & (blocks - 1);
-    NO_UNROLL
-    for (u32 k = thread_id(); k < RANGES; k += SIMT_THREADS) {
-        const u32 range = pool_block() * share + k / blocks;
-        u32 count = cluster_load(&s.bins[range], peer);
-        for (u32 d = 1; d < blocks; d *= 2) count += warp_shuffle(count, lane_id() ^ d);
-        cluster_store(&s.before[range], peer, count);
+    const u32 blocks = pool_blocks();
+    const u32* counts = s.bins;
+    if (blocks > 1) {
+        // Neighbouring lanes take a range's counts from a block each, and give each the sum.
+        const u32 share = RANGES / blocks, peer = lane_id() & (blocks - 1);
+        NO_UNROLL
+        for (u32 k = thread_id(); k < RANGES; k += SIMT_THREADS) {
+            const u32 range = pool_block() * share + k / blocks;
+            u32 count = cluster_load(&s.bins[range], peer);
+            for (u32 d = 1; d < blocks; d *= 2) count += warp_shuffle(count, lane_id() ^ d);
+            cluster_store(&s.before[range], peer, count);
+        }
+        cluster_sync();
+        counts = s.before;
     }
-    cluster_sync();
     u32 mine = 0;
     const u32 first = thread_id() * EACH;
     NO_UNROLL
-    for (u32 b = first; b < first + EACH && b < RANGES; b++) mine += s.before[b];
+    for (u32 b = first; b < first + EACH && b < RANGES; b++) mine += counts[b];
     u32 before = sum_before(s, mine);
     NO_UNROLL
     for (u32 b = first; b < first + EACH && b < RANGES; b++) {
-        const u32 count = s.before[b];
+        const u32 count = counts[b];
         s.before[b] = before;
         if (before <= rank && rank < before + count) s.range = b;
         before += count;
@@ -229,7 +293,7 @@ FUNCTION void list_items(pool_shared& s, const pool_part& part, const cutting& r
     NO_UNROLL
     for (u32 j = thread_id(); j < part.count; j += SIMT_THREADS) {
         u32 range;
-        if (!r.find(s, part, j, range) || range >= end) continue;
+        if (!r.find(part, j, s.key[j], range) || range >= end) continue;
         const u32 first = from + s.before[range], items = s.before[range + 1] - s.before[range];
         const u32 place = first + cluster_add(&s.placed[range], range / share, 1u);
         if (place >= LIST) continue; // the input is being changed
@@ -239,24 +303,26 @@ FUNCTION void list_items(pool_shared& s, const pool_part& part, const cutting& r
     }
 }
 
-// Fills the block's part by load(j) and returns the span of the thread's keys.
+// Fills the block's part by load(j), an encoded key, and returns the span of the thread's keys.
 template <class Load>
-FUNCTION span fill_pool(pool_shared& s, u32 count, Load load)
+FUNCTION span fill_pool(pool_shared& s, const pool_part& part, Load load)
 {
     enum : u32 { AT_ONCE = 4 };
     span mine{MOST_CODE, 0};
     NO_UNROLL
-    for (u32 first = thread_id(); first < count; first += AT_ONCE * SIMT_THREADS) {
+    for (u32 first = thread_id(); first < part.count; first += AT_ONCE * SIMT_THREADS) {
         key_t key[AT_ONCE];
         UNROLL
         for (u32 j = 0; j < AT_ONCE; j++)
-            if (first + j * SIMT_THREADS < count) key[j] = load(first + j * SIMT_THREADS);
+            if (first + j * SIMT_THREADS < part.count) key[j] = load(first + j * SIMT_THREADS);
         UNROLL
-        for (u32 j = 0; j < AT_ONCE; j++)
-            if (first + j * SIMT_THREADS < count) {
-                s.key[first + j * SIMT_THREADS] = key[j];
-                mine = joined(mine, span{key[j], key[j]});
-            }
+        for (u32 j = 0; j < AT_ONCE; j++) {
+            const u32 at = first + j * SIMT_THREADS;
+            if (at >= part.count) continue;
+            const held_t held = held_from(key[j], SHORT ? part.index_of(at) : 0, part.left_out);
+            s.key[at] = held;
+            mine = joined(mine, span{held, held});
+        }
     }
     return mine;
 }
@@ -278,15 +344,65 @@ FUNCTION pool_place place_in_pool(pool_shared& s, const pool_part& part, span mi
         const cutting r = cut_span(s, part, over, by_index, key, rank - below);
         const bool done = r.here <= 1 + rank / 4;
         over = r.inside();
-        if (by_index && (done || r.shift == 0)) return pool_place{key, over.high};
-        if (done) return pool_place{over.high, indices.high};
+        if (by_index && (done || r.shift == 0)) return pool_place{key_of(key), over.high};
+        if (done)
+            return pool_place{key_of(over.high), indices_behind(part, over.high, indices).high};
         below += r.below;
         if (!by_index && r.shift == 0) {
             by_index = true;
             key = over.low;
-            over = indices;
+            over = indices_behind(part, key, indices);
         }
         cluster_sync();
+    }
+}
+
+// Returns how many items of [begin, end) of a list, which are in order, come before one.
+FUNCTION u32 items_before(const listed& list, u32 begin, u32 end,
+                          const keyed_item<code_t, code_t>& item)
+{
+    u32 low = begin;
+    NO_UNROLL
+    while (low < end) {
+        const u32 middle = (low + end) / 2;
+        if (goes_first({list.key[middle], list.index[middle]}, item))
+            low = middle + 1;
+        else
+            end = middle;
+    }
+    return low - begin;
+}
+
+// Writes the first k of a list of `count` items by put(rank, key, index).
+template <class Put>
+FUNCTION void put_listed(listed& list, u32 count, u32 k, Put put)
+{
+    NO_UNROLL
+    for (u32 i = thread_id(); i - lane_id() < count; i += SIMT_THREADS) {
+        keyed_item<code_t, code_t> item[1] = {
+            {static_cast<code_t>(MOST_CODE), static_cast<code_t>(MOST_CODE)}};
+        if (i < count) item[0] = {list.key[i], list.index[i]};
+        warp_order(item);
+        if (i < count) {
+            list.key[i] = item[0].key;
+            list.index[i] = item[0].index;
+        }
+    }
+    block_sync();
+    NO_UNROLL
+    for (u32 i = (warp_id() * pool_blocks() + pool_block()) * SIMT_WARP + lane_id(); i < count;
+         i += pool_blocks() * SIMT_THREADS) {
+        const keyed_item<code_t, code_t> item{list.key[i], list.index[i]};
+        const u32 first = list.range[i] & 0xffffu, begin = i - lane_id();
+        u32 end = first + (list.range[i] >> 16);
+        if (end > count) end = count; // the input is being changed
+        u32 rank = first > begin ? i : first + lane_id();
+        NO_UNROLL
+        for (u32 from = first - first % SIMT_WARP; from < end; from += SIMT_WARP)
+            if (from != begin)
+                rank += items_before(list, from > first ? from : first,
+                                     from + SIMT_WARP < end ? from + SIMT_WARP : end, item);
+        if (rank < k) put(rank, key_of(item.key), item.index);
     }
 }
 
@@ -310,7 +426,7 @@ FUNCTION void select_from_pool(pool_shared& s, const pool_part& part, span mine,
         if (!done && r.shift == 0) {
             by_index = true;
             key = r.low();
-            over = indices;
+            over = indices_behind(part, key, indices);
         }
         cluster_sync();
     }
@@ -322,22 +438,5 @@ FUNCTION void select_from_pool(pool_shared& s, const pool_part& part, span mine,
         s.list.range[j] = load_relaxed(&list->range[j]);
     }
     block_sync();
-    NO_UNROLL
-    for (u32 i = pool_block() * SIMT_WARPS + warp_id(); i < count;
-         i += pool_blocks() * SIMT_WARPS) {
-        const code_t mine_key = s.list.key[i], mine_index = s.list.index[i];
-        const u32 first = s.list.range[i] & 0xffffu, items = s.list.range[i] >> 16;
-        u32 rank = first;
-        NO_UNROLL
-        for (u32 j = first; j < first + items; j += SIMT_WARP) {
-            const u32 at = j + lane_id();
-            bool lower = false;
-            if (at < first + items && at < count) {
-                const code_t other = s.list.key[at];
-                lower = other < mine_key || (other == mine_key && s.list.index[at] < mine_index);
-            }
-            rank += count_set(warp_ballot(FULL_WARP, lower));
-        }
-        if (lane_id() == 0 && rank < k) put(rank, static_cast<key_t>(mine_key), mine_index);
-    }
+    put_listed(s.list, count, k, put);
 }

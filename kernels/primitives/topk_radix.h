@@ -1,17 +1,22 @@
-// Radix selection of the k lowest keys of n, by many blocks in several launches, for topk.cu.
+// Radix selection of the k lowest keys of n, by many blocks, for topk.cu.
 //
 // It goes from the highest digit down. The counts of the keys' first digit determine
 // the digit of the k-th key. Keys of a lower digit are selected. Keys of the same digit are
 // candidates, for which the next digit decides, until after the last digit all candidates equal the
 // k-th key (Zhang, Naruse, Li and Wang, "Parallel Top-K Algorithms on GPU: A Comprehensive Study
 // and New Methods", SC23). A pass writes the selected items and the candidates, and counts the
-// candidates' next digit. The blocks of the next pass each find the digit from the counts, so that
-// nothing goes through the host. If the candidates do not fit their buffer, they are not written,
-// and the next pass finds them again in this pass's input.
+// candidates' next digit. Each block finds the digit from the counts, so that nothing goes through
+// the host. If the candidates do not fit their buffer, they are not written, and the next pass
+// finds them again in this pass's input.
 //
 // A pass keeps the items' order by look-back (lookback.h), so that the lowest indices are selected
 // among equal keys, and the result is the same from run to run. Blocks take tiles in order until
 // there are none, because only the device knows their number.
+//
+// Each stage, the first count or a pass, is a launch. Behind a filter, which mostly leaves nothing
+// to do, all are one, as a launch that returns at once takes a microsecond (TUNE_FILTERS). Then a
+// stage begins when all tiles of the one before are done: a block waits for blocks that run, never
+// for one that has not begun. That takes longer than a launch.
 #pragma once
 
 struct ranks { // items before a place, or in it
@@ -29,7 +34,7 @@ struct topk_shared {
     block_sum_storage<u64> sum;
     u32 digit;        // digit of the k-th key
     u64 below, equal; // candidates of lower digits, and of this digit
-    u64 tile;
+    u64 tile[2];      // of this turn and the one before
     u32 warp_ranks[WARPS];
     ranks prefix;
 };
@@ -71,55 +76,97 @@ FUNCTION void add_bins(const topk_shared& s, u64* bins)
 // the input is being changed, it is the lowest digit with no candidates.
 FUNCTION void find_digit(topk_shared& s, const u64* bins, u64 rank)
 {
-    u64 mine = 0;
+    u64 count[BINS], mine = 0;
     if (thread_id() == 0) {
         s.digit = 0;
         s.below = s.equal = 0;
     }
     UNROLL
-    for (int j = 0; j < BINS; j++)
-        if (my_bin(j) < RADIX) mine += bins[my_bin(j)];
-    u64 before = block_exclusive_sum(mine, s.sum);
     for (int j = 0; j < BINS; j++) {
-        if (my_bin(j) >= RADIX) break;
-        const u64 count = bins[my_bin(j)];
-        if (before <= rank && rank < before + count) {
+        count[j] = my_bin(j) < RADIX ? bins[my_bin(j)] : 0;
+        mine += count[j];
+    }
+    u64 before = block_exclusive_sum(mine, s.sum);
+    UNROLL
+    for (int j = 0; j < BINS; j++) {
+        if (before <= rank && rank < before + count[j]) {
             s.digit = my_bin(j);
             s.below = before;
-            s.equal = count;
+            s.equal = count[j];
         }
-        before += count;
+        before += count[j];
+    }
+    block_sync();
+}
+
+// ---- tiles --------------------------------------------------------------------------------------
+// Stage 0 counts the first digit, and stage 1 + p is pass p.
+// Calls take(tile) for tiles that no other block takes, and adds what the block has counted to
+// `bins` if there are any.
+template <class Take>
+FUNCTION void take_tiles(const topk_args& a, topk_shared& s, u32 stage, u64 count, u64* bins,
+                         Take take)
+{
+    u32 counted = 0; // upper bound of counted items: add up before bins overflow
+    u64 taken = 0;
+    clear_bins(s);
+    NO_UNROLL
+    for (;;) {
+        u64& next = s.tile[taken % 2];
+        if (thread_id() == 0) next = atomic_add(a.next_tile + stage, 1);
+        block_sync();
+        const u64 tile = next;
+        if (tile * TILE >= count) break;
+        if (counted > 0x7fffffffu) {
+            add_bins(s, bins);
+            block_sync();
+            clear_bins(s);
+            block_sync();
+            counted = 0;
+        }
+        counted += bins ? TILE : 0;
+        taken++;
+        take(tile);
+    }
+    if (bins) add_bins(s, bins);
+    if constexpr (!TUNE_FILTERS) return;
+    block_sync();
+    if (thread_id() == 0) {
+        device_fence();
+        atomic_add(a.done + stage, taken);
+    }
+}
+
+// Waits until a stage is done. Its results are visible then.
+FUNCTION void wait_for_tiles(const topk_args& a, u32 stage, u64 count)
+{
+    const u64 tiles = (count + TILE - 1) / TILE;
+    if (thread_id() == 0) {
+        while (load_relaxed(a.done + stage) < tiles) spin_pause();
+        device_fence();
     }
     block_sync();
 }
 
 // ---- the first count ----------------------------------------------------------------------------
-FUNCTION void count_first_digits(const topk_args& a, topk_shared& s)
+FUNCTION void count_tile(const topk_args& a, topk_shared& s, u64 tile)
 {
     const cut first{shift_of(0), (1u << bits_of_pass(0)) - 1u};
-    clear_bins(s);
-    block_sync();
-    for (u64 tile = block_id(); tile * TILE < a.n; tile += block_count()) {
-        key_t key[ROWS][VECTOR];
-        UNROLL
-        for (int r = 0; r < ROWS; r++) {
-            const u64 at =
-                tile * TILE + (static_cast<u64>(r) * SIMT_THREADS + thread_id()) * VECTOR;
-            if (at + VECTOR <= a.n) load_keys<TUNE_LOAD>(a.in, at, key[r]);
-        }
-        UNROLL
-        for (int r = 0; r < ROWS; r++) {
-            const u64 at =
-                tile * TILE + (static_cast<u64>(r) * SIMT_THREADS + thread_id()) * VECTOR;
-            if (at + VECTOR <= a.n) {
-                UNROLL
-                for (u32 j = 0; j < VECTOR; j++) count_digit(s, encode(key[r][j]), first, j);
-            } else
-                for (u64 i = at; i < a.n; i++) count_digit(s, encode(key_item(a.in, i)), first, 0);
-        }
+    key_t key[ROWS][VECTOR];
+    UNROLL
+    for (int r = 0; r < ROWS; r++) {
+        const u64 at = tile * TILE + (static_cast<u64>(r) * SIMT_THREADS + thread_id()) * VECTOR;
+        if (at + VECTOR <= a.n) load_keys<TUNE_LOAD>(a.in, at, key[r]);
     }
-    block_sync();
-    add_bins(s, a.bins);
+    UNROLL
+    for (int r = 0; r < ROWS; r++) {
+        const u64 at = tile * TILE + (static_cast<u64>(r) * SIMT_THREADS + thread_id()) * VECTOR;
+        if (at + VECTOR <= a.n) {
+            UNROLL
+            for (u32 j = 0; j < VECTOR; j++) count_digit(s, encode(key[r][j]), first, j);
+        } else
+            for (u64 i = at; i < a.n; i++) count_digit(s, encode(key_item(a.in, i)), first, 0);
+    }
 }
 
 // ---- a pass -------------------------------------------------------------------------------------
@@ -146,11 +193,11 @@ FUNCTION u32 ranks_in(key_t key, const pass_plan& p)
     return (digit < p.digit ? 1u : 0u) + (digit == p.digit ? p.equal_rank : 0u);
 }
 
-FUNCTION pass_plan plan_pass(const topk_args& a, topk_shared& s)
+FUNCTION pass_plan plan_pass(const topk_args& a, topk_shared& s, u32 pass, const pass_state& state)
 {
     pass_plan p;
-    p.pass = static_cast<u32>(a.pass);
-    p.state = a.state[p.pass];
+    p.pass = pass;
+    p.state = state;
     p.count = p.state.source ? p.state.count : a.n;
     find_digit(s, a.bins + p.pass * RADIX, a.k - 1 - p.state.selected);
     p.shift = shift_of(p.pass);
@@ -164,7 +211,6 @@ FUNCTION pass_plan plan_pass(const topk_args& a, topk_shared& s)
     p.next.count = s.equal;
     p.next.source = !p.keep ? p.state.source : p.state.source == 1 ? 2 : 1;
     if (!p.last) p.next_cut = cut{shift_of(p.pass + 1), (1u << bits_of_pass(p.pass + 1)) - 1u};
-    if (block_id() == 0 && thread_id() == 0 && !p.last) a.state[p.pass + 1] = p.next;
     return p;
 }
 
@@ -201,6 +247,7 @@ template <bool INPUT, bool WHOLE>
 FUNCTION void pass_tile(const topk_args& a, topk_shared& s, const pass_plan& p, u64 tile)
 {
     const u64 begin = tile * TILE;
+    u64* const messages = a.messages + p.pass * a.message_words;
     const u32 items = WHOLE                    ? TILE
                       : p.count - begin < TILE ? static_cast<u32>(p.count - begin)
                                                : TILE;
@@ -261,10 +308,10 @@ FUNCTION void pass_tile(const topk_args& a, topk_shared& s, const pass_plan& p, 
         const ranks total = ranks_of(warp_shuffle(warps_through, WARPS - 1));
         const ticket mine{0, static_cast<u32>(tile)};
         ranks prefix{};
-        send_total(a.messages, mine, total);
-        if (tile > 0) prefix = look_back<ranks>(a.messages, tile, mine, plus());
+        send_total(messages, mine, total);
+        if (tile > 0) prefix = look_back<ranks>(messages, tile, mine, plus());
         if (lane_id() == 0) {
-            message_send(a.messages, tile, prefix + total, message_tag(mine, MESSAGE_COMPLETE));
+            message_send(messages, tile, prefix + total, message_tag(mine, MESSAGE_COMPLETE));
             s.prefix = prefix;
         }
     }
@@ -288,30 +335,48 @@ FUNCTION void pass_tile(const topk_args& a, topk_shared& s, const pass_plan& p, 
     }
 }
 
-FUNCTION void take_pass(const topk_args& a, topk_shared& s)
+FUNCTION void take_pass(const topk_args& a, topk_shared& s, const pass_plan& p)
 {
-    clear_bins(s);
-    const pass_plan p = plan_pass(a, s);
-    u32 counted = 0; // upper bound of counted items: add up before bins overflow
-    for (;;) {
-        if (thread_id() == 0) s.tile = atomic_add(a.next_tile + p.pass, 1);
-        block_sync();
-        const u64 tile = s.tile;
-        if (tile * TILE >= p.count) break;
-        if (counted > 0x7fffffffu) {
-            add_bins(s, a.bins + (p.pass + 1) * RADIX);
-            block_sync();
-            clear_bins(s);
-            block_sync();
-            counted = 0;
-        }
-        counted += TILE;
+    u64* const bins = p.last ? nullptr : a.bins + (p.pass + 1) * RADIX;
+    take_tiles(a, s, 1 + p.pass, p.count, bins, [&](u64 tile) {
         if (p.state.source)
             pass_tile<false, false>(a, s, p, tile);
         else if ((tile + 1) * TILE <= p.count)
             pass_tile<true, true>(a, s, p, tile);
         else
             pass_tile<true, false>(a, s, p, tile);
+    });
+}
+
+// ---- launches -----------------------------------------------------------------------------------
+FUNCTION void count_first_digits(const topk_args& a, topk_shared& s)
+{
+    clear_bins(s);
+    block_sync();
+    for (u64 tile = block_id(); tile * TILE < a.n; tile += block_count()) count_tile(a, s, tile);
+    block_sync();
+    add_bins(s, a.bins);
+}
+
+FUNCTION void run_pass(const topk_args& a, topk_shared& s)
+{
+    const u32 pass = static_cast<u32>(a.pass);
+    const pass_plan p = plan_pass(a, s, pass, a.state[pass]);
+    if (block_id() == 0 && thread_id() == 0 && !p.last) a.state[pass + 1] = p.next;
+    take_pass(a, s, p);
+}
+
+FUNCTION void run_all_stages(const topk_args& a, topk_shared& s)
+{
+    u64 count = a.n;
+    pass_state state{0, 0, 0, 0};
+    take_tiles(a, s, 0, count, a.bins, [&](u64 tile) { count_tile(a, s, tile); });
+    NO_UNROLL
+    for (u32 pass = 0; pass < PASSES; pass++) {
+        wait_for_tiles(a, pass, count);
+        const pass_plan p = plan_pass(a, s, pass, state);
+        take_pass(a, s, p);
+        count = p.count;
+        state = p.next;
     }
-    if (!p.last) add_bins(s, a.bins + (p.pass + 1) * RADIX);
 }

@@ -35,9 +35,13 @@ FUNCTION T input_item(const T* in, u64 i)
     return in[i];
 }
 
-// Does nothing: a lazy input is not prefetched (prefetch_tile of memory.h).
+// Do nothing: a lazy input is not prefetched (prefetch_tile of memory.h).
 template <int AHEAD, int TILE, class In>
 FUNCTION void prefetch_tile(const In&, u64, u64)
+{
+}
+template <int TILE, class In>
+FUNCTION void prefetch_this_tile(const In&, u64, u64)
 {
 }
 

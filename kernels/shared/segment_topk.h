@@ -19,7 +19,7 @@ struct segmented_topk_args {
     i64* indices; // of these, from the segment's first item on; -1 behind the last
     u64 k;
     u64 parts; // into which a segment is cut
-    u64 group; // segments that a block takes at once
+    u64 group; // segments that a block takes at once, a warp each; 1: by the whole block
     u64* list; // temporary storage of each block
     // The k items of each part, their keys encoded.
     key_t* part_keys;
@@ -35,7 +35,9 @@ FUNCTION stretch part_of_segment(const segmented_topk_args& a, u64 segment, u64 
 {
     const u64 begin = segment_begin(a.set, segment),
               end = larger(segment_end(a.set, segment), begin);
-    const u64 length = end - begin, share = length / a.parts + (length % a.parts != 0);
+    const u64 length = end - begin;
+    if (a.parts == 1) return stretch{begin, 0, length}; // without a division
+    const u64 share = length / a.parts + (length % a.parts != 0);
     const u64 at = smaller(part * share, length);
     return stretch{begin + at, at, smaller(share, length - at)};
 }

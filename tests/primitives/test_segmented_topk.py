@@ -82,12 +82,27 @@ def test_every_type(device, type, largest):
 
 @pytest.mark.parametrize("offset_type", ["i4", "i8"])
 def test_lengths_around_those_of_a_warp_and_of_a_pool(device, offset_type):
-    lengths = [0, 1, 31, 32, 33, 127, 128, 129, 1023, 3072, 4096, 4097, 8191, 8192, 8193, 20_000]
+    lengths = [0, 1, 31, 32, 33, 64, 65, 127, 128, 129, 255, 256, 257, 1023, 2047, 2048, 2049]
+    lengths += [3072, 4096, 4097, 8191, 8192, 8193, 20_000]
     for order in (lengths, lengths[::-1], lengths + 500 * [7]):
         offsets = np.concatenate([[0], np.cumsum(order)]).astype(offset_type)
         x = inputs.random("I32", int(offsets[-1]), seed=3)
-        for k in (1, 128, 2048):
+        for k in (1, 128, 256, 257, 2048):
             check(x, k, offsets, device)
+
+
+@pytest.mark.parametrize("type", ["U8", "I16", "F32", "I64"])
+@pytest.mark.parametrize("label", ["ipt_4.tpb_64.mb_1", "ipt_8.tpb_128.mb_8"])
+@pytest.mark.usefixtures("policies")
+def test_short_segments_by_warps_of_a_gpu(label, type):
+    """A lane has 1, 2, 4 or 8 items, and some segments are left to the block."""
+    _core.use_policy("segmented_topk.segments", {"T{ct}": type}, "cpu", label)
+    for kind in ("random", "few", "equal"):
+        for mean in (20, 50, 100, 200):
+            x = ordered(kind, 40 * mean, type)
+            for k in (1, 7, 100):
+                check(x, k, edges(x.size, mean), "cpu", largest=mean != 50)
+            check_rows(x.reshape(-1, mean), min(k, mean), "cpu")
 
 
 @pytest.mark.parametrize("kind", ["random", "rising", "falling", "few", "equal"])
@@ -105,11 +120,12 @@ def test_long_segments(device, type, kind):
 @pytest.mark.parametrize("kind", ["random", "falling", "equal"])
 def test_parts_of_long_segments_by_threads_of_a_gpu(kind):
     """So few segments are cut into parts; one of them is shorter than k."""
-    _core.use_policy("segmented_topk.segments", {"T{ct}": "I32"}, "cpu", "ipt_4.tpb_256.mb_1")
-    x = ordered(kind, 120_000, "I32")
-    for k in (1, 700, 2048):
-        check(x, k, np.array([1, 119_000, 119_005]), "cpu")
-        check(x, k, np.array([0, 120_000]), "cpu", largest=False)
+    for type in ("I32", "U8"):
+        _core.use_policy("segmented_topk.segments", {"T{ct}": type}, "cpu", "ipt_4.tpb_256.mb_1")
+        x = ordered(kind, 120_000, type)
+        for k in (1, 200, 700, 2048):
+            check(x, k, np.array([1, 119_000, 119_005]), "cpu")
+            check(x, k, np.array([0, 120_000]), "cpu", largest=False)
 
 
 def test_skewed_lengths(device):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from inputs import TYPES, on, same
 
 import cubc
+from cubc import _core
 
 
 def best(x, k, largest=True):
@@ -108,6 +109,30 @@ def test_up_to_2048_are_in_order(device, type, kind):
         for largest in (True, False):
             check(x, k, device, largest=largest, sorted=False)
     check(ordered(kind, 131_072, type), 2049, device)
+
+
+@pytest.mark.parametrize("type", ["U8", "I16", "BF16", "I32", "I64"])
+def test_many_of_a_key_before_the_last(device, type):
+    """Hundreds of one key come before the k-th, which has its own like."""
+    for n, values, k in ((9000, 5, 2048), (200_000, 256, 1000), (400_000, 256, 2048)):
+        x = np.random.default_rng(n).integers(0, values, n)
+        x = (x if type == "U8" else x - values // 2).astype(TYPES[type])
+        for largest in (True, False):
+            check(x, k, device, largest=largest)
+
+
+@pytest.mark.usefixtures("policies")
+@pytest.mark.parametrize("type", ["U8", "I32", "F64"])
+def test_a_sample_that_misleads_threads_of_a_gpu(type):
+    """It has the largest keys alone, so that the filter keeps more than there is room for."""
+    _core.use_policy("topk.pairs", {"T{ct}": type}, "cpu", "ipt_4.tpb_128.mb_1.ipv_0.ld_0.hc_0")
+    samples, stretch = 8192, 2
+    number = np.arange(samples, dtype=np.uint64)
+    inside = (number * 0x9E3779B1 % 2**32 * stretch) >> 32
+    x = np.random.default_rng(1).integers(0, 50, samples * stretch + 3000)
+    x[number * stretch + inside] += 50
+    check(x.astype(TYPES[type]), 100, "cpu", largest=False)
+    check((100 - x).astype(TYPES[type]), 2048, "cpu")
 
 
 def test_unsorted_is_the_same_each_time(device):

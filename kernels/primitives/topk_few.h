@@ -1,0 +1,76 @@
+// Top-k of a short segment by a warp, for segmented_topk.cu.
+//
+// Each lane holds a few items. Of the lanes' lowest items the k-th is one that k items come up to,
+// and where k is small not many more. If a warp has a lane for each of them, they are put in order
+// (warp_order.h), otherwise all items of the segment are. Either way there is no selection, which
+// would take more instructions.
+#pragma once
+#include "segment_topk.h"
+#include "warp_order.h"
+
+typedef keyed_item<key_t, u32> few_item;
+
+// Writes those of the lanes' items, in order, that are among the k.
+template <int N>
+FUNCTION void put_few(const segmented_topk_args& a, u64 segment, u32 count,
+                      const few_item (&item)[N])
+{
+    UNROLL
+    for (int j = 0; j < N; j++) {
+        const u32 rank = lane_id() * N + static_cast<u32>(j);
+        if (rank < a.k && rank < count) put_result(a, segment, rank, item[j].key, item[j].index);
+    }
+}
+
+// Orders what may be among the k, if a warp has a lane for each; returns false if not. `few` is the
+// warp's own.
+template <int N>
+FUNCTION bool order_lowest(const few_item (&item)[N], u32 k, few_item (&few)[SIMT_WARP],
+                           few_item (&lowest)[1])
+{
+    if (k > SIMT_WARP) return false;
+    lowest[0] = item[0];
+    UNROLL
+    for (int j = 1; j < N; j++)
+        if (goes_first(item[j], lowest[0])) lowest[0] = item[j];
+    warp_order(lowest);
+    const few_item last = warp_shuffle(lowest[0], k - 1);
+    u32 hits = 0; // a bit an item
+    UNROLL
+    for (int j = 0; j < N; j++) hits |= static_cast<u32>(!goes_first(last, item[j])) << j;
+    const u32 through = warp_scan(count_set(hits), plus());
+    const u32 all = warp_shuffle(through, SIMT_WARP - 1);
+    if (all > SIMT_WARP) return false;
+    u32 place = through - count_set(hits);
+    UNROLL
+    for (int j = 0; j < N; j++)
+        if (hits >> j & 1u) few[place++] = item[j];
+    warp_sync(FULL_WARP);
+    lowest[0] = lane_id() < all ? few[lane_id()] : few_item{static_cast<key_t>(~0ull), ~0u};
+    warp_sync(FULL_WARP); // before the next segment's
+    warp_order(lowest);
+    return true;
+}
+
+// Selects from a segment of up to N items a lane. Called by all lanes of a warp.
+template <int N>
+FUNCTION void select_few(const segmented_topk_args& a, few_item (&few)[SIMT_WARP], u64 segment,
+                         u64 begin, u32 count)
+{
+    const auto in = input_from(a.in, begin);
+    const u32 k = static_cast<u32>(a.k);
+    few_item item[N], lowest[1];
+    UNROLL
+    for (int j = 0; j < N; j++) {
+        const u32 index = static_cast<u32>(j) * SIMT_WARP + lane_id();
+        item[j] = few_item{static_cast<key_t>(~0ull), index}; // behind the segment's own items
+        if (index < count) item[j].key = encode(key_item(in, static_cast<u64>(index)));
+    }
+    if (N > 2 && order_lowest(item, k, few, lowest)) {
+        put_few(a, segment, count, lowest);
+    } else {
+        warp_order(item);
+        put_few(a, segment, count, item);
+    }
+    for (u32 rank = count + lane_id(); rank < k; rank += SIMT_WARP) put_nothing(a, segment, rank);
+}
