@@ -4,7 +4,8 @@
 
 A page has a table between the comments `<!-- cub.py NAME ... writes what follows -->` and
 `<!-- and it ends here -->` for each of these names of cub.py: a line a size and a column a type.
-A place without a measured cell has its bound alone. The name `summary` stands for a line a name.
+A place without a measured cell has its bound alone. The name `summary` stands for a line a name,
+and `summary@DEVICE` for those of another folder of results/.
 A test compares the pages with what this script makes.
 """
 
@@ -98,9 +99,10 @@ def rewritten(text, results=None):
     def fill(match):
         lines = []
         for name in match[2].split():
+            what, _, device = name.partition("@")
             lines += (
-                summary(results)
-                if name == "summary"
+                summary(load(device) if device else results)
+                if what == "summary"
                 else table(name, results.get(name, []), results["bounds"])
             )
         return match[1] + "\n" + "\n".join(lines) + "\n" + END
