@@ -45,8 +45,8 @@ def call_with_values(algorithm: str, fields: dict[str, Any], **where: Any) -> An
     return done[0], take_values(values, done[1], out, where), *done[2:]
 
 
-def with_indices(keys: Any, values: Any, where: Any) -> tuple[Any, Any, Any]:
-    """Return keys and values in memory, and the indices of the keys beside them."""
+def in_memory(keys: Any, values: Any, where: Any) -> tuple[Any, Any]:
+    """Return keys and values in memory, one value for each key."""
     options = without_workspace(where)
     keys, values = (
         x.array(**options) if isinstance(x, Lazy) else as_array(x) for x in (keys, values)
@@ -56,7 +56,13 @@ def with_indices(keys: Any, values: Any, where: Any) -> tuple[Any, Any, Any]:
         raise ValueError(
             f"there are {values.shape[0]} values and {n} keys: one is needed for each key"
         )
-    return keys, values, indices_beside(keys, 0, n, where)
+    return keys, values
+
+
+def with_indices(keys: Any, values: Any, where: Any) -> tuple[Any, Any, Any]:
+    """Return keys and values in memory, and the indices of the keys beside them."""
+    keys, values = in_memory(keys, values, where)
+    return keys, values, indices_beside(keys, 0, items_of(tuple(keys.shape)), where)
 
 
 def indices_beside(x: Any, first: int, n: int, where: Any) -> Any:

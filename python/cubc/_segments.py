@@ -7,14 +7,13 @@ M. Garland, "Merge-based Parallel Sparse Matrix-Vector Multiplication", SC 2016.
 
 from typing import Any, Unpack
 
-import numpy as np
-
 from ._calls import as_array, dtype_of, one_dimension, output_pair, primitive, whole
 from ._core import call, operator_types, transform
 from ._initial import init_in_memory
 from ._options import Where, without_workspace
 from ._payload import call_with_values
 from ._segment_ends import by_offsets, evaluated, indices_of, put_back, rows_at
+from ._segment_offsets import segments_of
 
 
 @primitive(workspace="cubc_segmented_reduce_temp_bytes")
@@ -40,7 +39,7 @@ def segmented_reduce(
     x : array_like
         Array of any number of dimensions, taken flat in C order.
     offsets : array_like, optional
-        int32 or int64 of one dimension, in rising order: segment ``s`` is
+        Integers of one dimension, in rising order: segment ``s`` is
         ``x[offsets[s]:offsets[s + 1]]``, so that there is one segment less than offsets. Parts
         outside of ``x`` are not read. Unlike ``numpy.add.reduceat``, the end of the last segment is
         given too, and a segment may be empty.
@@ -77,7 +76,7 @@ def segmented_reduce(
         If neither or both of offsets and segment_size are given; if offsets in host memory fall;
         if `x` is not a multiple of segment_size; if an expression with offsets has no init.
     TypeError
-        For offsets that are neither int32 nor int64; as `reduce`.
+        For offsets that are no integers; as `reduce`.
     CompileError
         As `reduce`.
 
@@ -100,7 +99,7 @@ def segmented_reduce(
     """
     x = as_array(x)
     x, offsets, _ = by_offsets("segmented_reduce", x, offsets, ends, where)
-    offsets, count = _segments("segmented_reduce", x, offsets, segment_size)
+    offsets, count = segments_of("segmented_reduce", x, offsets, segment_size)
     acc, kind = operator_types(op, x.dtype, dtype=dtype, out=dtype_of(out), widen=True)
     fields = {
         "in": x,
@@ -181,7 +180,7 @@ def segmented_scan(
     """
     given = x = evaluated(x, ends, where)
     x, offsets, places = by_offsets("segmented_scan", x, offsets, ends, where, in_place=True)
-    offsets, count = _segments("segmented_scan", x, offsets, segment_size)
+    offsets, count = segments_of("segmented_scan", x, offsets, segment_size)
     acc, kind = operator_types(op, x.dtype, dtype=dtype, out=dtype_of(out))
     fields = {
         "in": x,
@@ -438,7 +437,7 @@ def segmented_topk(
     x, offsets, _ = by_offsets("segmented_topk", x, offsets, ends, where)
     if segment_size is None:
         one_dimension("segmented_topk", x, "its segments may have any length")
-    offsets, count = _segments("segmented_topk", x, offsets, segment_size)
+    offsets, count = segments_of("segmented_topk", x, offsets, segment_size)
     keys_out, indices_out = output_pair("segmented_topk", out, "(keys, indices)")
     k = number_of_keys("segmented_topk", k)
     fields = {
@@ -491,44 +490,10 @@ def _sorting(function, x, offsets, size, descending) -> dict[str, Any]:
     x = as_array(x)
     if size is None:
         one_dimension(function, x, "its segments may have any length")
-    offsets, count = _segments(function, x, offsets, size)
+    offsets, count = segments_of(function, x, offsets, size)
     return {
         "keys_in": x,
         "offsets": offsets,
         "segments": count,
         "descending": bool(descending),
     }
-
-
-def _items(x: Any) -> int:
-    """Return the number of items of an array of any library."""
-    return int(np.prod(tuple(x.shape), dtype=np.int64))
-
-
-def _segments(function: str, x: Any, offsets: Any, size: int | None) -> tuple[Any, int]:
-    """Return the offsets and the number of segments."""
-    if (offsets is None) == (size is None):
-        raise ValueError(f"{function}() takes offsets or segment_size=, one of the two")
-    if size is not None:
-        size = whole(function, "segment_size", size)
-        if size < 1 or _items(x) % size:
-            raise ValueError(
-                f"{function}(): {_items(x)} items are no multiple of segment_size={size}; "
-                "it is 1 or more, and segments of different lengths have offsets"
-            )
-        return None, _items(x) // size
-    offsets = as_array(offsets)
-    if offsets.ndim != 1 or offsets.shape[0] == 0:
-        raise ValueError(
-            f"{function}(): offsets have one dimension and one more than there are segments, "
-            f"not the shape {tuple(offsets.shape)}"
-        )
-    if isinstance(offsets, np.ndarray) and offsets.dtype.kind in "iu":
-        falls = offsets[1:] < offsets[:-1]
-        if falls.any():
-            k = int(falls.argmax())
-            raise ValueError(
-                f"{function}(): offsets must not fall: {offsets[k]} is before {offsets[k + 1]}, at "
-                f"{k + 1}"
-            )
-    return offsets, offsets.shape[0] - 1

@@ -13,7 +13,7 @@ from ._calls import as_array, dimensions, one_dimension, output_pair, primitive
 from ._core import call
 from ._field_order import has_fields, sorted_by_bits, sorted_by_fields
 from ._options import Where
-from ._payload import call_with_values
+from ._payload import call_with_values, in_memory, take_values
 from ._segments import argsort_in_segments, segmented_sort
 
 
@@ -209,7 +209,7 @@ def sort_pairs(
         1, 2, 4, 8 or 16 bytes move with their keys; others, of any size, are taken by their indices
         behind that. In host memory they may be bytes, texts and structs of any size.
     descending, begin_bit, end_bit
-        As for `sort`; some bits are of integers alone.
+        As for `sort`.
     out : tuple of two arrays, optional
         Arrays for keys and values, of their shapes and types. They may be `keys` and `values`.
 
@@ -230,6 +230,11 @@ def sort_pairs(
     """
     one_dimension("sort_pairs", keys, SEVERAL)
     keys_out, values_out = output_pair("sort_pairs", out)
+    if _some_bits_of_floats(keys, begin_bit, end_bit):
+        keys, values = in_memory(keys, values, where)
+        by = sorted_by_bits(keys, begin_bit, end_bit, descending, None, None, where)
+        values = take_values(values, by, values_out, where)
+        return take_values(keys, by, keys_out, where), values
     fields = {
         "keys_in": keys,
         "values_in": values,

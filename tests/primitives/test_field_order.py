@@ -132,6 +132,11 @@ def test_bits_of_floats(device, dtype):
         same(cubc.sort(d, begin_bit=begin, end_bit=end), x[order])
         falling = np.argsort(~cut, kind="stable")
         same(cubc.sort(d, begin_bit=begin, end_bit=end, descending=True), x[falling])
+    order = np.argsort(codes(x) >> most // 2, kind="stable")
+    rows = np.arange(2 * x.size).reshape(-1, 2)
+    keys, moved = cubc.sort_pairs(d, place(rows, device), begin_bit=most // 2)
+    same(keys, x[order])
+    same(moved, rows[order])
     made = cubc.sort(d, begin_bit=most // 2, out=d)
     assert made is d
     same(d, x[np.argsort(codes(x) >> most // 2, kind="stable")])

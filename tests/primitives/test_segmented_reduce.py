@@ -269,6 +269,19 @@ def test_unaligned_arrays(device):
     same(result, reference(np.asarray(x), np.asarray(offsets), "sum"))
 
 
+@pytest.mark.parametrize("dtype", ["u1", "i2", "u4", "u8"])
+def test_offsets_of_any_integers(device, dtype):
+    x, offsets = inputs.random("I64", 200), np.array([0, 3, 3, 50, 200], dtype)
+    given, at = on(device, x), on(device, offsets)
+    parts = np.split(x, offsets[1:-1].astype(int))
+    same(cubc.segmented_reduce(given, at), np.array([part.sum() for part in parts]))
+    same(cubc.segmented_scan(given, at), np.concatenate([part.cumsum() for part in parts]))
+    same(cubc.segmented_sort(given, at), np.concatenate([np.sort(part) for part in parts]))
+    if dtype == "u8":  # behind all items, and beyond what has a sign
+        offsets[-1] = 2**63 + 5
+        same(cubc.segmented_reduce(given, on(device, offsets))[-1:], x[50:].sum(keepdims=True))
+
+
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
@@ -278,7 +291,7 @@ def test_unaligned_arrays(device):
         (lambda x: cubc.segmented_reduce(x, segment_size=0), ValueError, "no multiple"),
         (lambda x: cubc.segmented_reduce(x, []), ValueError, "one dimension"),
         (lambda x: cubc.segmented_reduce(x, [[0, 1]]), ValueError, "one dimension"),
-        (lambda x: cubc.segmented_reduce(x, np.array([0, 1], "u4")), TypeError, "I32 or I64"),
+        (lambda x: cubc.segmented_reduce(x, [0.0, 1.0]), TypeError, "offsets are integers"),
         (lambda x: cubc.segmented_reduce(x, [0, 1], "smu"), LookupError, "did you mean 'sum'"),
         (lambda x: cubc.segmented_reduce(x, [0, 1], ofsets=1), TypeError, "no argument"),
         (lambda x: cubc.segmented_reduce(x, [0, 1], out=np.empty(2, "i8")), ValueError, "shape"),

@@ -218,7 +218,7 @@ def test_offsets_that_lie(device):
         (lambda x: cubc.segmented_topk(x, 1.5, segment_size=5), TypeError, "expected an int"),
         (lambda x: cubc.segmented_topk(x, 2049, [0, 10]), ValueError, "up to 2048 keys"),
         (lambda x: cubc.segmented_topk(x, 2, [0, 5, 3]), ValueError, "must not fall"),
-        (lambda x: cubc.segmented_topk(x, 2, [0.0, 5.0]), TypeError, "I32 or I64"),
+        (lambda x: cubc.segmented_topk(x, 2, [0.0, 5.0]), TypeError, "are integers, not float64"),
         (lambda x: cubc.segmented_topk(x.reshape(2, 5), 2, [0, 5]), ValueError, "one dimension"),
         (lambda x: cubc.segmented_topk(x, 2, segment_size=5, out=x), TypeError, "tuple of two"),
         (
