@@ -337,8 +337,6 @@ def test_errors(device):
         cubc.sort(x, begin_bit=5, end_bit=0)
     with pytest.raises(ValueError, match="there are no bits 0 to -1"):
         cubc.sort(x, end_bit=-1)
-    with pytest.raises(TypeError, match="F32 keys whole"):
-        cubc.sort_pairs(on(device, keys("F32", 10)), x[:10], end_bit=8)
     with pytest.raises(TypeError, match="did you mean 'descending'"):
         cubc.sort(x, decending=True)
     with pytest.raises(ValueError, match="99 values and 100 keys"):
