@@ -69,14 +69,15 @@ def test_special_values(device):
     check(device, a, b)
 
 
-@pytest.mark.parametrize("tiles", [(4096, 4096), (0, 8192), (8190, 2)])
-def test_many_tiles(device, tiles, policies):
-    """Their crossings are found by a launch before the merge: from 8192 tiles on."""
-    tile, arch = 4 * 64, cubc.device_info(device)["arch"]
+TILE, MANY = 4 * 64, 8192  # items; tiles from which a launch before the merge finds their crossings
+
+
+@pytest.mark.parametrize("n", [0, MANY * TILE // 2 - 1, (MANY - 2) * TILE])
+def test_many_tiles(device, n, policies):
+    arch = cubc.device_info(device)["arch"]
     for benchmark in ("merge.keys", "merge.pairs"):
         _core.use_policy(benchmark, {"T{ct}": "I16"}, arch, "ipt_4.tpb_64.mb_1")
-    a, b = (sorted_random("I16", count * tile, seed) for seed, count in enumerate(tiles))
-    check(device, a[: a.size - 1 if tiles[0] else 0], b)
+    check(device, sorted_random("I16", n, 1), sorted_random("I16", MANY * TILE - n - n % 2, 2))
 
 
 def test_not_sorted(device):

@@ -14,6 +14,9 @@ from .._core import asarray, call, is_binding
 
 PRECISIONS = {"double": "float64", "single": "float32", "half": "int16"}
 PLAIN, EVEN_ODD, NATIVE = range(3)
+# Sites around a part, on each side of the directions that are cut: plaquettes and staples reach
+# one, and with an even number parities stay. Links of hisq take 4.
+MARGIN = 2
 NEAR = 1e-4  # of a matrix to SU(3), |U U^+ - 1| and |det U - 1|: more is not rounding
 
 

@@ -13,9 +13,18 @@ from .._calls import named
 from .._core import call
 from .._html import table
 from . import _observables, _rotations, _updates
-from ._fields import NATIVE, NEAR, PLAIN, as_complex, copied_part, extent_fields, precision_type
+from ._fields import (
+    MARGIN,
+    NATIVE,
+    NEAR,
+    PLAIN,
+    as_complex,
+    copied_part,
+    extent_fields,
+    precision_type,
+)
 from ._grid import Grid
-from ._io_write import MARGIN, write_links, write_part
+from ._io_write import write_links, write_part
 from ._team import Team, on_host
 
 
@@ -342,7 +351,9 @@ class Gauge:
             self._packed[key] = call("link_copy", given, stream=stream)[0]
         return self._packed[key]
 
-    def _around(self, margin: int = 2, stream: Any = None) -> tuple[Any, tuple[int, int, int, int]]:
+    def _around(
+        self, margin: int = MARGIN, stream: Any = None
+    ) -> tuple[Any, tuple[int, int, int, int]]:
         """Return the native links with those of the neighbours around them, and the extents.
 
         All ranks call it. Without a cut they are the links of the field.
@@ -364,7 +375,7 @@ class Gauge:
         field: Any,
         extent: tuple[int, ...],
         reals: int,
-        margin: int = 2,
+        margin: int = MARGIN,
         stream: Any = None,
         out: Any = None,
     ) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import _core
 from .._calls import named
-from ._fields import copied_part
+from ._fields import MARGIN, copied_part
 
 DIRECTIONS = "xyzt"
 
@@ -197,7 +197,12 @@ class Grid:
         return x, y, z, t
 
     def _around(
-        self, field: Any, extent: Sequence[int], reals: int, margin: int = 2, stream: Any = None
+        self,
+        field: Any,
+        extent: Sequence[int],
+        reals: int,
+        margin: int = MARGIN,
+        stream: Any = None,
     ) -> Any:
         """Return a field in native order with the neighbours' sites around it; all ranks call it.
 

@@ -4,10 +4,10 @@ import numpy as np
 
 from .. import _core
 from .._calls import named
+from ._fields import MARGIN
 from ._io import ranks_of
 
 _BITS = {None: 0, "double": 64, "single": 32}
-MARGIN = 2
 
 
 @named

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._calls import named
 from .._core import call
-from ._fields import extent_fields
+from ._fields import MARGIN, extent_fields
 
 if TYPE_CHECKING:
     from ._gauge import Gauge
@@ -140,7 +140,7 @@ def _plaquettes_of_ranks(gauge: Gauge, grid: Grid, stream: Any) -> Any:
         "out": ("float64", (7,), None),
         "quantity": PLAQUETTES,
         **extent_fields(extent),
-        **({"cut": grid._cut, "margin": 2} if grid._cut else {}),
+        **({"cut": grid._cut, "margin": MARGIN} if grid._cut else {}),
     }
     return grid._sum(np.asarray(call("gauge_measure", given, stream=stream)[0])) / grid.size
 

@@ -10,7 +10,7 @@ import numpy as np
 from .. import _core
 from .._calls import named
 from .._core import call
-from ._fields import NEAR, Spinors, as_complex, copied_part, extent_fields, pack, unpack
+from ._fields import MARGIN, NEAR, Spinors, as_complex, copied_part, extent_fields, pack, unpack
 
 if TYPE_CHECKING:
     from ._gauge import Gauge
@@ -220,10 +220,10 @@ def _with_links(gauge: Gauge, g: Rotation, stream: Any, **options: int) -> Gauge
     if grid is None or not grid._cut:
         links = rotated(g._native, g.extent, gauge.native(), 72, stream, **options)
         return gauge.from_native(links, gauge.extent, grid=grid)
-    extent = grid._surrounded(gauge.extent, 2)
-    matrices = grid._around(g._native, gauge.extent, 18, 2, stream)
+    extent = grid._surrounded(gauge.extent, MARGIN)
+    matrices = grid._around(g._native, gauge.extent, 18, MARGIN, stream)
     to = "float64", (72 * math.prod(extent),), None
-    links = copied_part(gauge.native(), to, extent, 72, stream, cut=grid._cut, margin=2)
+    links = copied_part(gauge.native(), to, extent, 72, stream, cut=grid._cut, margin=MARGIN)
     links = rotated(matrices, extent, links, 72, stream, **options)
     return gauge.from_native(
         gauge._inside(links, extent, 72, stream=stream), gauge.extent, grid=grid
@@ -270,7 +270,7 @@ def temporal_gauge(gauge: Gauge, *, stream: Any = None) -> tuple[Gauge, Rotation
     g = Rotation.from_native(made, gauge.extent)
     behind = 0
     if grid is not None and grid._cut >> 3:
-        behind = 2 if grid.place[3] == grid.grid[3] - 1 else -1
+        behind = MARGIN if grid.place[3] == grid.grid[3] - 1 else -1
     return _with_links(gauge, g, stream, temporal_gauge=True, slices_behind=behind), g
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._calls import named
 from .._core import call, synchronize
-from ._fields import extent_fields
+from ._fields import MARGIN, extent_fields
 
 if TYPE_CHECKING:
     from ._gauge import Gauge
@@ -150,7 +150,7 @@ def _sweep(gauge: Gauge, over_relaxation: int, numbers: dict[str, Any]) -> None:
 def _sweep_of_ranks(gauge: Gauge, grid: Grid, rounds: list[bool], numbers: dict[str, Any]) -> None:
     """Change a copy of the links with the neighbours' around them, then those of the part."""
     around, extent = gauge._around()
-    numbers = numbers | {"ranks": grid._ranks, "margin": 2}
+    numbers = numbers | {"ranks": grid._ranks, "margin": MARGIN}
     for over_relax in rounds:
         for direction in range(1, 5):
             more = {"over_relax": over_relax, "direction": direction}
