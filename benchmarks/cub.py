@@ -16,6 +16,7 @@ import argparse
 import concurrent.futures
 import contextlib
 import ctypes
+import difflib
 import itertools
 import multiprocessing
 import sys
@@ -34,6 +35,8 @@ TYPE_CODES = {"I8": 1, "I32": 3, "I64": 4, "U8": 5, "F32": 11, "F64": 12}  # cub
 SIZES = (300_000_007, 28, 20_000_003, 24, 3_000_017, 20, 700_001, 16, 50_000)
 EXPONENTS = 40  # sizes up to this one are exponents
 LARGE = 1 << 26  # items from which a third of the samples is enough
+# Items and k of each row.
+ROWS = ((64, 8), (256, 8), (256, 100), (1000, 100), (2000, 100), (8192, 100), (131072, 1000))
 NAMES = (
     *(f"copy_batch.buffers.{size}" for size in (64, 65536)),
     *(f"histogram.even.{bins}" for bins in (256, 2048, 2097152)),
@@ -52,11 +55,12 @@ NAMES = (
     "runs.reduce",
     "scan.by_key",
     "scan.exclusive.sum",
-    "scan.segmented.256",
+    *(f"scan.segmented.{size}" for size in (16, 256, 4096)),
     "searchsorted.lower",
-    *(f"segmented_reduce.sum.{size}" for size in (8, 256, 1000, 65536)),
+    *(f"segmented_reduce.sum.{size}" for size in (8, 30, 100, 256, 1000, 5000, 65536)),
     *(f"segmented_sort.keys.{size}" for size in (8, 256, 65536)),
     "segmented_sort.pairs.256",
+    *(f"segmented_topk.rows.{size}.{k}" for size, k in ROWS),
     "select.flagged",
     "select.if",
     "select.three_way",
@@ -66,14 +70,15 @@ NAMES = (
     "topk.pairs.1000",
     "transform.triad",
 )
-AXES = {
-    "copy_batch": "BufferSize",
-    "histogram": "Bins",
-    "row_reduce": "SegmentSize",
-    "scan": "SegmentSize",
-    "segmented_reduce": "SegmentSize",
-    "segmented_sort": "SegmentSize",
-    "topk": "K",
+AXES = {  # those behind the elements, whose values end a name
+    "copy_batch": ["BufferSize"],
+    "histogram": ["Bins"],
+    "row_reduce": ["SegmentSize"],
+    "scan": ["SegmentSize"],
+    "segmented_reduce": ["SegmentSize"],
+    "segmented_sort": ["SegmentSize"],
+    "segmented_topk": ["SegmentSize", "K"],
+    "topk": ["K"],
 }
 
 # Bounds that calls of 2^16 items hardly go below.
@@ -84,7 +89,7 @@ FLOORS = (
     ("write", "scan.exclusive.sum", "F32", "2^16 F32 read and written"),
     ("write", "scan.exclusive.sum", "F64", "2^16 F64 read and written"),
 )
-MOST_ARRAYS, UNSUPPORTED = 4, -1  # as in cub_reference.cu
+MOST_ARRAYS, MOST_AXES, UNSUPPORTED = 4, 2, -1  # as in cub_reference.cu
 
 
 class CubCall(ctypes.Structure):
@@ -96,26 +101,29 @@ class CubCall(ctypes.Structure):
         ("inputs", ctypes.c_void_p * MOST_ARRAYS),
         ("outputs", ctypes.c_void_p * MOST_ARRAYS),
         ("n", ctypes.c_longlong),
-        ("axis", ctypes.c_longlong),
+        ("axes", ctypes.c_longlong * MOST_AXES),
         ("temp", ctypes.c_void_p),
         ("temp_bytes", ctypes.c_size_t),
     ]
 
 
 def split_name(name):
-    """Benchmark of cubc's and the value of its second axis, 0 if it has none, of a name here."""
-    benchmark, _, value = name.rpartition(".")
-    return (benchmark, int(value)) if value.isdigit() else (name, 0)
+    """Benchmark of cubc's and the values of its further axes, of a name here."""
+    words = name.split(".")
+    values = [int(word) for word in words if word.isdigit()]
+    return ".".join(words[: len(words) - len(values)]), values
 
 
-def second_axis(benchmark, value):
-    return {AXES[benchmark.partition(".")[0]]: value} if value else {}
+def further_axes(benchmark, values):
+    return dict(zip(AXES.get(benchmark.partition(".")[0], ()), values, strict=False))
 
 
 def types_of(name):
     """Bytes are numbers to sort and add, and unsigned to count; a copy has bytes of any type."""
     if name.startswith("copy_batch"):
         return ["I32"]
+    if name.startswith("segmented_topk"):
+        return ["F32", "I64"]  # each with many sizes of CUB's, which take long to compile
     return set(TYPE_CODES) - {"I8" if name.startswith("histogram") else "U8"}
 
 
@@ -133,10 +141,11 @@ def size_name(size):
 
 
 @contextlib.contextmanager
-def cub_work(library, algorithm, dtype, n, axis, pointers, device):
+def cub_work(library, algorithm, dtype, n, axes, pointers, device):
     """CUB's call on a workload's arrays, as Workload.measure takes it; None if CUB has none."""
     arrays = [(ctypes.c_void_p * MOST_ARRAYS)(*addresses) for addresses in pointers]
-    call = CubCall(algorithm.encode(), TYPE_CODES[dtype], *arrays, n, axis, None, 0)
+    axes = (ctypes.c_longlong * MOST_AXES)(*axes)
+    call = CubCall(algorithm.encode(), TYPE_CODES[dtype], *arrays, n, axes, None, 0)
     status = library.cub_queue(ctypes.byref(call), None)
     if status == UNSUPPORTED:
         yield None
@@ -161,14 +170,14 @@ WAITING = {"segmented_sort"}
 
 
 def measure(library, name, dtype, size, device, samples):
-    benchmark, axis = split_name(name)
-    rt = elements(size) | second_axis(benchmark, axis)
+    benchmark, axes = split_name(name)
+    rt = elements(size) | further_axes(benchmark, axes)
     work = _core.Workload(benchmark, {"T{ct}": dtype}, rt, device)
     variant = work.variant(policy_of(benchmark, dtype, rt, device))
     wrong, n = work.verify(variant), items(size)
     if n >= LARGE:
         samples = max(samples // 3, 5)
-    with cub_work(library, benchmark, dtype, n, axis, work.pointers, device) as peer:
+    with cub_work(library, benchmark, dtype, n, axes, work.pointers, device) as peer:
         held = {"min_samples": samples, "max_samples": samples, "timeout": 20.0}
         if benchmark.partition(".")[0] in WAITING:
             peer = None
@@ -196,7 +205,7 @@ def measure(library, name, dtype, size, device, samples):
 def seconds_of(library, algorithm, benchmark, dtype, exponent, device, samples):
     """Time of a bound on the arrays of a benchmark, and their bytes."""
     work = _core.Workload(benchmark, {"T{ct}": dtype}, {"Elements{io}[pow2]": exponent}, device)
-    with cub_work(library, algorithm, dtype, 1 << exponent, 0, work.pointers, device) as bound:
+    with cub_work(library, algorithm, dtype, 1 << exponent, (), work.pointers, device) as bound:
         measured = work.measure(
             work.variant("base"), bound, min_samples=samples, max_samples=samples
         )
@@ -227,13 +236,13 @@ def with_bound(row, floors):
 # ---- compiling ----------------------------------------------------------------------------------
 def compile_one(name, dtype, sizes, device):
     """Compiles what cells of a name and a type run: each policy, and what fills and compares."""
-    benchmark, axis = split_name(name)
+    benchmark, axes = split_name(name)
     ct = {"T{ct}": dtype}
     for size in sizes:
-        rt = elements(size) | second_axis(benchmark, axis)
+        rt = elements(size) | further_axes(benchmark, axes)
         label = policy_of(benchmark, dtype, rt, device)
         _core.compile(benchmark, ct, cubc.device_info(device)["arch"], label, 0.0, b"", rt)
-    small = _core.Workload(benchmark, ct, elements(12) | second_axis(benchmark, axis), device)
+    small = _core.Workload(benchmark, ct, elements(12) | further_axes(benchmark, axes), device)
     small.verify(small.variant("base"))
 
 
@@ -273,9 +282,22 @@ def version(library):
     return f"{number // 100000}.{number // 100 % 1000}"
 
 
+def known(name):
+    """The name, if one of NAMES differs in the values at its end alone."""
+    here, values = split_name(name)
+    if any(
+        split_name(other)[0] == here and len(split_name(other)[1]) == len(values) for other in NAMES
+    ):
+        return name
+    close = difflib.get_close_matches(name, NAMES, 1)
+    raise argparse.ArgumentTypeError(f"no {name}" + (f"; nearest is {close[0]}" if close else ""))
+
+
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--names", nargs="+", choices=NAMES, default=NAMES)
+    parser.add_argument(
+        "--names", nargs="+", type=known, default=NAMES, help="with any sizes at their ends"
+    )
     parser.add_argument("--but", nargs="+", choices=NAMES, default=(), help="all but these")
     parser.add_argument("--types", nargs="+", choices=TYPE_CODES, default=TYPE_CODES)
     parser.add_argument("--sizes", nargs="+", type=int, default=SIZES, help="in this order")

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <cuda_runtime.h>
 
-enum { MOST_ARRAYS = 4 };
+enum { MOST_ARRAYS = 4, MOST_AXES = 2 };
 
 // One call with everything bound, in the form that cubc's own measurement takes a reference in.
 struct cub_call {
@@ -15,7 +15,7 @@ struct cub_call {
     int type;
     const void *in[MOST_ARRAYS];
     void *out[MOST_ARRAYS];
-    long long n, axis; // items; bins, the length of segments or k, by the algorithm
+    long long n, axes[MOST_AXES]; // items; bins, the length of segments, k, by the algorithm
     void *temp;
     size_t temp_bytes; // written while temp is NULL, as in CUB
 };
@@ -31,6 +31,10 @@ template <class T> int run_items(cub_call &c, cudaStream_t stream);
 #if __has_include(<cub/device/device_segmented_scan.cuh>)
 #include <cub/device/device_segmented_scan.cuh>
 #define HAS_SEGMENTED_SCAN
+#endif
+#if __has_include(<cub/device/device_batched_topk.cuh>)
+#include <cub/device/device_batched_topk.cuh>
+#define HAS_BATCHED_TOPK
 #endif
 #include <limits>
 #include <thrust/iterator/counting_iterator.h>
@@ -101,13 +105,13 @@ template <class T> T *range_levels(int bins, double lower, double width)
     return levels;
 }
 
-// All integers, or floats from 0 to 1, in c.axis bins.
+// All integers, or floats from 0 to 1, in c.axes[0] bins.
 template <class T> int run_histogram(bool even, cub_call &c, cudaStream_t stream)
 {
     using limits = std::numeric_limits<T>;
     using level = typename histogram_level<T>::type;
     const T *in = static_cast<const T *>(c.in[0]);
-    int *out = static_cast<int *>(c.out[0]), bins = static_cast<int>(c.axis);
+    int *out = static_cast<int *>(c.out[0]), bins = static_cast<int>(c.axes[0]);
     double lower = limits::is_integer ? double(limits::lowest()) : 0;
     double upper = limits::is_integer ? double(limits::max()) : 1;
     if (!even)
@@ -126,10 +130,63 @@ template <class T> int run_topk(cub_call &c, cudaStream_t stream)
     auto any = exec::require(exec::determinism::not_guaranteed, exec::output_ordering::unsorted);
     auto where = cuda::std::execution::env{cuda::stream_ref{stream}, any};
     return cub::DeviceTopK::MaxKeys(c.temp, c.temp_bytes, static_cast<const T *>(c.in[0]),
-                                    static_cast<T *>(c.out[0]), c.n, c.axis, where);
+                                    static_cast<T *>(c.out[0]), c.n, c.axes[0], where);
 #else
     return UNSUPPORTED;
 #endif
+}
+
+// The same of rows, with the indices of what is selected. CUB wants to know the longest row when it
+// is compiled, and chooses by it.
+template <class T> struct row_of {
+    T *array;
+    int64_t items;
+
+    __host__ __device__ T *operator()(int64_t row) const
+    {
+        return array + row * items;
+    }
+};
+struct indices_of_row {
+    __host__ __device__ auto operator()(int64_t) const
+    {
+        return thrust::make_counting_iterator(int32_t(0));
+    }
+};
+template <int MOST, class T> int run_rows_up_to(cub_call &c, cudaStream_t stream)
+{
+#ifdef HAS_BATCHED_TOPK
+    namespace exec = cuda::execution;
+    auto any = exec::require(exec::determinism::not_guaranteed, exec::tie_break::unspecified,
+                             exec::output_ordering::unsorted);
+    auto where = cuda::std::execution::env{cuda::stream_ref{stream}, any};
+    const int64_t items = c.n < c.axes[0] ? c.n : c.axes[0],
+                  k = items < c.axes[1] ? items : c.axes[1];
+    auto number = thrust::make_counting_iterator(int64_t(0));
+    auto keys = static_cast<const T *>(c.in[0]);
+    return cub::DeviceBatchedTopK::MaxPairs(
+        c.temp, c.temp_bytes, thrust::make_transform_iterator(number, row_of<const T>{keys, items}),
+        thrust::make_transform_iterator(number, row_of<T>{static_cast<T *>(c.out[0]), k}),
+        thrust::make_transform_iterator(number, indices_of_row{}),
+        thrust::make_transform_iterator(number,
+                                        row_of<int32_t>{static_cast<int32_t *>(c.out[1]), k}),
+        cuda::args::immediate{items, cuda::args::bounds<1, MOST>()},
+        cuda::args::immediate{k, cuda::args::bounds<1, (MOST < 2048 ? MOST : 2048)>()}, c.n / items,
+        where);
+#else
+    return UNSUPPORTED;
+#endif
+}
+template <class T> int run_rows(cub_call &c, cudaStream_t stream)
+{
+    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, int64_t>) {
+        if (c.axes[0] <= 64) return run_rows_up_to<64, T>(c, stream);
+        if (c.axes[0] <= 256) return run_rows_up_to<256, T>(c, stream);
+        if (c.axes[0] <= 1024) return run_rows_up_to<1024, T>(c, stream);
+        if (c.axes[0] <= 8192) return run_rows_up_to<8192, T>(c, stream);
+        if (c.axes[0] <= 131072) return run_rows_up_to<131072, T>(c, stream);
+    }
+    return UNSUPPORTED;
 }
 
 // A value for every four of the n sorted items, as csrc/primitives/searchsorted.c has it.
@@ -166,7 +223,7 @@ template <class T> int run_segments(const char *algorithm, cub_call &c, cudaStre
     T *out = static_cast<T *>(c.out[0]);
     const bool pairs = !std::strcmp(algorithm, "segmented_sort.pairs");
     const void *offsets = c.in[pairs ? 2 : 1];
-    const int64_t length = c.n < c.axis ? c.n : c.axis, count = c.n / length;
+    const int64_t length = c.n < c.axes[0] ? c.n : c.axes[0], count = c.n / length;
 #if CUB_VERSION >= 300200
     if (!std::strcmp(algorithm, "row_reduce.sum"))
         return cub::DeviceSegmentedReduce::Sum(c.temp, c.temp_bytes, in, out, count,
@@ -192,7 +249,7 @@ template <class T> int run_segments(const char *algorithm, cub_call &c, cudaStre
     return UNSUPPORTED;
 }
 
-// Copies of c.axis bytes each; the last may be shorter.
+// Copies of so many bytes each; the last may be shorter.
 // The classes of select.three_way: bits of integers, signs and sizes of floats.
 template <class T> struct is_of_class {
     int wanted;
@@ -311,7 +368,7 @@ template <class T> int run_copies(cub_call &c, cudaStream_t stream)
         thrust::make_transform_iterator(to, place_of<char>{out}),
         thrust::make_transform_iterator(thrust::make_counting_iterator(int64_t(0)),
                                         copied_bytes<int64_t>{from, ends, bytes}),
-        (bytes + c.axis - 1) / c.axis, stream);
+        (bytes + c.axes[0] - 1) / c.axes[0], stream);
 }
 } // namespace
 
@@ -360,6 +417,7 @@ template <class T> int run_items(cub_call &c, cudaStream_t stream)
             return cub::DeviceMergeSort::SortPairsCopy(c.temp, c.temp_bytes, in, values_in, out,
                                                        values_out, c.n, smaller_first(), stream);
         if (is("topk.pairs")) return run_topk<T>(c, stream);
+        if (is("segmented_topk.rows")) return run_rows<T>(c, stream);
         if (is("searchsorted.lower")) return run_search<T>(c, stream);
         if (is("transform.triad")) return run_transform<T>(c, stream);
         if constexpr (std::is_same_v<T, int32_t>)

@@ -4,8 +4,8 @@
 
 A page has a table between the comments `<!-- cub.py NAME ... writes what follows -->` and
 `<!-- and it ends here -->` for each of these names of cub.py: a line a size and a column a type.
-A place without a measured cell has its bound alone. The name `summary` stands for a line a name,
-and `summary@DEVICE` for those of another folder of results/.
+A place without a measured cell has its bound alone. The name `summary` stands for a line a name.
+`NAME@DEVICE` takes the cells of another folder of results/.
 A test compares the pages with what this script makes.
 """
 
@@ -32,8 +32,8 @@ def shown(us):
 
 def bound_of(name, dtype, size, floors):
     """Bound in us: a launch of nothing, and the bytes of the call at the rate of a copy."""
-    benchmark, axis = cub.split_name(name)
-    rt = cub.elements(size) | cub.second_axis(benchmark, axis)
+    benchmark, axes = cub.split_name(name)
+    rt = cub.elements(size) | cub.further_axes(benchmark, axes)
     rate, launch = (
         next(cell["cubc"] for cell in floors if cell["case"].startswith(case))
         for case in ("device copy", "a launch")
@@ -100,10 +100,11 @@ def rewritten(text, results=None):
         lines = []
         for name in match[2].split():
             what, _, device = name.partition("@")
+            cells = load(device) if device else results
             lines += (
-                summary(load(device) if device else results)
+                summary(cells)
                 if what == "summary"
-                else table(name, results.get(name, []), results["bounds"])
+                else table(what, cells.get(what, []), cells["bounds"])
             )
         return match[1] + "\n" + "\n".join(lines) + "\n" + END
 

@@ -9,7 +9,8 @@
 enum { PARTS_KERNEL, JOIN_KERNEL };
 
 enum {
-    FEW = 256,            // items of a segment that a warp takes
+    FEW = 64,             // items of a segment that a warp takes in registers
+    MOST_OF_ROW = 2048,   // those that it takes at most, half as many of 8 bytes
     MOST_OFTEN = 256,     // keys of a segment that code with less shared memory selects
     MOST_HELD = 4096,     // items that a block of the CPU keeps
     HELD_ITEM_BYTES = 16, // at most
@@ -18,6 +19,7 @@ enum {
 typedef struct segmented_topk_traits {
     int equal_size; // there are no offsets
     int most;       // keys to select: MOST_OFTEN or TOPK_MOST
+    int row;        // items of a segment that a warp takes
 } segmented_topk_traits;
 
 typedef struct segmented_topk_numbers {
@@ -39,13 +41,29 @@ static uint64_t mean_length(const problem *p)
     return count ? p->n / count : 0;
 }
 
+// Items of a segment that a warp takes: those of all segments of one size, twice the mean of
+// others. A warp that takes more than FEW has shared memory for them. Segments that are longer on
+// average, or of which more keys are selected, are left to blocks.
+static int row_for(const problem *p, int most, int equal_size)
+{
+    uint64_t mean = mean_length(p), longest = equal_size ? mean : 2 * mean;
+    uint64_t limit = most > MOST_OFTEN                        ? MOST_OFTEN
+                     : cubc_type_size((cubc_type)p->type) > 4 ? MOST_OF_ROW / 2
+                                                              : MOST_OF_ROW;
+    if (mean > limit || longest <= FEW) return FEW;
+    int row = MOST_OFTEN;
+    while ((uint64_t)row < smaller(longest, limit)) row *= 2;
+    return row;
+}
+
 // ---- problems -----------------------------------------------------------------------------------
 static cubc_status add_segments(const cubc_segmented_topk_params *params, problem *p)
 {
     segmented_topk_numbers_set(p, (segmented_topk_numbers){params->segments, params->k});
+    int equal_size = params->offsets == NULL;
+    int most = params->k > MOST_OFTEN ? TOPK_MOST : MOST_OFTEN;
     segmented_topk_traits_set(
-        p, (segmented_topk_traits){.equal_size = params->offsets == NULL,
-                                   .most = params->k > MOST_OFTEN ? TOPK_MOST : MOST_OFTEN});
+        p, (segmented_topk_traits){equal_size, most, row_for(p, most, equal_size)});
     if (params->k > TOPK_MOST)
         FAIL(CUBC_INVALID_ARGUMENT,
              "segmented_topk finds up to %d keys of a segment, not %llu: sort the segments",
@@ -72,7 +90,7 @@ cubc_status segmented_topk_problem(const cubc_segmented_topk_params *params, pro
                      .acc_type = (uint8_t)problem_input_type(params->in, params->type),
                      .descending = params->largest != 0,
                      .wide = params->n > UINT32_MAX};
-    strcpy(out->benchmark, "segmented_topk.segments");
+    strcpy(out->benchmark, params->offsets ? "segmented_topk.segments" : "segmented_topk.rows");
     TRY(problem_real("the keys of segmented_topk", (cubc_type)out->type));
     TRY(problem_lazy_input(out, "the keys of segmented_topk", params->in, params->n, params->type));
     TRY(problem_output(out, "the output of segmented_topk", params->keys_out, found,
@@ -108,8 +126,13 @@ static cubc_status segmented_topk_workload(const benchmark *b, cubc_type type, c
     cubc_segmented_topk_params call = *(const cubc_segmented_topk_params *)b->call;
     call.n = at[0];
     call.type = type;
-    call.segments = call.n / smaller(call.n, at[SEGMENT_SIZE]);
+    uint64_t size = smaller(call.n, at[SEGMENT_SIZE]);
+    call.segments = call.n / size;
     call.k = at[K_AXIS];
+    if (!call.offsets) { // rows are whole and have as many keys
+        call.n = call.segments * size;
+        call.k = smaller(call.k, size);
+    }
     return segmented_topk_problem(&call, out);
 }
 
@@ -122,8 +145,8 @@ static void segmented_topk_define(const problem *p, text *out)
     text_printf(out, "#define TUNE_OFFSET %s\n#define TUNE_ALIGNED %d\n", p->wide ? "u64" : "u32",
                 p->aligned);
     topk_sizes_define(segmented_topk_traits_of(p).most, out);
-    text_printf(out, "#define TUNE_FEW %d\n#define TUNE_HELD %d\n#define TUNE_HELD_BYTES %d\n", FEW,
-                MOST_HELD, MOST_HELD * HELD_ITEM_BYTES);
+    text_printf(out, "#define TUNE_ROW %d\n#define TUNE_HELD %d\n#define TUNE_HELD_BYTES %d\n",
+                segmented_topk_traits_of(p).row, MOST_HELD, MOST_HELD * HELD_ITEM_BYTES);
     text_puts(out,
               "#define TUNE_RADIX_BITS 8\n"); // radix.h needs one; keys are not cut into digits
 }
@@ -207,7 +230,8 @@ static cubc_status segmented_topk_plan(const problem *p, const instance *i, plan
     uint64_t resident = (uint64_t)i->device->info.sm_count * (uint64_t)kernel->info.blocks_per_sm;
     uint64_t key = cubc_type_size((cubc_type)p->type), offset = p->wide ? 8 : 4;
     uint64_t parts = parts_for(p, resident), units = numbers.segments * parts;
-    uint64_t group = mean_length(p) <= FEW ? kernel->threads / 32 : 1;
+    uint64_t row = (uint64_t)segmented_topk_traits_of(p).row;
+    uint64_t group = mean_length(p) <= row ? kernel->threads / 32 : 1;
     uint64_t grid = smaller(ceil_div(units, group), resident);
     launch made = make_launch(p, kernel, grid);
     made.args[PARTS] = parts;
@@ -246,9 +270,15 @@ static const cubc_segmented_topk_params apart = {.in = BENCHMARK_ARRAY(0),
                                                  .indices_out = BENCHMARK_ARRAY(3),
                                                  .offset_type = CUBC_I64,
                                                  .largest = 1};
+static const cubc_segmented_topk_params rows = {.in = BENCHMARK_ARRAY(0),
+                                                .keys_out = BENCHMARK_ARRAY(1),
+                                                .indices_out = BENCHMARK_ARRAY(2),
+                                                .largest = 1};
 static const benchmark segmented_topk_benchmarks[] = {
     BENCHMARK_OF("segmented_topk.segments", .axes[SEGMENT_SIZE] = AXIS(lengths),
-                 .axes[K_AXIS] = AXIS(kept), .call = &apart)};
+                 .axes[K_AXIS] = AXIS(kept), .call = &apart),
+    BENCHMARK_OF("segmented_topk.rows", .axes[SEGMENT_SIZE] = AXIS(lengths),
+                 .axes[K_AXIS] = AXIS(kept), .call = &rows)};
 
 const algorithm segmented_topk_algorithm = {
     .name = "segmented_topk",

@@ -6,9 +6,9 @@
 // is no room for another tile, it finds an item such that k items or a few more come up to it,
 // drops the others, and from then on adds no item behind it.
 //
-// Where segments are short, each is left to a warp (topk_few.h), and blocks take only those that
-// are longer. Where there are fewer segments than blocks fit the device, segments are cut into
-// parts, and a second launch selects from the k items of each part.
+// Where segments are short, each is left to a warp (topk_few.h, topk_row.h), and blocks take only
+// those that are longer. Where there are fewer segments than blocks fit the device, segments are
+// cut into parts, and a second launch selects from the k items of each part.
 //
 // %RANGE% TUNE_ITEMS_PER_THREAD ipt 2:16:2
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:64
@@ -25,15 +25,24 @@
 #include "segment_topk.h"
 #include "topk_few.h"
 #include "topk_pool.h"
+#include "topk_row.h"
 
-enum : u32 { FEW = TUNE_FEW }; // most items of a segment that a warp takes
+enum : u32 {
+    ROW = TUNE_ROW, // most items of a segment that a warp takes
+    FEW = 64        // those that it takes in registers
+};
 static_assert(ITEMS <= 32, "a bit for each item of a thread");
 
 struct segmented_topk_shared {
-    pool_shared pool;
     union {
-        offset_t index[POOL];
-        few_item few[SIMT_WARPS][SIMT_WARP]; // before there is a pool
+        struct {
+            pool_shared pool;
+            offset_t index[POOL];
+        };
+        struct { // of the warps, before there is a pool
+            few_item few[SIMT_WARPS][SIMT_WARP];
+            row_shared<ROW> row[ROW > FEW ? SIMT_WARPS : 1];
+        };
     };
     u32 held;        // items in the pool
     pool_place last; // of the items to add
@@ -229,17 +238,23 @@ FUNCTION void select_part(const segmented_topk_args& a, segmented_topk_shared& s
 FUNCTION bool select_by_warp(const segmented_topk_args& a, segmented_topk_shared& s, u64 segment)
 {
     const stretch mine = part_of_segment(a, segment, 0);
-    const u32 count = static_cast<u32>(mine.count);
+    if (mine.count > ROW) return false;
+    const u32 items = static_cast<u32>(mine.count);
     few_item(&few)[SIMT_WARP] = s.few[warp_id()];
-    if (mine.count <= SIMT_WARP)
-        select_few<1>(a, few, segment, mine.begin, count);
-    else if (mine.count <= 2 * SIMT_WARP)
-        select_few<2>(a, few, segment, mine.begin, count);
-    else if (mine.count <= 4 * SIMT_WARP)
-        select_few<4>(a, few, segment, mine.begin, count);
-    else if (mine.count <= FEW)
-        select_few<8>(a, few, segment, mine.begin, count);
-    return mine.count <= FEW;
+    bool done = false;
+    if (items <= SIMT_WARP)
+        done = select_few<1>(a, few, segment, mine.begin, items);
+    else if (items <= FEW)
+        done = select_few<2>(a, few, segment, mine.begin, items);
+    if constexpr (ROW > FEW) {
+        if (items > FEW && items <= 4 * SIMT_WARP)
+            done = select_few<4>(a, few, segment, mine.begin, items);
+        else if (items > 4 * SIMT_WARP && items <= 8 * SIMT_WARP)
+            done = select_few<8>(a, few, segment, mine.begin, items);
+        if (!done) select_row(a, s.row[warp_id()], segment, mine.begin, items);
+    }
+    for (u32 rank = items + lane_id(); rank < a.k; rank += SIMT_WARP) put_nothing(a, segment, rank);
+    return true;
 }
 
 KERNEL(segmented_topk_parts, segmented_topk_args, segmented_topk_shared)
@@ -263,7 +278,7 @@ KERNEL(segmented_topk_parts, segmented_topk_args, segmented_topk_shared)
         const u64 end = smaller(first + a.group, units);
         NO_UNROLL
         for (u64 unit = first; unit < end; unit++)
-            if (!by_warps || part_of_segment(a, unit, 0).count > FEW) select_part(a, s, unit);
+            if (!by_warps || part_of_segment(a, unit, 0).count > ROW) select_part(a, s, unit);
     }
 }
 

@@ -1,9 +1,8 @@
 // Top-k of a short segment by a warp, for segmented_topk.cu.
 //
-// Each lane holds a few items. Of the lanes' lowest items the k-th is one that k items come up to,
-// and where k is small not many more. If a warp has a lane for each of them, they are put in order
-// (warp_order.h), otherwise all items of the segment are. Either way there is no selection, which
-// would take more instructions.
+// Up to two items a lane are all put in order (warp_order.h). Of more, the k-th of the lanes'
+// lowest items is one that k items come up to, and where k is small not many more. If a warp has a
+// lane for each of them, these are put in order; if not, topk_row.h selects.
 #pragma once
 #include "segment_topk.h"
 #include "warp_order.h"
@@ -22,13 +21,12 @@ FUNCTION void put_few(const segmented_topk_args& a, u64 segment, u32 count,
     }
 }
 
-// Orders what may be among the k, if a warp has a lane for each; returns false if not. `few` is the
-// warp's own.
+// Orders what may be among the k, SIMT_WARP at most, if a warp has a lane for each; returns false
+// if not. `few` is the warp's own.
 template <int N>
 FUNCTION bool order_lowest(const few_item (&item)[N], u32 k, few_item (&few)[SIMT_WARP],
                            few_item (&lowest)[1])
 {
-    if (k > SIMT_WARP) return false;
     lowest[0] = item[0];
     UNROLL
     for (int j = 1; j < N; j++)
@@ -52,13 +50,14 @@ FUNCTION bool order_lowest(const few_item (&item)[N], u32 k, few_item (&few)[SIM
     return true;
 }
 
-// Selects from a segment of up to N items a lane. Called by all lanes of a warp.
+// Selects from a segment of up to N items a lane; returns false if it was not done. Called by all
+// lanes of a warp.
 template <int N>
-FUNCTION void select_few(const segmented_topk_args& a, few_item (&few)[SIMT_WARP], u64 segment,
+FUNCTION bool select_few(const segmented_topk_args& a, few_item (&few)[SIMT_WARP], u64 segment,
                          u64 begin, u32 count)
 {
+    if (N > 2 && a.k > SIMT_WARP) return false;
     const auto in = input_from(a.in, begin);
-    const u32 k = static_cast<u32>(a.k);
     few_item item[N], lowest[1];
     UNROLL
     for (int j = 0; j < N; j++) {
@@ -66,11 +65,12 @@ FUNCTION void select_few(const segmented_topk_args& a, few_item (&few)[SIMT_WARP
         item[j] = few_item{static_cast<key_t>(~0ull), index}; // behind the segment's own items
         if (index < count) item[j].key = encode(key_item(in, static_cast<u64>(index)));
     }
-    if (N > 2 && order_lowest(item, k, few, lowest)) {
+    if constexpr (N > 2) {
+        if (!order_lowest(item, static_cast<u32>(a.k), few, lowest)) return false;
         put_few(a, segment, count, lowest);
     } else {
         warp_order(item);
         put_few(a, segment, count, item);
     }
-    for (u32 rank = count + lane_id(); rank < k; rank += SIMT_WARP) put_nothing(a, segment, rank);
+    return true;
 }

@@ -45,6 +45,12 @@ def check_rows(x, k, device, largest=True):
     same(indices, order)
 
 
+def use_variant(type, label):
+    """Run segments and rows of the cpu by a variant, such as one for a GPU."""
+    for benchmark in ("segmented_topk.segments", "segmented_topk.rows"):
+        _core.use_policy(benchmark, {"T{ct}": type}, "cpu", label)
+
+
 def edges(n, mean, seed=0):
     """Offsets of segments of many lengths; some are empty, and items are left on both sides."""
     draw = np.random.default_rng(seed)
@@ -96,13 +102,31 @@ def test_lengths_around_those_of_a_warp_and_of_a_pool(device, offset_type):
 @pytest.mark.usefixtures("policies")
 def test_short_segments_by_warps_of_a_gpu(label, type):
     """A lane has 1, 2, 4 or 8 items, and some segments are left to the block."""
-    _core.use_policy("segmented_topk.segments", {"T{ct}": type}, "cpu", label)
+    use_variant(type, label)
     for kind in ("random", "few", "equal"):
         for mean in (20, 50, 100, 200):
             x = ordered(kind, 40 * mean, type)
             for k in (1, 7, 100):
                 check(x, k, edges(x.size, mean), "cpu", largest=mean != 50)
             check_rows(x.reshape(-1, mean), min(k, mean), "cpu")
+
+
+@pytest.mark.parametrize(
+    ("type", "kind"),
+    in_turn(["U8", "I16", "F32", "I64"], ["random", "rising", "falling", "few", "equal"], 3),
+)
+@pytest.mark.usefixtures("policies")
+def test_rows_by_warps_of_a_gpu(type, kind):
+    """The k-th key's range is found, or that key's ties are cut off by their index."""
+    use_variant(type, "ipt_4.tpb_64.mb_1")
+    for size in (257, 300, 512, 513, 1000, 1024, 1025, 2048):
+        x = ordered(kind, 5 * size, type)
+        for k in (1, 32, 100, 255, 256):
+            check_rows(x.reshape(-1, size), k, "cpu", largest=k != 32)
+    for mean in (300, 1000):  # some segments are a block's, some are short
+        x = ordered(kind, 12 * mean, type)
+        for k in (2, 90, 256):
+            check(x, k, edges(x.size, mean), "cpu", largest=k != 2)
 
 
 @pytest.mark.parametrize("kind", ["random", "rising", "falling", "few", "equal"])
@@ -121,7 +145,7 @@ def test_long_segments(device, type, kind):
 def test_parts_of_long_segments_by_threads_of_a_gpu(kind):
     """So few segments are cut into parts; one of them is shorter than k."""
     for type in ("I32", "U8"):
-        _core.use_policy("segmented_topk.segments", {"T{ct}": type}, "cpu", "ipt_4.tpb_256.mb_1")
+        use_variant(type, "ipt_4.tpb_256.mb_1")
         x = ordered(kind, 120_000, type)
         for k in (1, 200, 700, 2048):
             check(x, k, np.array([1, 119_000, 119_005]), "cpu")
