@@ -70,6 +70,7 @@ enum { // among the arguments
     MESSAGES = 6,
     TEAM,
     TURNS,
+    LONGEST,
     CHUNK,
     CAPACITY,
     COUNTS,
@@ -128,17 +129,25 @@ static uint64_t bytes_of(const problem *p)
     return p->n * cubc_type_size((cubc_type)p->type);
 }
 
-// Items of a chunk: where there are segments enough for the device, those up to twice the mean are
-// no longer; and its warps get a few chunks each, so that they end together. All items, so that
-// there is no second launch, if blocks read the mean segment at once and soon read all.
-static uint64_t chunk_for(const problem *p, const instance *i, uint64_t team_log2, uint64_t warps)
+// Items of a chunk: a warp gets a few, so that all end together.
+static uint64_t chunk_for(const problem *p, uint64_t warps)
 {
-    enum { LEAST_BYTES = 8192, MOST_BYTES = 65536, EACH = 4, AT_ONCE = 65536 };
-    uint64_t size = cubc_type_size((cubc_type)p->type), count = p->outputs[0].n;
-    uint64_t mean = p->n / count, items = p->n / (warps * EACH);
-    if (team_log2 == BLOCK && mean * size <= AT_ONCE && bytes_of(p) <= SOON) return p->n;
-    if (count >= (uint64_t)i->device->info.sm_count) items = larger(2 * mean, items);
+    enum { LEAST_BYTES = 8192, MOST_BYTES = 65536, EACH = 4 };
+    uint64_t size = cubc_type_size((cubc_type)p->type), items = p->n / (warps * EACH);
     return larger(1, smaller(larger(items, LEAST_BYTES / size), MOST_BYTES / size));
+}
+
+// Items of the longest segment that a team reduces: twice the mean where there are segments enough
+// for the device; else a chunk. All items, so that there is no second launch, if blocks read the
+// mean segment at once and soon read all.
+static uint64_t longest_for(const problem *p, const instance *i, uint64_t team_log2, uint64_t chunk)
+{
+    enum { AT_ONCE = 65536, MOST_OF_WARP = 65536, MOST_OF_BLOCK = 262144 };
+    uint64_t size = cubc_type_size((cubc_type)p->type), count = p->outputs[0].n;
+    uint64_t mean = p->n / count, most = team_log2 == BLOCK ? MOST_OF_BLOCK : MOST_OF_WARP;
+    if (team_log2 == BLOCK && mean * size <= AT_ONCE && bytes_of(p) <= SOON) return p->n;
+    if (count < (uint64_t)i->device->info.sm_count) return chunk;
+    return larger(chunk, smaller(2 * mean, most / size));
 }
 
 // A team is lanes for the mean segment; a block where a warp does not hold it or items are few, and
@@ -175,10 +184,12 @@ static cubc_status plan_teams(const problem *p, const instance *i, plan *out)
         uint64_t warps = ceil_div(count, WARP >> team_log2);
         turns = larger(ceil_div(warps, threads / WARP), smaller(warps, sms));
     }
-    uint64_t chunk = chunk_for(p, i, team_log2, resident(i, TEAMS_KERNEL) * threads / WARP);
-    uint64_t capacity = chunk < p->n ? 2 * (p->n / chunk) : 0;
+    uint64_t chunk = chunk_for(p, resident(i, TEAMS_KERNEL) * threads / WARP);
+    uint64_t longest = longest_for(p, i, team_log2, chunk);
+    uint64_t capacity = longest < p->n ? 2 * (p->n / chunk) : 0;
     made.args[TEAM] = team_log2;
     made.args[TURNS] = turns;
+    made.args[LONGEST] = longest;
     made.args[CHUNK] = chunk;
     made.args[CAPACITY] = capacity;
     made.args[CHUNKS] = round_up(8 * (2 + capacity), CHUNK_ENTRY);
@@ -192,7 +203,7 @@ static cubc_status plan_teams(const problem *p, const instance *i, plan *out)
     }
     made.shape.grid = (unsigned)smaller(turns, most);
     TRY(finish_launch(p, &made, out));
-    if (capacity == 0) return CUBC_OK; // no segment is longer than a chunk
+    if (capacity == 0) return CUBC_OK; // all segments are reduced
     made.kernel = &i->kernels[CHUNKS_KERNEL];
     made.shape.grid =
         (unsigned)smaller(ceil_div(capacity, threads / WARP), resident(i, CHUNKS_KERNEL));
@@ -201,11 +212,11 @@ static cubc_status plan_teams(const problem *p, const instance *i, plan *out)
 
 static cubc_status segmented_reduce_plan(const problem *p, const instance *i, plan *out)
 {
-    enum { LEAST_BYTES = 128 }; // of the mean segment, for teams
-    uint64_t count = p->outputs[0].n;
+    enum { LEAST_BYTES = 128, LEAST_OF_FEW = 64 }; // of the mean segment, for teams
+    uint64_t count = p->outputs[0].n, least = bytes_of(p) <= SOON ? LEAST_OF_FEW : LEAST_BYTES;
     if (count == 0) return CUBC_OK;
     bool teams = p->commutative && i->kernels[TEAMS_KERNEL].threads > 1 &&
-                 p->n / count * cubc_type_size((cubc_type)p->type) >= LEAST_BYTES;
+                 p->n / count * cubc_type_size((cubc_type)p->type) >= least;
     return teams ? plan_teams(p, i, out) : plan_shares(p, i, out);
 }
 

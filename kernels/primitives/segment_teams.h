@@ -1,7 +1,7 @@
 // Reduction of segments by teams of threads (team_reduce.h), for segmented_reduce.cu.
 //
-// A team, of lanes or a block, takes its segment by its two offsets. One of more than a chunk is
-// left to a second launch, in which each warp reduces a chunk. The warp that is the last of GROUP
+// A team, of lanes or a block, takes its segment by its two offsets. One that is too long is left
+// to a second launch, in which each warp reduces a chunk. The warp that is the last of GROUP
 // neighbouring chunks combines their sums, and the warp that is the last of a segment's groups
 // combines those of the groups. Which sums are combined, and in what order, depends on the
 // segment's length alone, so that a result is the same from run to run.
@@ -34,7 +34,7 @@ FUNCTION void write_whole(const segmented_reduce_args& a, u64 segment, acc_t sum
 // Leaves a segment to the second launch, by the lanes of its team. Called by all lanes of a warp.
 FUNCTION void leave_segment(const segmented_reduce_args& a, u64 segment, u64 count, member m)
 {
-    const u64 chunks = count > a.chunk ? (count + a.chunk - 1) / a.chunk : 0;
+    const u64 chunks = count > a.longest ? (count + a.chunk - 1) / a.chunk : 0;
     u64 first = 0;
     if (m.rank == 0 && chunks) first = static_cast<u32>(atomic_add(a.messages, chunks));
     first = warp_shuffle(first, lane_id() - m.rank);
@@ -58,11 +58,11 @@ FUNCTION void reduce_segments(const segmented_reduce_args& a, segment_teams_shar
         const u64 begin = some ? segment_begin(a.set, segment) : 0;
         const u64 end = some ? segment_end(a.set, segment) : 0;
         const u64 count = end > begin ? end - begin : 0;
-        const u32 mine = count > a.chunk ? 0 : static_cast<u32>(count);
+        const u32 mine = count > a.longest ? 0 : static_cast<u32>(count);
         const acc_t sum = team_reduce(reduce_in_any_order(a.in, begin, mine, 0, m), m, s.reduce);
-        if (some && m.rank == 0 && count <= a.chunk) write_whole(a, segment, sum, count == 0);
+        if (some && m.rank == 0 && count <= a.longest) write_whole(a, segment, sum, count == 0);
         if (together && warp_id() > 0) continue;
-        if (warp_ballot(FULL_WARP, count > a.chunk)) leave_segment(a, segment, count, lanes);
+        if (warp_ballot(FULL_WARP, count > a.longest)) leave_segment(a, segment, count, lanes);
     }
 }
 

@@ -1,9 +1,9 @@
 // Reduction of every segment of an array, of any lengths.
 //
 // Segments of many items on the average are reduced by teams of lanes or by blocks (team_reduce.h),
-// as the mean length and the number of segments say. A segment of more than a chunk is left to a
+// as the mean length and the number of segments say. A segment that is much longer is left to a
 // second launch, in which warps reduce its chunks (segment_teams.h). If there is none, that launch
-// returns at once. So few items that a block soon reads all of them are one chunk.
+// returns at once. If there are so few items that a block soon reads all, no segment is too long.
 //
 // Short segments are reduced in a single launch. Blocks get equal shares of items plus ends of
 // segments (segments.h). A block processes its share in windows of as many items as it holds. A
@@ -87,7 +87,8 @@ struct segmented_reduce_args {
     // Teams:
     u64 team_log2; // lanes of a team: up to a warp; more: the team is a block
     u64 turns;     // in each a warp, or the block, takes as many segments as it has teams
-    u64 chunk;     // most items that a team or a warp reduces
+    u64 longest;   // most items of a segment that a team reduces
+    u64 chunk;     // items of a longer one that a warp reduces
     u64 capacity;  // chunks that there is room for
     u64* counts;   // blocks done, then the sums done of each long segment
     long_chunk* chunks;

@@ -69,7 +69,7 @@ def test_special_values(device):
     check(device, a, b)
 
 
-TILE, MANY = 4 * 64, 8192  # items; tiles from which a launch before the merge finds their crossings
+TILE, MANY = 4 * 64, 4096  # items; tiles from which a launch before the merge finds their crossings
 
 
 @pytest.mark.parametrize("n", [0, MANY * TILE // 2 - 1, (MANY - 2) * TILE])
