@@ -103,6 +103,7 @@ const char reduce_doc[] =
     "    is compiled and run as it is. Signed integers must not overflow in it. Or a Python\n"
     "    function of two items, or a ufunc of NumPy, of which an expression is made. A list of\n"
     "    operators, as ['sum', 'min', 'argmax'], is computed in one pass: the result is a tuple.\n"
+    "    Long lists take a pass for each 64 bytes of what their results are accumulated in.\n"
     "axis : int or tuple of int, optional\n"
     "    Axis or axes along which to reduce; they count from the last if negative. By default x\n"
     "    is taken flat. An index (argmin, argmax) is along one axis. Axes with others between\n"
