@@ -79,16 +79,17 @@ static cubc_status merge_axes(const cubc_lazy *lazy, const operand *operands, ui
 static cubc_status check_name(const cubc_lazy *lazy, int k)
 {
     const char *name = lazy->operands[k].name;
-    if (!name || !name_valid(name) || strcmp(name, "i") == 0)
+    if (!name || !name_valid(name))
         FAIL(CUBC_INVALID_ARGUMENT,
-             "'%.40s' cannot name an operand: take an identifier of at most 31 letters, and not i, "
-             "which is the index",
+             "'%.40s' cannot name an operand: expected an identifier of at most 31 letters",
              name ? name : "");
+    if (strcmp(name, "i") == 0)
+        FAIL(CUBC_INVALID_ARGUMENT, "'i' cannot name an operand: it is the index of an item; call "
+                                    "the operand k, as in table[k]");
     if (name_reserved(name))
-        FAIL(
-            CUBC_INVALID_ARGUMENT,
-            "'%s' cannot name an operand: it is a word of C++ or of the kernels; take another name",
-            name);
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "'%s' cannot name an operand: it is a word of C++ or of the kernels; give it another",
+             name);
     for (int j = 0; j < k; j++)
         if (strcmp(lazy->operands[j].name, name) == 0)
             FAIL(CUBC_INVALID_ARGUMENT, "two operands are called '%s'", name);

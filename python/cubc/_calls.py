@@ -18,7 +18,9 @@ from ._options import documented, signature
 F = TypeVar("F", bound=Callable[..., Any])
 
 # Errors of an argument, whose text is all there is to them. Their subclasses have more.
-_REFUSALS = (TypeError, ValueError, LookupError, OverflowError)
+_REFUSALS = (TypeError, ValueError, LookupError, IndexError, OverflowError)
+# After the name of a function these make a verb of it, as in "take another name".
+_OBJECTS = r"(?! (?:an?|the|it|them|each|one|another|by|with)\b)"
 # Parameters that may be functions of Python.
 _TEXTS = {"op", "less", "equal", "condition", "second"}
 # Made once: a union that is made for each call takes longer than the call's arguments.
@@ -43,8 +45,8 @@ def name_function(error: Exception, function: str) -> None:
         return
     text = str(error.args[0])
     if inner:
-        text = re.sub(rf"(?<!cubc\.)\b{inner}\b", function, text)
-    named = re.search(rf"\b{function}\b", text)
+        text = re.sub(rf"(?<!cubc\.)\b{inner}\b{_OBJECTS}", function, text)
+    named = re.search(rf"\b{function}\b{_OBJECTS}", text)
     error.args = (text if named else f"{function}(): {text}",)
 
 

@@ -92,7 +92,9 @@ def _put(a: Array, keys: list[Any], masked: Any, value: Any) -> None:
     joined = a.reshape(
         *a.shape[: at[0]], items_of(a.shape[at[0] : at[-1] + 1]), *a.shape[at[-1] + 1 :]
     )
-    mode = "raise" if len(at) == 1 else "clip"  # several are checked, and none is negative
+    if len(at) == 1:
+        _check(places, at[0], a.shape[at[0]])
+    mode = "wrap" if len(at) == 1 else "clip"  # several have no negative ones left
     scatter(joined, places, value, axis=at[0], out=joined, mode=mode)
 
 
@@ -239,8 +241,9 @@ def _taken(a: Array, keys: list[Any]) -> Any:
     """Return items by arrays of indices, which are along axes that lie together."""
     keys = _expanded(a, keys)
     at, places, shape = _places(a, keys)
-    if len(at) == 1:
-        return take(a, places, at[0])
+    if len(at) == 1:  # checked here, so that the error is of the index and not of take()
+        _check(places, at[0], a.shape[at[0]])
+        return take(a, places, at[0], mode="wrap")
     joined = a.reshape(
         *a.shape[: at[0]], items_of(a.shape[at[0] : at[-1] + 1]), *a.shape[at[-1] + 1 :]
     )

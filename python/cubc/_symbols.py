@@ -260,10 +260,12 @@ class Symbol:
     """An item, or what was made of items: a text and its type."""
 
     __slots__ = ("dtype", "text", "trace")
-    __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, trace: Trace, text: str, dtype: Any):
         self.trace, self.text, self.dtype = trace, text, dtype
+
+    def __hash__(self) -> int:
+        refuse("an item is no key of a dict: write comparisons, or 'table[k]' of cubc.lazy")
 
     def __bool__(self) -> bool:
         if self.dtype.fields:

@@ -8,6 +8,7 @@ import pytest
 import cubc
 import cubc.lattice
 import cubc.tuner
+from cubc._calls import name_function
 
 X = np.arange(12, dtype="i4")
 FOREIGN = np.zeros(12, "M8[s]")
@@ -152,6 +153,7 @@ def test_an_output_that_does_not_fit(name, out):
         ("sum", lambda: cubc.sum(X, op="max", **CPU), r"sum\(\) got 'op' twice"),
         ("sum", lambda: cubc.sum(X, axis=3, **CPU), r"sum\(\): axis 3 is"),
         ("bincount", lambda: cubc.bincount(X, out=np.zeros(2, "i8"), **CPU), "bincount"),
+        ("reduce", lambda: cubc.reduce(X, ["sum", 3], **CPU), r"^reduce\(\): an operator"),
     ],
 )
 def test_algorithms_that_functions_share(name, call, words):
@@ -160,11 +162,35 @@ def test_algorithms_that_functions_share(name, call, words):
     assert re.search(rf"\b{name}\b", str(caught.value))
 
 
+WRONG = cubc.lazy("t[i]", i=X, t=X)  # the index cannot be an operand
+
+
+@pytest.mark.parametrize("name", ["segmented_sort", "repeat", "merge_sort", "diff", "take"])
+def test_an_error_of_a_call_within_another_names_the_outer_one_alone(name):
+    """Their lazy input is evaluated by a call of its own."""
+    with pytest.raises(ValueError, match=rf"^{name}\(\): 'i' cannot name an operand: .*table\[k\]"):
+        CALLS[name](WRONG, **CPU)
+
+
+def test_a_verb_is_no_function():
+    """A message of `take`, which `repeat` calls, may say what to take."""
+    error = ValueError("an axis, not None: take another")
+    error.cubc_function = "take"
+    name_function(error, "repeat")
+    assert error.args == ("repeat(): an axis, not None: take another",)
+    error = ValueError("the indices of take are F32")
+    error.cubc_function = "take"
+    name_function(error, "repeat")
+    assert error.args == ("the indices of repeat are F32",)
+
+
 # Refused in Python, before the core is called; also by NumPy, where it does the work.
 @pytest.mark.parametrize(
     ("name", "call"),
     [
         ("sort", lambda: cubc.sort(X, axis=5, **CPU)),
+        ("transform", lambda: cubc.transform("x + y", X, X, **CPU)),
+        ("select", lambda: cubc.select(X, [True], axis=0, **CPU)),
         ("sort", lambda: cubc.sort(X, begin_bit=9, end_bit=3, **CPU)),
         ("histogram", lambda: cubc.histogram(X, bins=-1, **CPU)),
         ("histogram", lambda: cubc.histogram(X, bins=[3.0, 1.0], **CPU)),
@@ -191,7 +217,7 @@ def test_algorithms_that_functions_share(name, call, words):
     ],
 )
 def test_what_python_refuses(name, call):
-    with pytest.raises((TypeError, ValueError), match=rf"^{name}\b(?:\(\))?:"):
+    with pytest.raises((TypeError, ValueError), match=rf"^{name}\b(?:\(\)(?::| takes)|:)"):
         call()
 
 
