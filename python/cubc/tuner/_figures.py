@@ -238,7 +238,7 @@ class Figures:
         )
         raise ValueError(
             "this is about one benchmark and compile-time workload on one device, but here are "
-            f"{len(self.groups)}: restrict them with R and axes, or take one by its number:\n"
+            f"{len(self.groups)}: restrict them with R= and axes=, or take one, such as [0]:\n"
             + "\n".join(listed)
         )
 
