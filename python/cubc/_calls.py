@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ._core import Array, Lazy, asarray, is_binding
+from ._core import Array, Lazy, asarray, is_binding, transform
 from ._nulls import refuse_nulls
 from ._options import documented, signature
 
@@ -233,12 +233,24 @@ def dimensions(x: Any) -> int:
     return x.ndim if hasattr(x, "ndim") else as_array(x).ndim
 
 
+def computed(x: Any, stream: Any = None) -> Any:
+    """Return an array as `as_array` does, and the items of a lazy input as one."""
+    return transform(x, stream=stream) if isinstance(x, Lazy) else as_array(x)
+
+
 def beside(a: Any, v: Any, stream: Any) -> Any:
     """Return a number or a list as an array on the device of `a`, and an array unchanged."""
-    on_host = not hasattr(a, "shape") or hasattr(a, "__array_interface__")
-    if on_host or (hasattr(v, "shape") and not isinstance(v, np.generic)):
+    of = _of_device(a)
+    if of is None or (hasattr(v, "shape") and not isinstance(v, np.generic)):
         return v
-    return asarray(v, device=asarray(a).device, stream=stream)
+    return asarray(v, device=asarray(of).device, stream=stream)
+
+
+def _of_device(a: Any) -> Any:
+    """Return an array of a device, or such an operand of a lazy input; None for host memory."""
+    if isinstance(a, Lazy):
+        return next((x for x in a.operands.values() if _of_device(x) is not None), None)
+    return None if not hasattr(a, "shape") or hasattr(a, "__array_interface__") else a
 
 
 def one_dimension(function: str, x: Any, otherwise: str) -> None:

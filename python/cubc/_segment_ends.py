@@ -29,7 +29,7 @@ def by_offsets(
     lie where items do, so that what is outside of the segments matters.
     """
     if ends is None:
-        return x, begins, None
+        return x, None if begins is None else beside(x, begins, where.get("stream")), None
     options = without_workspace(where)
     x = evaluated(x, ends, where)
     begins, ends = (_bounds(function, x, one, options) for one in (begins, ends))
