@@ -140,7 +140,7 @@ def test_the_log_that_a_kill_leaves(tmp_path, disk):
 def test_a_disk_that_is_full_in_the_middle(tmp_path, disk, error, said):
     code, out, err = Command(tmp_path, "full", error, env=disk).end()
     assert (code, out) == (2, "")
-    assert re.fullmatch(f"cubc: {tmp_path}/s.db: .*{said}.*\n", err)
+    assert re.fullmatch(f"cubc search: {tmp_path}/s.db: .*{said}.*\n", err)
     kept = stores.read(tmp_path / "s.db")
     assert len(kept) == 2
     check_resumes(tmp_path, kept)
@@ -231,6 +231,6 @@ def test_a_store_of_another_version(tmp_path):
     search = Command(tmp_path)
     code, _, err = search.end()
     assert code == 2
-    assert err.startswith(f"cubc: {db} was written by a newer cubc (store version 99")
+    assert err.startswith(f"cubc search: {db} was written by a newer cubc (store version 99")
     assert not search.workers
     assert db.read_bytes() == before
