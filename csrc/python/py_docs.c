@@ -306,8 +306,12 @@ const char array_doc[] =
     "Examples\n"
     "--------\n"
     ">>> d = cubc.asarray([[3.0, 1.0, 2.0], [6.0, 5.0, 4.0]])\n"
-    ">>> d.shape, d.dtype.name, d.device\n"
-    "((2, 3), 'float64', 'cpu')\n"
+    ">>> d.shape, d.ndim, d.size, d.dtype.name, d.device\n"
+    "((2, 3), 2, 6, 'float64', 'cpu')\n"
+    ">>> d.nbytes == d.size * d.itemsize, d.ptr % d.itemsize, d.T.shape, d.mT.shape\n"
+    "(True, 0, (3, 2), (3, 2))\n"
+    ">>> d.to_device('cpu') is d\n"
+    "True\n"
     ">>> d.sum(axis=0), d[0, ::2].tolist(), float((d * d + 1).max())\n"
     "(cubc.Array([9. 6. 6.], dtype=float64, device='cpu'), [3.0, 2.0], 37.0)";
 
@@ -417,7 +421,13 @@ const char lazy_type_doc[] = "An expression of arrays, evaluated where a call re
                              "--------\n"
                              ">>> v = cubc.lazy(\"x * x\", x=np.arange(4.0))\n"
                              ">>> v.shape, v.dtype.name, float(cubc.sum(v))\n"
-                             "((4,), 'float64', 14.0)";
+                             "((4,), 'float64', 14.0)\n"
+                             ">>> v.expression, [*v.operands], v.ndim, v.size, v.device\n"
+                             "('x * x', ['x'], 1, 4, 'cpu')\n"
+                             ">>> v.T.shape, cubc.lazy(\"x\", x=np.ones((2, 3))).mT.shape\n"
+                             "((4,), (3, 2))\n"
+                             ">>> v.to_device('cpu')\n"
+                             "cubc.Array([0. 1. 4. 9.], dtype=float64, device='cpu')";
 
 const char lazy_array_doc[] =
     "array($self, **options)\n"

@@ -34,6 +34,8 @@ class Kernel:
     >>> print(x)
     [0. 2. 4. 6. 8.]
 
+    >>> scale.registers, scale.local_bytes, scale.shared_bytes, scale.max_threads > 0
+    (0, 0, 0, True)
     Parameters
     ----------
     source

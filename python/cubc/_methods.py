@@ -191,7 +191,14 @@ def _namespace(self: Any, /, *, api_version: str | None = None) -> Any:
 
 
 def _to_device(self: Any, device: str, /, *, stream: Any = None) -> Array:
-    """Return an array on another device; this one if it is there."""
+    """Return an array on another device; this one if it is there.
+
+    Examples
+    --------
+    >>> d = cubc.asarray([1.0, 2.0])
+    >>> d.to_device("cpu") is d
+    True
+    """
     return asarray(self, device=device, stream=stream)
 
 

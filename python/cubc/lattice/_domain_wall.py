@@ -287,6 +287,12 @@ class Mobius(Propagates, Operator):
         ------
         RuntimeError
             If a column did not converge.
+
+        Examples
+        --------
+        >>> D = lattice.DomainWall(lattice.Gauge.unit((4, 2, 4, 6)), mass=0.1, M5=1.4, Ls=4)
+        >>> D.propagator((0, 0, 0, 0), tol=1e-6).shape  # of four dimensions
+        (6, 4, 2, 4, 4, 4, 3, 3)
         """
         psi, _ = self._columns(place, source, options)
         return propagator_of(self.physical(psi), len(self._site))
@@ -307,6 +313,12 @@ class Mobius(Propagates, Operator):
             If Ls is odd.
         RuntimeError
             If a column did not converge.
+
+        Examples
+        --------
+        >>> D = lattice.DomainWall(lattice.Gauge.unit((4, 2, 4, 6)), mass=0.1, M5=1.4, Ls=4)
+        >>> D.residual_mass(tol=1e-6).shape  # a number for each distance in time
+        (6,)
         """
         psi, _ = self._columns(place, None, options)
         middle, pion = (

@@ -54,6 +54,8 @@ class SolveInfo:
     >>> x, info = lattice.Wilson(u, kappa=0.1).solve(b, tol=1e-8)
     >>> info.converged, info.reason, info.residual < 1e-8
     (True, 'converged', True)
+    >>> info.compile_seconds >= 0, info.sources  # of one right-hand side
+    (True, ())
     """
 
     converged: bool

@@ -205,6 +205,13 @@ class TwistedDoublet(Wilson):
         ------
         RuntimeError
             If a column did not converge.
+
+        Examples
+        --------
+        >>> u = lattice.Gauge.unit((2, 2, 2, 4))
+        >>> D = lattice.TwistedDoublet(u, kappa=0.1, mu=0.1, epsilon=0.05)
+        >>> D.propagator((0, 0, 0, 0), tol=1e-6).shape
+        (2, 2, 4, 2, 2, 2, 4, 4, 3, 3)
         """
         refuse(options, "x0", "shifts", "normal", "out")
         given = sources_of(self, place, source)

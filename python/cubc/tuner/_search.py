@@ -159,6 +159,10 @@ class Search:
             If base runs for none of the workloads.
         StoreError
             If the store cannot be read or written.
+
+        Examples
+        --------
+        >>> r = tuner.Search("reduce.sum", axes={"T": ["F32"]}, seconds=60).run()  # doctest: +SKIP
         """
         failed = {}
         try:
