@@ -355,7 +355,8 @@ static PyObject *lazy_new(PyTypeObject *cls, PyObject *args, PyObject *keywords)
 
 static PyObject *lazy_array(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    return PyArg_ParseTuple(args, ":array") ? py_lazy_array(self, keywords) : NULL;
+    if (!PyArg_ParseTuple(args, ":array")) return NULL;
+    return py_call_named(py_lazy_array(self, keywords), "transform", "array");
 }
 
 // NumPy's protocol: for calls that know nothing of lazy inputs.

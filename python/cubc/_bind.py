@@ -49,6 +49,8 @@ def bind(function: Callable[..., Any], /, *args: Any, **options: Any) -> _core.B
         array for its result, because ``out=``, or ``count=``, is missing; for arrays of the host on
         a GPU; for solves and bound calls within the call; if nothing was called.
     """
+    if not callable(function):
+        raise TypeError(f"bind(): {function!r:.80} is no function, as cubc.reduce is one")
     _core.bind_begin()
     try:
         result = function(*args, **options)

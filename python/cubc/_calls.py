@@ -11,14 +11,26 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ._core import Array, Lazy, asarray, is_binding, transform
+from ._core import (
+    Array,
+    CompileError,
+    Lazy,
+    NoDeviceError,
+    StoreError,
+    asarray,
+    is_binding,
+    transform,
+)
 from ._nulls import refuse_nulls
 from ._options import documented, signature
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# Errors of an argument, whose text is all there is to them. Their subclasses have more.
-_REFUSALS = (TypeError, ValueError, LookupError, IndexError, OverflowError)
+# Errors of an argument, whose text is all there is to them.
+_REFUSALS = (
+    *(TypeError, ValueError, LookupError, IndexError, OverflowError),
+    *(FileNotFoundError, IsADirectoryError, CompileError, NoDeviceError, StoreError),
+)
 # After the name of a function these make a verb of it, as in "take another name".
 _OBJECTS = r"(?! (?:an?|the|it|them|each|one|another|by|with)\b)"
 # Parameters that may be functions of Python.
@@ -42,6 +54,8 @@ def name_function(error: Exception, function: str) -> None:
     inner = error.__dict__.get("cubc_function", "")
     error.cubc_function = function  # type: ignore[attr-defined]
     if type(error) not in _REFUSALS or len(error.args) != 1:
+        return
+    if isinstance(error, CompileError) and not error.log:  # no compiler: no fault of the call
         return
     text = str(error.args[0])
     if inner:
@@ -79,6 +93,22 @@ def named(function: F) -> F:
             if isinstance(error, TypeError) and trace is not None and trace.tb_next is None:
                 refuse_unknown(name, options, inspect.signature(function))
             name_function(error, name)
+            raise
+
+    return call  # type: ignore[return-value]
+
+
+def unnamed(function: F) -> F:
+    """Let the errors of an operator, or of an index, name no function: the user called none."""
+
+    @functools.wraps(function)
+    def call(*args, **options):
+        try:
+            return function(*args, **options)
+        except Exception as error:
+            inner = error.__dict__.get("cubc_function")
+            if inner and len(error.args) == 1 and isinstance(error.args[0], str):
+                error.args = (error.args[0].removeprefix(f"{inner}(): "),)
             raise
 
     return call  # type: ignore[return-value]
@@ -183,6 +213,16 @@ def whole(function: str, name: str, value: Any) -> int:
     if abs(number) >= 2**63:
         raise ValueError(f"{function}(): {name} is {number}, which is out of range")
     return number
+
+
+def real(name: str, value: Any) -> float:
+    """Return a number as a float; TypeError otherwise."""
+    try:
+        if isinstance(value, str | bytes):
+            raise TypeError
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} is {value!r:.80}: expected a number") from None
 
 
 def dtype_of(out: Any) -> Any:

@@ -57,6 +57,8 @@ def count_if(x, condition, /, *, stream=None, device=None) -> Any:
     mask = translated("condition", condition, x)
     if isinstance(mask, str):
         mask = lazy(mask, x=x, dtype=bool)
+    elif np.shape(mask) != tuple(x.shape):
+        raise ValueError(f"a condition is an expression, a function, or a mask of {tuple(x.shape)}")
     return count_nonzero(mask, stream=stream, device=device)
 
 

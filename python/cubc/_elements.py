@@ -12,7 +12,7 @@ import numpy as np
 
 from ._arithmetic import store
 from ._axes import items_of
-from ._calls import described
+from ._calls import described, unnamed
 from ._core import Array, Lazy, asarray, transform
 from ._indexing import check_indices, take
 from ._lazy import lazy
@@ -21,6 +21,7 @@ from ._selections import flatnonzero, select
 from ._strides import broadcast, contiguous, gathered, index_of, steps_of
 
 
+@unnamed
 def item_of(a: Array, index: Any) -> Any:
     """Return ``a[index]``."""
     keys = [_key(a, key) for key in (index if isinstance(index, tuple) else (index,))]
@@ -32,6 +33,7 @@ def item_of(a: Array, index: Any) -> Any:
     return _taken(a, keys)
 
 
+@unnamed
 def set_item(a: Array, index: Any, value: Any) -> None:
     """Do ``a[index] = value``."""
     keys = [_key(a, key) for key in (index if isinstance(index, tuple) else (index,))]

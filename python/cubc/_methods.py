@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _arithmetic, _indexing, _numpy, _reductions, _runs, _searching, _statistics
 from ._axes import axis_number
+from ._calls import unnamed
 from ._core import Array, Lazy, NoDeviceError, asarray
 from ._elements import items_in_turn, set_item
 from ._indexing import take
@@ -190,6 +191,7 @@ def _namespace(self: Any, /, *, api_version: str | None = None) -> Any:
     return array_api
 
 
+@unnamed
 def _to_device(self: Any, device: str, /, *, stream: Any = None) -> Array:
     """Return an array on another device; this one if it is there.
 

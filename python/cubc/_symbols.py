@@ -276,7 +276,8 @@ class Symbol:
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, /, *given: Any, **options: Any) -> Any:
         if method != "__call__" or options:
-            refuse(f"numpy.{ufunc.__name__}.{method} of one item: write the ufunc alone")
+            what = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
+            refuse(f"numpy.{what} of one item has no options: write the ufunc of the item alone")
         return compute(ufunc, *given)
 
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:

@@ -14,6 +14,7 @@ X = np.arange(12, dtype="i4")
 FOREIGN = np.zeros(12, "M8[s]")
 STRIDED = np.zeros(40)[::2]  # no place for results
 CPU = {"device": "cpu"}
+EXAMPLE = cubc.tuner.example_db()
 
 STATISTICS = ["mean", "var", "std", "count_nonzero"]
 STATISTICS += [name for name in cubc.__all__ if name.startswith("nan")]
@@ -290,3 +291,65 @@ def test_a_search_without_a_benchmark():
 def test_the_nearest_argument_is_named(call, sentence):
     with pytest.raises(TypeError, match=sentence):
         call()
+
+
+D = cubc.lazy("x + 1", x=X)
+UNIT = (2, 2, 2, 4)
+
+
+def unit():
+    return cubc.lattice.Gauge.unit(UNIT)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: cubc.reduce(X, "a + c", **CPU), cubc.CompileError, r"^reduce\(\): the expression"),
+        (lambda: cubc.sum(X, device="gpu"), cubc.NoDeviceError, r"^sum\(\): no device"),
+        (
+            lambda: cubc.max([], **CPU),
+            ValueError,
+            r"^max\(\): .*give an initial value \(initial=\)",
+        ),
+        (lambda: cubc.nanmax([], **CPU), ValueError, r"^nanmax\(\): no items has.*\(initial=\)"),
+        (lambda: cubc.sum(X, initial="a"), ValueError, r"^sum\(\): initial is 'a'"),
+        (lambda: cubc.reduce(X, np.sin), TypeError, r"numpy.sin is of 1 item, an operator is of 2"),
+        (lambda: cubc.lazy(3), TypeError, r"^lazy\(\): the expression is 3: expected a text"),
+        (lambda: cubc.count_if(X, 3), ValueError, r"^count_if\(\): a condition is an expression"),
+        (lambda: cubc.bind(3), TypeError, r"^bind\(\): 3 is no function"),
+        (lambda: cubc.use_policies("no.db"), FileNotFoundError, r"^use_policies\(\): there is no"),
+        (lambda: cubc.Kernel("no.cu"), FileNotFoundError, r"^Kernel\(\): there is no source no.cu"),
+        (lambda: cubc.asarray(X).astype("foo"), TypeError, r"^astype\(\): dtype cannot be 'foo'"),
+        (lambda: D.array(device="gpu"), cubc.NoDeviceError, r"^array\(\): no device"),
+        (lambda: cubc.asarray(X) + cubc.asarray(X[:3]), ValueError, "^the operands' shapes"),
+        (lambda: cubc.asarray(X).__setitem__(0, "a"), TypeError, "^operand 'value' has the dtype"),
+        (lambda: cubc.asarray(X).to_device("gpu"), cubc.NoDeviceError, "^no device"),
+        (
+            lambda: cubc.tuner.analyze("no.db"),
+            FileNotFoundError,
+            r"^analyze\(\): there is no store",
+        ),
+        (lambda: cubc.tuner.search("reduce.smu"), LookupError, r"^search\(\): .*did you mean"),
+        (lambda: cubc.tuner.verify("x.y", "ipt_1"), LookupError, r"^verify\(\): "),
+        (
+            lambda: cubc.tuner.analyze(EXAMPLE)[7],
+            IndexError,
+            r"no group \[7\], but \[0\] reduce.sum",
+        ),
+        (lambda: cubc.lattice.Wilson(unit(), kappa="a"), TypeError, r"^Wilson\(\): kappa is 'a'"),
+        (
+            lambda: cubc.lattice.Staggered(unit(), mass="a"),
+            TypeError,
+            r"^Staggered\(\): mass is 'a'",
+        ),
+        (lambda: cubc.lattice.point_source((2, 2), UNIT), ValueError, r"^point_source\(\): extent"),
+    ],
+)
+def test_what_was_called_is_named(call, error, words):
+    with pytest.raises(error, match=words):
+        call()
+
+
+def test_a_source_may_have_one_line():
+    """A path has no __global__."""
+    assert cubc.Kernel("__global__ void f(int* x) {}", block=1).name == "f"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from .._calls import named
+from .._calls import named, real
 from .._core import call
 from .._reductions import sum as sum_of
 from ._fields import extent_fields, precision_type
@@ -81,7 +81,7 @@ class WilsonClover(Wilson):
             temporal_gauge=temporal_gauge,
         )
         spatial, temporal = csw if isinstance(csw, tuple) else (csw, csw)
-        self.csw: tuple[float, float] = float(spatial), float(temporal)
+        self.csw: tuple[float, float] = real("csw", spatial), real("csw", temporal)
         # Results for the links, and for those of ranks of this process.
         self._kept: WeakKeyDictionary[Gauge, tuple[Any, dict[Any, Any]]] = WeakKeyDictionary()
 
@@ -282,7 +282,7 @@ class TwistedClover(WilsonClover):
             precision=precision,
             temporal_gauge=temporal_gauge,
         )
-        self.mu = float(mu)
+        self.mu = real("mu", mu)
 
     def _of(self) -> str:
         return f"{super()._of()}, mu={self.mu}"

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._calls import named, whole
+from .._calls import named, real, whole
 from .._core import asarray
 from ._fields import Spinors, extent_fields, is_half, outputs, precision_type
 from ._gauge import Gauge
@@ -89,9 +89,9 @@ class Mobius(Propagates, Operator):
         self._take_options(gauge, antiperiodic_t, theta, reconstruct, precision)
         if not 1 <= (sites := whole(type(self).__name__, "Ls", Ls)) <= MOST_LS:
             raise ValueError(f"Ls={Ls!r}: the fifth dimension has 1 to {MOST_LS} sites")
-        self.mass, self.M5 = float(mass), float(M5)
+        self.mass, self.M5 = real("mass", mass), real("M5", M5)
         self.Ls = self._inner = sites
-        self.b5, self.c5 = float(b5), float(c5)
+        self.b5, self.c5 = real("b5", b5), real("c5", c5)
         if not all(map(isfinite, (self.mass, self.M5, self.b5, self.c5))):
             raise ValueError(f"{self._of()}: expected finite numbers")
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .._calls import named
+from .._calls import named, real
 from .._core import asarray
 from ._gauge import Gauge
 from ._propagator import propagator_of, refuse, sources_of
@@ -75,7 +75,7 @@ class TwistedMass(Wilson):
             precision=precision,
             temporal_gauge=temporal_gauge,
         )
-        self.mu = float(mu)
+        self.mu = real("mu", mu)
 
     def _of(self) -> str:
         return f"{super()._of()}, mu={self.mu}"
@@ -161,8 +161,8 @@ class TwistedDoublet(Wilson):
             precision=precision,
             temporal_gauge=temporal_gauge,
         )
-        self.mu = float(mu)
-        self.epsilon = float(epsilon)
+        self.mu = real("mu", mu)
+        self.epsilon = real("epsilon", epsilon)
 
     def _of(self) -> str:
         return f"{super()._of()}, mu={self.mu}, epsilon={self.epsilon}"
