@@ -164,8 +164,8 @@ typedef struct field {
     uint16_t at;
     uint16_t type_at;  // of an array: where the type of its items goes
     uint16_t count_at; // of an array: where the number of its items goes
-    // Where an int goes: of an array with an item a row the bytes of a row; of a value whether it
-    // is in the device's memory.
+    // The place of an int: of an array with an item a row the bytes of a row; of a value 1 if it is
+    // in the device's memory, else 0.
     uint16_t row_at;
 } field;
 

@@ -1,5 +1,5 @@
-// Lazy inputs: their checks, their macros and their words among a kernel's arguments. What the
-// kernels make of these is in kernels/shared/input.h.
+// Lazy inputs: their checks, their macros and their words among a kernel's arguments. The
+// kernels read them by kernels/shared/input.h.
 #include "run/names.h"
 #include "run/problem.h"
 
@@ -26,7 +26,7 @@ static cubc_status count_items(extents e, const char *what, uint64_t *n)
     FAIL(CUBC_INVALID_ARGUMENT, "%s has a negative or an impossibly large extent", what);
 }
 
-// Which of the operands go along with axis d, a bit each; arrays of the result's shape do, and
+// Finds the operands that go along with axis d, a bit each: arrays of the result's shape do, and
 // those that are indexed do not.
 static cubc_status along_axis(const cubc_lazy *lazy, const operand *operands, int d, unsigned *out)
 {

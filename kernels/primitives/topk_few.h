@@ -1,6 +1,6 @@
 // Top-k of a short segment by a warp, for segmented_topk.cu.
 //
-// Each lane holds a few items. Of the lanes' lowest items the k-th is one that k items come up to,
+// Each lane holds a few items. At least k items come up to the k-th of the lanes' lowest items,
 // and where k is small not many more. If a warp has a lane for each of them, they are put in order
 // (warp_order.h), otherwise all items of the segment are. Either way there is no selection, which
 // would take more instructions.

@@ -30,7 +30,7 @@ def bind(function: Callable[..., Any], /, *args: Any, **options: Any) -> _core.B
     function
         A function of cubc that takes ``out=``, a `Kernel`, an operator of `cubc.lattice`, or a
         function of your own that makes several such calls; of several calls each follows the one
-        before. What it does besides, as in NumPy, is done once, and not repeated.
+        before. Its other work, as in NumPy, is done once, and not repeated.
     *args, **options
         Its arguments. Arrays have to be contiguous. They are kept alive.
 

@@ -1,6 +1,6 @@
 """Indices of device arrays: ``d[3]``, ``d[1:, ::2]``, ``d[mask]``, ``d[places]``, and iteration.
 
-What lies together is a part of the array that shares its memory; anything else is gathered on the
+Items that lie together are a part of the array that shares its memory; others are gathered on the
 device into a new array. No item goes to the host.
 """
 

@@ -1,6 +1,6 @@
 """Lazy inputs of the calls beyond reduce, scan, select, sort and transform: the same as of arrays.
 
-What is broadcast has rows of a multiple of every vector (48 columns), or not (31, 7).
+Broadcast arrays have rows of a multiple of every vector (48 columns), or not (31, 7).
 """
 
 import inputs

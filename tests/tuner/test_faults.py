@@ -1,8 +1,8 @@
 """Whatever happens to a search, nothing measured is lost, nothing stays behind, and it resumes.
 
 Searches are commands of their own here, which kills, signals and a failing disk meet in a given
-phase. What happens to the measuring process alone is in test_worker.py, what variants do in
-test_faulty_kernels.py, and damaged stores are in tests/c.
+phase. test_worker.py has what happens to the measuring process alone, test_faulty_kernels.py what
+variants do, and tests/c has damaged stores.
 """
 
 import errno

@@ -423,8 +423,8 @@ class Gauge:
         out : array, optional
             Array for the links, complex128.
 
-        On a `Grid` they are this rank's part. Of ranks of this process they are those of the whole
-        lattice, on the first one's device.
+        On a `Grid` they are this rank's part. A field over ranks of this process gives those of the
+        whole lattice, on the first one's device.
 
         Examples
         --------

@@ -145,15 +145,15 @@ def pion_correlator(s: Any, time: int = 0) -> np.ndarray:
     Parameters
     ----------
     s : array_like
-        Propagator, as `propagator` returns it. Of several sources, along axes before, the method of
-        the same name of operators takes it.
+        Propagator, as `propagator` returns it. The method of the same name of operators takes
+        those of several sources, along axes before.
     time : int
         Time slice of the source.
 
     Returns
     -------
     numpy.ndarray
-        Array of float64, one for each t. Of staggered quarks it is the Goldstone pion.
+        Array of float64, one for each t. Staggered quarks give the Goldstone pion.
 
     Raises
     ------

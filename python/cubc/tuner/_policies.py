@@ -22,8 +22,8 @@ def use_policies(paths: StorePaths) -> int:
     For each architecture, benchmark, compile-time and run-time workload the best variant with the
     verdict FASTER is taken. It runs in calls that are up to two octaves (a factor of 4) away on
     each run-time axis, such as the number of elements, and have the same shipped policy; of several
-    the nearest. What keys are like (``Distinct``, ...) is no axis of calls: a variant that was
-    found with such keys runs whatever a call's keys are. All other calls run what they did, and so
+    the nearest. Axes of keys (``Distinct``, ...) are none of calls: a variant that was found with
+    such keys runs whatever a call's keys are. All other calls run what they did, and so
     do those nearest to a workload where base stayed. A search at several workloads looks for
     variants that are good on average, and each workload gets the best of these: for the best
     variant of one workload, search there alone.
