@@ -6,7 +6,7 @@
 
 typedef enum reduction_shape {
     REDUCTION_WHOLE,    // all items to one
-    REDUCTION_SEGMENTS, // each row, or what lies between two offsets, to one
+    REDUCTION_SEGMENTS, // each row, or the items between two offsets, to one
     REDUCTION_COLUMNS   // along an axis that is not the last
 } reduction_shape;
 
