@@ -57,10 +57,10 @@ def name_function(error: Exception, function: str) -> None:
         return
     if isinstance(error, CompileError) and not error.log:  # no compiler: no fault of the call
         return
-    text = str(error.args[0])
-    if inner:
+    text = str(error.args[0]).removeprefix(f"{inner}(): ")
+    if inner and not isinstance(error, CompileError):  # that has the user's expression
         text = re.sub(rf"(?<!cubc\.)\b{inner}\b{_OBJECTS}", function, text)
-    named = re.search(rf"\b{function}\b{_OBJECTS}", text)
+    named = re.search(rf"\b{function}\b{_OBJECTS}", text) and not isinstance(error, CompileError)
     error.args = (text if named else f"{function}(): {text}",)
 
 

@@ -173,6 +173,14 @@ def test_an_error_of_a_call_within_another_names_the_outer_one_alone(name):
         CALLS[name](WRONG, **CPU)
 
 
+def test_an_expression_is_quoted_as_it_is():
+    """It may have an operand with the name of a function."""
+    with pytest.raises(
+        cubc.CompileError, match=r"^merge_sort\(\): the expression 'transform \+ y'"
+    ):
+        cubc.merge_sort(cubc.lazy("transform + y", transform=X), **CPU)
+
+
 def test_a_verb_is_no_function():
     """A message of `take`, which `repeat` calls, may say what to take."""
     error = ValueError("an axis, not None: take another")
@@ -309,7 +317,7 @@ def unit():
         (
             lambda: cubc.max([], **CPU),
             ValueError,
-            r"^max\(\): .*give an initial value \(initial=\)",
+            r"^max of no items .*value \(initial=\)",
         ),
         (lambda: cubc.nanmax([], **CPU), ValueError, r"^nanmax\(\): no items has.*\(initial=\)"),
         (lambda: cubc.sum(X, initial="a"), ValueError, r"^sum\(\): initial is 'a'"),
