@@ -290,6 +290,8 @@ def _of_device(a: Any) -> Any:
     """Return an array of a device, or such an operand of a lazy input; None for host memory."""
     if isinstance(a, Lazy):
         return next((x for x in a.operands.values() if _of_device(x) is not None), None)
+    if isinstance(a, Array):
+        return a
     return None if not hasattr(a, "shape") or hasattr(a, "__array_interface__") else a
 
 

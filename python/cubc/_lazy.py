@@ -77,7 +77,8 @@ def lazy(expression, /, *, dtype=None, size=None, **operands) -> Lazy:
 
             return expression_of(expression, operands, dtype, size)
         if not isinstance(expression, str):
-            raise TypeError(f"the expression is {expression!r:.80}: expected a text or a function")
+            given = type(expression).__name__
+            raise TypeError(f"the expression is of {given}: expected a str or a function")
         expression, operands, implied = merged(expression, operands)
         return Lazy(expression, operands, dtype, implied if size is None else size)
     except Exception as error:

@@ -167,7 +167,28 @@ def _length(self: Any) -> int:
 
 
 def _truth(self: Lazy) -> bool:
+    if self.size != 1:
+        raise ValueError(
+            f"{self.size} items are neither true nor false: ask cubc.any(x) or cubc.all(x)"
+        )
     return bool(_item(self))
+
+
+# Replacements of NumPy's methods that the array API's standard lacks.
+_INSTEAD = {"fill": "x[...] = value", "dot": "x @ y", "partition": "cubc.partition(x, kth)"}
+
+
+def _missing(self: Any, name: str) -> Any:
+    """Raise AttributeError for a name that is not there; for one of NumPy's say what to write."""
+    kind = type(self).__name__
+    if (property_of := getattr(type(self), name, None)) is not None:  # its error led here
+        return property_of.__get__(self)
+    if not name.startswith("_") and hasattr(np.ndarray, name):
+        of_standard = hasattr(_namespace(self), name)
+        other = f"cubc.array_api.{name}(x)" if of_standard else f"x.numpy().{name}, of a copy"
+        instead = _INSTEAD.get(name, other)
+        raise AttributeError(f"cubc.{kind} has no '{name}': write {instead}", name=name, obj=self)
+    raise AttributeError(f"'cubc.{kind}' object has no attribute '{name}'", name=name, obj=self)
 
 
 def _lazy_item_of(self: Lazy, index: Any) -> Any:
@@ -346,6 +367,7 @@ _OF_ARRAY = {
     "__repr__": _repr,
     "__format__": _format,
     "_repr_html_": _html,
+    "__getattr__": _missing,
     "__reduce__": _reduce,
     "__copy__": _copied,
     "__deepcopy__": _deep_copied,
@@ -353,6 +375,7 @@ _OF_ARRAY = {
     "__iter__": items_in_turn,
 }
 _OF_LAZY = {
+    "__getattr__": _missing,
     "device": property(_device_of, doc="Name of the device of the operands."),
     "T": property(lambda self: _turned(asarray(self)), doc="A copy with the axes reversed."),
     "mT": property(
