@@ -80,16 +80,16 @@ def use_policies(paths: StorePaths) -> int:
             f"{', '.join(sorted(stale))}: some measurements were skipped because they were taken "
             "with another version of the kernel; search again to renew them",
             RuntimeWarning,
-            stacklevel=2,
+            stacklevel=4,  # who called cubc.use_policies
         )
     if users:
         warnings.warn(
             f"{', '.join(sorted(users))}: kernels of one's own have no policy that cubc would use; "
             "cubc policy --header writes their constants",
             RuntimeWarning,
-            stacklevel=2,
+            stacklevel=4,  # who called cubc.use_policies
         )
-    warn_unconfirmed(current, by_workload=True)
+    warn_unconfirmed(current, by_workload=True, stacklevel=5)
     policies |= _of_calls(chosen.values())
     for one in policies.values():  # each is checked before the first is used
         _core.base(one.benchmark, one.ct, one.arch, one.rt)
