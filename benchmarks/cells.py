@@ -74,7 +74,7 @@ def commit():
 
 
 def origin(info, **peer):
-    """Where a cell comes from; `info` is cubc.device_info(), None where no device matters."""
+    """Return the origin of a cell; `info` is cubc.device_info(), None where no device matters."""
     where = {"device": info["model"]} if info else {}
     if info and info["kind"] == "cuda":
         where |= {"driver": info["driver"].split()[0], "cuda": info["runtime"]}

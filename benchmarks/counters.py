@@ -1,4 +1,4 @@
-"""Where the time of a primitive's kernels goes: counters of Nsight Compute, few of each kernel.
+"""Shows where the time of a primitive's kernels goes: counters of Nsight Compute, few a kernel.
 
     python benchmarks/counters.py [--names NAME ...] [--types TYPE ...] [--size 28] [--json]
 

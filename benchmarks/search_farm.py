@@ -1,4 +1,4 @@
-"""How busy a search keeps many GPUs: its real driver with devices that take measured times.
+"""Measures how busy a search keeps many GPUs: its real driver, devices of measured times.
 
     python benchmarks/search_farm.py TABLE [--devices N] [--seconds S] [--strategy NAME] [--json]
 

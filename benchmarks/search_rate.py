@@ -1,4 +1,4 @@
-"""How many variants a search of reduce.sum for F32 evaluates a minute, at all four sizes.
+"""Counts the variants that a search of reduce.sum for F32 evaluates a minute, at four sizes.
 
     python benchmarks/search_rate.py [--seconds S] [--device NAME] [--json]
 

@@ -1,4 +1,4 @@
-"""How good the strategies are, replayed on measured spaces: a table against random search.
+"""Measures how good the strategies are, replayed on measured spaces: a table against random search.
 
     python benchmarks/strategies.py TABLE... [--synthetic N] [--seeds N] [--ahead N]
         [--strategies NAME...] [--informed] [--warm] [--json]

@@ -5,9 +5,9 @@
 
 A trial takes rounds as a search does when it measures its best variants again: base is opened twice
 afresh and sampled by turns, and after the first rounds, and every few more, a verdict is asked for
-until it is decided. What is the same must be called SAME or UNDECIDED; with all times of one of the
-two divided by the planted factor it must be called FASTER. Nothing is drawn: every trial is
-measured. `verdict_errors.py` draws.
+until it is decided. A variant against itself must be called SAME or UNDECIDED; with all times of
+one of the two divided by the planted factor it must be called FASTER. Nothing is drawn: every trial
+is measured. `verdict_errors.py` draws.
 """
 
 import argparse

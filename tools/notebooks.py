@@ -2,8 +2,8 @@
 
 python tools/notebooks.py [NOTEBOOK ...]
 
-All by default, each in a folder of its own. What goes to standard error, such as progress, is left
-out. The metadata has a hash of the code that the outputs are of; a test compares it.
+All by default, each in a folder of its own. Standard error, such as progress, is left out. The
+metadata has a hash of the code that the outputs are of; a test compares it.
 """
 
 import hashlib

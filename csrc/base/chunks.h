@@ -1,6 +1,6 @@
-// Work on consecutive chunks of a field or a list, by as many threads as there are cores. What a
-// thread makes of its own chunks has a place of its own, so that no queue is needed between
-// threads.
+// Work on consecutive chunks of a field or a list, by as many threads as there are cores. A
+// thread puts what it makes of its chunks into a place of its own, so that no queue is needed
+// between threads.
 #ifndef CUBC_CHUNKS_H
 #define CUBC_CHUNKS_H
 

@@ -60,7 +60,7 @@ cubc_status stats_median(const float *samples, size_t n, double *out)
 }
 
 // The number of samples below the true median is binomial(n, 1/2): its standard deviation is
-// sqrt(n)/2 ranks. What a rank is worth in seconds is read off between the ranks that bound the
+// sqrt(n)/2 ranks. The seconds of a rank are read off between the ranks that bound the
 // median with 95 % confidence. On normal samples this is 0.95 to 1.2 times the true error from
 // n = 2 upwards; reading it off one standard deviation apart would be half as precise again.
 cubc_status stats_median_error(const float *samples, size_t n, double *out)

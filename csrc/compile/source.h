@@ -4,7 +4,7 @@
 
 #include "base/base.h"
 
-// Where the kernel files are: in the folder beside the library, or in CUBC_KERNELS. A file is
+// Finds the kernel files: in the folder beside the library, or in CUBC_KERNELS. A file is
 // known by its bare name, whichever of the subfolders it is in.
 cubc_status source_folder(char *out, size_t size);
 

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-// A sum of what several arrays give loads them all: it has a benchmark, and so policies, of its
-// own, under the name of BabelStream's kernel.
+// A sum of an expression of several arrays loads all of them, and so has a benchmark and policies
+// of its own: dot, as BabelStream calls it.
 static bool is_dot(const problem *p)
 {
     int arrays = 0;

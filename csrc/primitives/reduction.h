@@ -6,7 +6,7 @@
 
 typedef enum reduction_shape {
     REDUCTION_WHOLE,    // all items to one
-    REDUCTION_SEGMENTS, // each row, or what lies between two offsets, to one
+    REDUCTION_SEGMENTS, // each row, or the items between two offsets, to one
     REDUCTION_COLUMNS   // along an axis that is not the last
 } reduction_shape;
 
@@ -26,8 +26,8 @@ typedef struct reduction {
     bool deterministic; // the caller wants it, and the order of the operands shows
 } reduction;
 
-// The common part of a reduction's problem: arrays, operator, and all checks of them. What is left
-// to a descriptor is its benchmark and what else its code depends on.
+// The common part of a reduction's problem: arrays, operator, and all checks of them. A
+// descriptor adds its benchmark and what else its code depends on.
 cubc_status reduction_operands(const reduction *r, const algorithm *a, problem *out);
 
 // Lanes (log2) of a team that reduces a row or segment of so many vectors, of which a lane loads

@@ -1,7 +1,7 @@
 // The way of a reduction, a scan or a reduction by key: from its public call to the algorithm that
 // computes it. A reader starts here; each descriptor knows its own algorithm alone.
 //
-//     call                    algorithm                           in the order of the operands
+//     call                    algorithm                           if it is to be deterministic
 //     cubc_reduce             reduce                              deterministic_reduce
 //     cubc_segmented_reduce   segmented_reduce                    deterministic_reduce
 //       of one size           row_reduce                          deterministic_reduce

@@ -282,7 +282,7 @@ static uint64_t most_of_a_bin(const problem *p, const instance *i, uint64_t digi
 }
 
 // A launch that clears, one that counts, two that split the items and sort the bins, and one for
-// each digit. Which of them do anything is found on the device.
+// each digit. The device finds which of them do anything.
 static cubc_status plan_passes(const problem *p, const instance *i, memory in, memory done,
                                uint64_t digits, plan *out)
 {

@@ -105,6 +105,13 @@ PyObject *py_array_host_index(PyObject *self)
 
 int py_array_host_bool(PyObject *self)
 {
+    const uint64_t n = ((py_array *)self)->n;
+    if (n != 1) {
+        PyErr_Format(PyExc_ValueError,
+                     "%llu items are neither true nor false: ask cubc.any(x) or cubc.all(x)",
+                     (unsigned long long)n);
+        return -1;
+    }
     PyObject *item = py_array_host_item(self, NULL);
     int truth = item ? PyObject_IsTrue(item) : -1;
     Py_XDECREF(item);

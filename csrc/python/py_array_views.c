@@ -1,6 +1,7 @@
 // Arrays made of a cubc.Array: slices and shapes, which share its memory, and copies.
 #include "python/py_array_methods.h"
 
+#include "python/py_call.h"
 #include "python/py_types.h"
 
 #include <string.h>
@@ -58,7 +59,7 @@ static PyObject *converted(PyObject *self, PyObject *dtype)
 
 PyObject *py_array_views_astype(PyObject *self, PyObject *dtype)
 {
-    return converted(self, dtype);
+    return py_call_named(converted(self, dtype), "transform", "astype");
 }
 
 PyObject *py_array_views_copy(PyObject *self, PyObject *unused)

@@ -306,8 +306,9 @@ PyObject *py_call_named(PyObject *value, const char *algorithm, const char *func
     PyErr_NormalizeException(&type, &error, &trace);
     if (trace) (void)PyException_SetTraceback(error, trace); // says if the user's code raised it
     PyObject *name = PyUnicode_FromString(algorithm), *module = NULL, *done = NULL;
-    if (name && PyObject_SetAttrString(error, "cubc_function", name) == 0 && function &&
-        (module = PyImport_ImportModule("cubc._calls")))
+    bool ready = name && (PyObject_HasAttrString(error, "cubc_function") ||
+                          PyObject_SetAttrString(error, "cubc_function", name) == 0);
+    if (ready && function && (module = PyImport_ImportModule("cubc._calls")))
         done = PyObject_CallMethod(module, "name_function", "Os", error, function);
     Py_XDECREF(done);
     Py_XDECREF(module);

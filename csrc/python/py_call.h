@@ -52,9 +52,10 @@ bool py_has_notes(void);
 cubc_status py_say_notes(void);
 // The output as it is, or a NumPy scalar for a single number without out=.
 PyObject *py_call_result(py_call *c, int k, bool scalar);
-// Passes a result on. For NULL the error gets the attribute `cubc_function`, an algorithm's name
-// that cubc._calls.name_function replaces; here already by a public function's, unless that is
-// NULL.
+// Returns the value. With NULL comes an error: it gets the attribute `cubc_function`, the
+// algorithm's name, unless a call within this one has left its own. cubc._calls.name_function
+// replaces that name in the message by the public function's, which is NULL if a caller in Python
+// does it.
 PyObject *py_call_named(PyObject *value, const char *algorithm, const char *function);
 bool py_call_same_shape(const py_view *v, int ndim, const Py_ssize_t *shape);
 

@@ -6,37 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct DLDevice {
-    int32_t device_type, device_id;
-} DLDevice;
-typedef struct DLDataType {
-    uint8_t code, bits;
-    uint16_t lanes;
-} DLDataType;
-typedef struct DLTensor {
-    void *data;
-    DLDevice device;
-    int32_t ndim;
-    DLDataType dtype;
-    int64_t *shape, *strides;
-    uint64_t byte_offset;
-} DLTensor;
-typedef struct DLManagedTensor {
-    DLTensor dl_tensor;
-    void *manager_ctx;
-    void (*deleter)(struct DLManagedTensor *self);
-} DLManagedTensor;
-
-typedef struct DLManagedTensorVersioned {
-    struct {
-        uint32_t major, minor;
-    } version;
-    void *manager_ctx;
-    void (*deleter)(struct DLManagedTensorVersioned *self);
-    uint64_t flags;
-    DLTensor dl_tensor;
-} DLManagedTensorVersioned;
-
 enum { DL_MAJOR = 1, DL_READ_ONLY = 1 }; // the flag is bit 0
 enum { DL_CPU = 1, DL_CUDA = 2, DL_CUDA_HOST = 3, DL_CUDA_MANAGED = 13 };
 enum { DL_INT = 0, DL_UINT = 1, DL_FLOAT = 2, DL_BFLOAT = 4, DL_COMPLEX = 5, DL_BOOL = 6 };
@@ -69,7 +38,7 @@ typedef struct exported {
     DLManagedTensor managed; // one of the two is given away
     DLManagedTensorVersioned versioned;
     PyObject *array;
-    int64_t shape[VIEW_DIMENSIONS];
+    int64_t shape[VIEW_DIMENSIONS], strides[VIEW_DIMENSIONS];
 } exported;
 
 static void release_exported(exported *e)
@@ -99,19 +68,28 @@ static void delete_capsule(PyObject *capsule)
         delete_versioned(PyCapsule_GetPointer(capsule, "dltensor_versioned"));
 }
 
-PyObject *py_dlpack_export(py_array *array, bool versioned)
+static exported *export_array(py_array *array)
 {
     exported *e = mem_zalloc(1, sizeof *e);
-    if (!e) return py_raise(CUBC_NO_MEMORY);
+    if (!e) {
+        py_raise(CUBC_NO_MEMORY);
+        return NULL;
+    }
     const char *colon = strchr(array->device->info.name, ':');
-    for (int d = 0; d < array->ndim; d++) e->shape[d] = array->shape[d];
+    int64_t step = 1;
+    for (int d = array->ndim - 1; d >= 0; d--) {
+        e->shape[d] = array->shape[d];
+        e->strides[d] = step;
+        step *= array->shape[d];
+    }
     e->array = Py_NewRef((PyObject *)array);
     e->managed = (DLManagedTensor){
         .dl_tensor = {.data = array->data,
                       .device = {colon ? DL_CUDA : DL_CPU, colon ? atoi(colon + 1) : 0},
                       .ndim = array->ndim,
                       .dtype = type_to_dl(array->type),
-                      .shape = e->shape},
+                      .shape = e->shape,
+                      .strides = e->strides},
         .manager_ctx = e,
         .deleter = delete_exported};
     e->versioned = (DLManagedTensorVersioned){.version = {DL_MAJOR, 0},
@@ -119,11 +97,29 @@ PyObject *py_dlpack_export(py_array *array, bool versioned)
                                               .deleter = delete_versioned,
                                               .flags = array->read_only ? DL_READ_ONLY : 0,
                                               .dl_tensor = e->managed.dl_tensor};
+    return e;
+}
+
+PyObject *py_dlpack_export(py_array *array, bool versioned)
+{
+    exported *e = export_array(array);
+    if (!e) return NULL;
     PyObject *capsule = versioned
                             ? PyCapsule_New(&e->versioned, "dltensor_versioned", delete_capsule)
                             : PyCapsule_New(&e->managed, "dltensor", delete_capsule);
     if (!capsule) release_exported(e);
     return capsule;
+}
+
+DLManagedTensorVersioned *py_dlpack_managed(py_array *array)
+{
+    if (type_table[array->type].kind == KIND_STRUCT) {
+        PyErr_SetString(PyExc_BufferError, "DLPack has no structs: take the array by "
+                                           "__cuda_array_interface__, or a.numpy()");
+        return NULL;
+    }
+    exported *e = export_array(array);
+    return e ? &e->versioned : NULL;
 }
 
 // ---- import -------------------------------------------------------------------------------------
@@ -258,4 +254,57 @@ int py_dlpack_import(PyObject *object, const char *what, bool writable, void *st
     out->stream = stream;
     out->has_stream = true;
     return fill_view(tensor, what, writable, out) < 0 ? -1 : 1;
+}
+
+// ---- arrays of tensors
+// ----------------------------------------------------------------------------
+static cubc_status open_named(DLDevice device, cubc_device **out)
+{
+    if (device.device_type == DL_CPU) return py_device_open("cpu", out);
+    if (device.device_type == DL_CUDA) return py_device_cuda(device.device_id, out);
+    FAIL(CUBC_INVALID_ARGUMENT, "DLPack's device type %d is none of cubc's",
+         (int)device.device_type);
+}
+
+PyObject *py_dlpack_empty(const DLTensor *prototype)
+{
+    Py_ssize_t shape[VIEW_DIMENSIONS];
+    cubc_device *device;
+    cubc_type type;
+    if (type_from_dl(prototype->dtype, &type) < 0 || prototype->ndim < 0 ||
+        prototype->ndim > VIEW_DIMENSIONS) {
+        PyErr_Format(PyExc_TypeError,
+                     "cubc.Array has no items of DLPack's type (%d, %d bits), or "
+                     "not %d dimensions",
+                     prototype->dtype.code, prototype->dtype.bits, (int)prototype->ndim);
+        return NULL;
+    }
+    for (int d = 0; d < prototype->ndim; d++) shape[d] = (Py_ssize_t)prototype->shape[d];
+    cubc_status st = open_named(prototype->device, &device);
+    if (st) return py_raise(st);
+    PyObject *array = py_array_new(device, type, prototype->ndim, shape, NULL);
+    device_release(device);
+    return array;
+}
+
+PyObject *py_dlpack_wrap(DLManagedTensorVersioned *managed)
+{
+    static const char what[] = "the tensor";
+    py_view view = {0};
+    PyObject *array = NULL;
+    cubc_status st = CUBC_OK;
+    PyObject *capsule = PyCapsule_New(managed, "dltensor_versioned", NULL);
+    if (!capsule) {
+        if (managed->deleter) managed->deleter(managed);
+        return NULL;
+    }
+    const DLTensor *tensor = take_tensor(capsule, what, &view.read_only);
+    if (tensor && fill_view(tensor, what, true, &view) == 0) {
+        // Memory of the host is that of the device "cpu".
+        if (!view.device) st = py_device_open("cpu", &view.device);
+        array = st ? py_raise(st) : py_array_wrap(&view, capsule);
+    }
+    if (view.device) device_release(view.device);
+    Py_DECREF(capsule);
+    return array;
 }

@@ -1,8 +1,8 @@
 // The texts of help() on the primitives and on arrays.
 //
-// That of a call begins with it, which is written here alone: inspect.signature reads it,
-// py_arguments takes the names of its parameters from it, and tools/stub.py writes it into
-// _core.pyi. "--" ends that line.
+// The text of a call begins with its signature, which is written here alone: inspect.signature
+// reads it, py_arguments takes the names of the parameters from it, and tools/stub.py writes it
+// into _core.pyi. "--" ends that line.
 #ifndef CUBC_PY_DOCS_H
 #define CUBC_PY_DOCS_H
 

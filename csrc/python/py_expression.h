@@ -12,7 +12,7 @@ typedef struct py_expression_options {
     bool unsafe;        // casting="unsafe": floats may become the integers of out
 } py_expression_options;
 
-// An expression of operands, a dict, as an input. What there is to release is in the view, also
+// An expression of operands, a dict, as an input. The view has what is to be released, also
 // after a failure; the texts are borrowed. -1 with an exception set.
 int py_expression_get(const char *expression, PyObject *operands,
                       const py_expression_options *options, py_view *out);

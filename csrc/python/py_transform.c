@@ -121,8 +121,14 @@ static int take_arguments(transform_arguments *m, PyObject *args, PyObject *keyw
     PyObject *name_object, *value;
     Py_ssize_t at = 0;
     bool any_lazy = false;
-    if (!PyArg_ParseTuple(args, "O:transform", &m->expression)) return -1;
-    Py_INCREF(m->expression);
+    if (PyTuple_Size(args) != 1) {
+        PyErr_Format(PyExc_TypeError,
+                     "transform() takes one argument by place, its expression, and %zd were given: "
+                     "name the operands, as in transform('x + y', x=x, y=y)",
+                     PyTuple_Size(args));
+        return -1;
+    }
+    m->expression = Py_NewRef(PyTuple_GetItem(args, 0));
     m->operands = PyDict_New();
     if (!m->operands) return -1;
     while (keywords && PyDict_Next(keywords, &at, &name_object, &value)) {
@@ -349,7 +355,8 @@ static PyObject *lazy_new(PyTypeObject *cls, PyObject *args, PyObject *keywords)
 
 static PyObject *lazy_array(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    return PyArg_ParseTuple(args, ":array") ? py_lazy_array(self, keywords) : NULL;
+    if (!PyArg_ParseTuple(args, ":array")) return NULL;
+    return py_call_named(py_lazy_array(self, keywords), "transform", "array");
 }
 
 // NumPy's protocol: for calls that know nothing of lazy inputs.

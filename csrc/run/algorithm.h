@@ -36,8 +36,8 @@ enum {
 typedef struct algorithm algorithm;
 
 // ---- problems ---------------------------------------------------------------------------------
-// An array that a problem reads or writes, or a scalar that it takes. Where it is and how long is
-// the run-time part; the rest belongs to the compile-time workload.
+// An array that a problem reads or writes, or a scalar that it takes. Its address and its length
+// are the run-time part; the rest belongs to the compile-time workload.
 typedef struct operand {
     const char *name; // in an expression, or by which its descriptor finds it, borrowed; else NULL
     void *data;       // an input's is only read
@@ -48,7 +48,7 @@ typedef struct operand {
     uint8_t axes;     // of an operand of a lazy input: those it has, bit 0 the last; see input.h
     bool scalar;      // one value in host memory
     bool table;       // the expression indexes it, as in table[k]
-    bool sorted;      // an input of a benchmark is
+    bool sorted;      // of a benchmark's input: its items are in order
 } operand;
 
 // An input that is an expression of operands, evaluated where a kernel reads it.
@@ -57,7 +57,7 @@ typedef struct lazy_input {
     uint8_t first, count;       // of the problem's operands
     uint8_t rank;               // axes of its index: 1 where no operand is broadcast
     bool rows;                  // the last axis is a multiple of every vector
-    bool bounds;                // it is offsets of segments, by which policies do not go
+    bool bounds;                // it is offsets of segments, which choose no policy
     uint64_t extents[MAX_AXES]; // the last axis first; the run-time part
 } lazy_input;
 
@@ -83,11 +83,12 @@ typedef struct problem {
     bool aligned;        // all arrays of more than one item start on 16 bytes
     bool in_place;       // an output is an input: no read-only loads
     bool init_in_memory; // the initial value is in the device's memory
-    unsigned char
-        traits[96]; // further properties that the code depends on: the algorithm's own struct
-    const char *texts[MAX_TEXTS]; // the same as texts, borrowed; NULL: none of that kind
-    uint8_t text_count;           // up to the last kind
-    char benchmark[40];           // the benchmark that stands for this problem: "reduce.sum"
+    // Further properties that the code depends on: the algorithm's own struct, and texts, borrowed,
+    // each kind of which has its place; NULL: none of that kind.
+    unsigned char traits[96];
+    const char *texts[MAX_TEXTS];
+    uint8_t text_count; // up to the last kind
+    char benchmark[40]; // the benchmark that stands for this problem: "reduce.sum"
 
     // Run-time workload.
     uint64_t n;      // items that the algorithm goes through
@@ -164,8 +165,8 @@ typedef struct field {
     uint16_t at;
     uint16_t type_at;  // of an array: where the type of its items goes
     uint16_t count_at; // of an array: where the number of its items goes
-    // Where an int goes: of an array with an item a row the bytes of a row; of a value whether it
-    // is in the device's memory.
+    // The place of an int: of an array with an item a row the bytes of a row; of a value 1 if it is
+    // in the device's memory, else 0.
     uint16_t row_at;
 } field;
 
@@ -218,18 +219,18 @@ struct algorithm {
     const field *fields; // of cubc_<name>_params; none where a binding has glue of its own
     int field_count;
     int keys; // 1 + the input whose keys' number and order make calls differ (run/keys.h); 0: none
-    const char *keyed;   // the benchmark alone whose calls have keys; NULL: all
-    bool keys_fill_type; // a benchmark's are of the type's whole range, whatever a call's
+    const char *keyed;   // the only benchmark whose calls have keys; NULL: all have them
+    bool keys_fill_type; // a benchmark's keys are of the type's whole range, unlike a call's
     const void *details; // a table of the descriptor's own, for functions that several share
 
-    // A benchmark's problem: that of its call, with types and sizes. at: a value of each axis, 0 of
-    // those that the benchmark has not.
+    // Makes a benchmark's problem: that of its call, with types and sizes. at: a value of each
+    // axis, 0 where the benchmark lacks the axis.
     cubc_status (*workload)(const benchmark *b, cubc_type type, const uint64_t *at, problem *out);
-    // A call's value on each axis; NULL: the number of items is that of the one.
+    // Finds a call's value on each axis; NULL: there is one axis, the number of items.
     void (*place)(const problem *p, uint64_t *place);
     // The compile-time workload as macros, in front of the source.
     void (*define)(const problem *p, text *out);
-    // Why a variant makes no sense on this kind of device, or NULL; says so without compiling.
+    // Returns why a variant makes no sense on this kind of device, or NULL, without compiling.
     const char *(*invalid)(const problem *p, const char *kind, const space *s, const variant *v);
     // out comes with all counts 0.
     cubc_status (*plan)(const problem *p, const instance *i, plan *out);

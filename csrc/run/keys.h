@@ -21,8 +21,8 @@ bool keys_are_of(const algorithm *a, const char *benchmark); // its calls have k
 keys_place keys_of(const problem *p);
 // Copies 4096 of them, or all, in up to 16 pieces, after what is on the stream, and waits for it.
 // out: the number of distinct ones; of integers the bits in which they differ, else 0; the mean
-// length of runs of equal ones; 100 if they are in order, 0 if they are in none. What is above 16
-// is rounded to a power of two.
+// length of runs of equal ones; 100 if they are in order, 0 if they are in none. Numbers above
+// 16 are rounded to a power of two.
 cubc_status keys_sketch(cubc_device *device, const keys_place *keys, void *stream,
                         uint64_t out[KEY_AXES]);
 

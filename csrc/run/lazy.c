@@ -1,5 +1,5 @@
-// Lazy inputs: their checks, their macros and their words among a kernel's arguments. What the
-// kernels make of these is in kernels/shared/input.h.
+// Lazy inputs: their checks, their macros and their words among a kernel's arguments. The
+// kernels read them by kernels/shared/input.h.
 #include "run/names.h"
 #include "run/problem.h"
 
@@ -26,7 +26,7 @@ static cubc_status count_items(extents e, const char *what, uint64_t *n)
     FAIL(CUBC_INVALID_ARGUMENT, "%s has a negative or an impossibly large extent", what);
 }
 
-// Which of the operands go along with axis d, a bit each; arrays of the result's shape do, and
+// Finds the operands that go along with axis d, a bit each: arrays of the result's shape do, and
 // those that are indexed do not.
 static cubc_status along_axis(const cubc_lazy *lazy, const operand *operands, int d, unsigned *out)
 {
@@ -79,16 +79,17 @@ static cubc_status merge_axes(const cubc_lazy *lazy, const operand *operands, ui
 static cubc_status check_name(const cubc_lazy *lazy, int k)
 {
     const char *name = lazy->operands[k].name;
-    if (!name || !name_valid(name) || strcmp(name, "i") == 0)
+    if (!name || !name_valid(name))
         FAIL(CUBC_INVALID_ARGUMENT,
-             "'%.40s' cannot name an operand: take an identifier of at most 31 letters, and not i, "
-             "which is the index",
+             "'%.40s' cannot name an operand: expected an identifier of at most 31 letters",
              name ? name : "");
+    if (strcmp(name, "i") == 0)
+        FAIL(CUBC_INVALID_ARGUMENT, "'i' cannot name an operand: it is the index of an item; call "
+                                    "the operand k, as in table[k]");
     if (name_reserved(name))
-        FAIL(
-            CUBC_INVALID_ARGUMENT,
-            "'%s' cannot name an operand: it is a word of C++ or of the kernels; take another name",
-            name);
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "'%s' cannot name an operand: it is a word of C++ or of the kernels; give it another",
+             name);
     for (int j = 0; j < k; j++)
         if (strcmp(lazy->operands[j].name, name) == 0)
             FAIL(CUBC_INVALID_ARGUMENT, "two operands are called '%s'", name);

@@ -33,7 +33,7 @@ cubc_status problem_take_equal(problem *p, const char *equal);
 void problem_define_equal(const problem *p, text *out);
 // The benchmark that stands for the problem: family, such as "reduce.", and name.
 void problem_set_benchmark(problem *p, const char *family, const char *name);
-// Has products and sums rounded each: see device_source_rounds.
+// Has each product and each sum rounded by itself: see device_source_rounds.
 void problem_define_rounding(text *out);
 // Items of a tile of kernels/grid/deterministic.h, by their bytes.
 uint64_t problem_deterministic_tile(uint64_t bytes);
@@ -59,7 +59,7 @@ cubc_status problem_offsets(problem *p, const char *what, const void *data, uint
                             cubc_type type);
 // The type of what problem_lazy_input will add.
 cubc_type problem_input_type(const void *data, cubc_type type);
-// Checks an array that is part of something else.
+// Checks an array, and puts it where it belongs: an operand of a lazy input is none of p's inputs.
 cubc_status problem_array(problem *p, operand *to, const char *what, const void *data, uint64_t n,
                           cubc_type type);
 cubc_status problem_output(problem *p, const char *what, void *data, uint64_t n, cubc_type type);
@@ -75,18 +75,19 @@ cubc_status problem_indices(const char *what, uint64_t n, int bytes);
 // Fails with CUBC_INVALID_ARGUMENT unless a call's arrays lie apart from its workspace.
 cubc_status problem_apart(const problem *p, const void *memory, size_t bytes);
 // Checks all arrays that were added: an output lies apart from every other array, or it is an input
-// with items of the same size; which one, of several, the algorithm says.
+// with items of the same size: any of them, or one of as many items.
 typedef enum in_place { ANY_INPUT, INPUT_OF_SAME_NUMBER } in_place;
 cubc_status problem_overlap(problem *p, in_place allowed);
-// The memory that input k is made of.
+// The bytes that are read for input k: those of its operands if it is lazy.
 double problem_input_bytes(const problem *p, int k);
 // The bytes of all arrays: the traffic of a kernel that reads or writes each once.
 double problem_array_bytes(const problem *p);
-// For kernels/shared/input.h. The macros of input k, with that prefix ("TUNE_IN"). In both k is -1
-// for an input that there is not: it is a pointer then, and NULL.
+// Defines the macros of input k for kernels/shared/input.h, with a prefix such as "TUNE_IN". k is
+// -1 for an input that a call lacks, here and in problem_place_input: the kernel has a NULL
+// pointer.
 void problem_define_input(const problem *p, int k, const char *prefix, text *out);
-// For kernels/shared/segments.h: the macros of input k, the offsets; -1 where segments have one
-// size.
+// Defines the macros of input k, the offsets, for kernels/shared/segments.h; k is -1 if segments
+// have one size.
 void problem_define_offsets(const problem *p, int k, text *out);
 // Replaces argument `at`, the pointer of input k if that is plain, by what stands for the input. Of
 // several inputs the one that comes last in the arguments is placed first.

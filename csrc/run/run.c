@@ -7,7 +7,7 @@
 #include "run/recorded_calls.h"
 #include "run/table.h"
 
-// The scratch of storage that the caller provides follows the messages.
+// A caller's workspace begins with the messages between blocks; the scratch follows.
 enum { SCRATCH_ALIGNMENT = 256 };
 
 static size_t scratch_offset(const plan *pl)

@@ -319,8 +319,8 @@ static cubc_status open_current(table *t, const problem *p, uint64_t hash, bool 
 
 // ---- finding ------------------------------------------------------------------------------------
 // The table's lock is held for lookups only: opening compiles, and calls whose variants are there
-// already must not wait for that. What is being opened is listed, so that another thread that
-// needs the same waits for it instead of compiling it a second time.
+// already must not wait for that. Variants that are being opened are listed, so that another thread
+// that needs the same waits for it instead of compiling it a second time.
 struct opening { // on the stack of the thread that opens
     const problem *key;
     uint64_t hash;

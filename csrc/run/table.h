@@ -21,11 +21,11 @@ cubc_status table_find(table *t, const problem *p, void *stream, instance **out)
 // True if table_find would find it without compiling or tuning.
 bool table_has(table *t, const problem *p);
 
-// Asked before a workload is first opened on a device in this process, so that it may be tuned: its
-// policy is looked up afterwards. Called without a lock, in the thread of the call, which waits, as
-// others do that need the same; never while the stream is being captured. What it returns ends the
-// call unless it is CUBC_OK. *settled is true; false: it is to be asked again at the next call, and
-// not only when policies have changed. NULL: tuning is off.
+// Tunes a workload before it is first opened on a device in this process: its policy is looked up
+// afterwards. Called without a lock, in the thread of the call, which waits, as others do that need
+// the same; never while the stream is being captured. A status other than CUBC_OK ends the call.
+// *settled comes as true; false has the tuner called again at the next call, and not only when
+// policies have changed. NULL: tuning is off.
 typedef cubc_status (*table_tuner)(const cubc_device *device, const problem *p, bool *settled);
 void table_set_tuner(table_tuner tuner);
 

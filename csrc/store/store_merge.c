@@ -1,8 +1,8 @@
 // The rows of one store into another: see store.h.
 //
 // Rows are read one by one as all rows are, checked and bounded, and added under the numbers that
-// their device, environment and benchmark have in the other store. What a row does not hold of its
-// device is looked up in the table of devices, which is read first.
+// their device, environment and benchmark have in the other store. The table
+// of devices, which is read first, has what a row does not hold of its device.
 #define _POSIX_C_SOURCE 200809L
 #include "store/store_private.h"
 

@@ -214,7 +214,7 @@ static const char *const statements[STATEMENTS] = {
     [ADD_BENCHMARK] =
         "INSERT INTO benchmark (name, axes) VALUES (?1, ?2) ON CONFLICT (name, axes) DO NOTHING",
     [FIND_BENCHMARK] = "SELECT id FROM benchmark WHERE name = ?1 AND axes = ?2",
-    // That a variant was not worth a measurement may be measured after all.
+    // A variant that was not worth a measurement may be measured after all.
     [ADD] = PUT_WHERE("status IN ('lost', 'pruned') AND excluded.status NOT IN ('lost', 'pruned')"),
     [PUT_CALLS] = PUT_WHERE("status = 'recorded' AND excluded.status = 'recorded'"),
     [FIND] = "SELECT id FROM measurement WHERE"

@@ -1,5 +1,5 @@
 // % of an expression, of floats as well: the core writes `a % b` as `a *cubc_modulus* b`, which C++
-// reads in the same order. Of integers it is the operator itself.
+// reads in the same order. For integers it is the operator itself.
 #pragma once
 #include "types.h"
 

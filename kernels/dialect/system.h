@@ -1,6 +1,6 @@
 // The dialect's words between devices and processes: memory that another GPU or another process
-// reads and writes while a kernel runs, and time. What is published with store_release_system is
-// seen, with all that was stored before it, by whoever reads it with load_acquire_system.
+// reads and writes while a kernel runs, and time. A reader by load_acquire_system sees
+// what was published with store_release_system, and all that was stored before it.
 #pragma once
 #include "simt.h"
 

@@ -252,8 +252,8 @@ FUNCTION void take_matrices(const block_matrices& m, block_update_shared& s)
 }
 
 // Takes the step at a word, and leaves the vectors whose products are summed in shared memory.
-// Where the matrices are is hidden from the compiler, which would keep them in registers from word
-// to word.
+// The compiler does not see where the matrices are: it would keep them in registers from word to
+// word.
 FUNCTION void take_step(const block_update_args& a, const block_place& at, u32 in_turn,
                         block_update_shared& s)
 {

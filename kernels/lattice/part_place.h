@@ -1,4 +1,4 @@
-// Where a rank's part is in the whole lattice, so that random numbers are those of a site there.
+// Place of a rank's part in the whole lattice, so that random numbers are those of a site there.
 #pragma once
 #include "lattice.h"
 

@@ -131,7 +131,7 @@ FUNCTION complex_t cofactors(const matrix& m, matrix& out)
 // iteration, N. J. Higham, "Computing the polar decomposition - with applications" (1986): the mean
 // of a matrix and of the adjoint of its inverse, scaled so that both have one norm. It squares
 // the distance at each step and needs no eigenvalues, so that matrices that are nearly singular
-// take no other way. Of a singular matrix several are as near: a share of the identity that
+// take no other way. Several are as near to a singular matrix: a share of the identity that
 // rounding would hide picks one.
 FUNCTION matrix nearest_unitary(const matrix& m)
 {

@@ -3,7 +3,7 @@
 // A team, of lanes or a block, takes its segment by its two offsets. One that is too long is left
 // to a second launch, in which each warp reduces a chunk. The warp that is the last of GROUP
 // neighbouring chunks combines their sums, and the warp that is the last of a segment's groups
-// combines those of the groups. Which sums are combined, and in what order, depends on the
+// combines those of the groups. The sums that are combined, and their order, depend on the
 // segment's length alone, so that a result is the same from run to run.
 #pragma once
 

@@ -13,8 +13,8 @@
 // so that one round is mostly enough for these too.
 //
 // The ranges follow the span, not the bits of the keys: two rounds are mostly enough whatever the
-// type is. What a warp executes decides how long it takes, not the bytes: the fewer instructions
-// the better.
+// type is. The instructions of a warp decide how long it takes, not the bytes: the fewer the
+// better.
 //     TUNE_POOL, TUNE_SMALL_POOL   keys of a block; small are those of more than 4 bytes where a
 //                                  block has less than TUNE_POOL_BYTES of shared memory
 //     TUNE_MOST, TUNE_CROWD        most keys to select; most of a range that is not cut further

@@ -1,4 +1,4 @@
-// Which items belong to one run, from the workload's macros:
+// Tells which items belong to one run, by the workload's macros:
 //     TUNE_EQUAL   an expression of an item b and of the item a before it: true if b continues the
 //                  run of a. Absent: b == a.
 // Each pair is asked about by itself. The expression may be true for a and b, and for b and c, and

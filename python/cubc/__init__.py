@@ -20,6 +20,7 @@ from ._autotune import autotune
 from ._autotune import from_variable as _tune_by_variable
 from ._bind import bind
 from ._bundle import use_bundle
+from ._calls import named as _named
 from ._comparing import array_equal, count_if, is_sorted, mismatch
 from ._copies import copy_batch
 from ._core import (
@@ -219,6 +220,7 @@ __all__ = [
 _install_methods()
 
 
+@_named
 def use_policies(*stores):
     """Apply the policies of stores: the next calls run the variants that were found FASTER.
 

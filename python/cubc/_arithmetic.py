@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import _reductions
-from ._calls import described
+from ._calls import described, unnamed
 from ._complex_texts import COMPLEX
 from ._core import Array, Lazy, asarray, transform
 from ._lazy import dialect, indexed, is_same, lazy
@@ -144,6 +144,7 @@ def _operand(x: Any) -> Any:
     return None
 
 
+@unnamed
 def compute(ufunc: np.ufunc, *given: Any) -> Any:
     """Return a lazy input: what a ufunc of NumPy makes of operands. NotImplemented if it cannot."""
     operands = [_operand(x) for x in given]

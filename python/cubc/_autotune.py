@@ -163,7 +163,7 @@ def autotune(enabled: bool = True, *, seconds: float | None = None) -> None:
     The folder of compiled variants (``CUBC_CACHE``) holds all measurements in ``autotune.db``,
     which ``cubc.tuner.analyze`` reads, and a file ``tune-...`` for each workload that was searched.
     Remove these files to continue the searches for as long again; remove the store too to search
-    anew. Of two processes that call the same workload one searches, and the other waits for at most
+    anew. If two processes call the same workload, one searches, and the other waits for at most
     twice the time.
 
     Parameters

@@ -35,7 +35,7 @@ def reduce_in_turns(
 ) -> Any:
     """Reduce along axes with others between them: along the last that lie together, then the rest.
 
-    Each operand keeps its place in the order. What is left is of the accumulator's type until the
+    Each operand keeps its place in the order. Results are of the accumulator's type until the
     last turn. A workspace is of one call's size, so that the turns allocate their own.
     """
     x = as_array(x)

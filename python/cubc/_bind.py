@@ -30,7 +30,7 @@ def bind(function: Callable[..., Any], /, *args: Any, **options: Any) -> _core.B
     function
         A function of cubc that takes ``out=``, a `Kernel`, an operator of `cubc.lattice`, or a
         function of your own that makes several such calls; of several calls each follows the one
-        before. What it does besides, as in NumPy, is done once, and not repeated.
+        before. Its other work, as in NumPy, is done once, and not repeated.
     *args, **options
         Its arguments. Arrays have to be contiguous. They are kept alive.
 
@@ -49,6 +49,8 @@ def bind(function: Callable[..., Any], /, *args: Any, **options: Any) -> _core.B
         array for its result, because ``out=``, or ``count=``, is missing; for arrays of the host on
         a GPU; for solves and bound calls within the call; if nothing was called.
     """
+    if not callable(function):
+        raise TypeError(f"bind(): {function!r:.80} is no function, as cubc.reduce is one")
     _core.bind_begin()
     try:
         result = function(*args, **options)

@@ -6,8 +6,10 @@ They are written by `cubc.tuner._pack`.
 import os
 
 from . import _core
+from ._calls import named
 
 
+@named
 def use_bundle(*paths):
     """Run the compiled kernels of bundles, files that ``cubc bundle`` wrote.
 

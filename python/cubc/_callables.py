@@ -162,6 +162,8 @@ def operator_of(function: Any, x: Any, dtype: Any = None) -> str:
     """Return an operator of `a` and `b` as a text, for items of an array or lazy input."""
     if function in _BUILT_IN:
         return _BUILT_IN[function]
+    if isinstance(function, np.ufunc) and function.nin != 2:
+        raise TypeError(f"numpy.{function.__name__} is of {function.nin} item, an operator is of 2")
     of = _items(x).dtype
     if not of.fields:
         of = np.dtype(operator_types("a + b", of, dtype=dtype)[0])

@@ -11,14 +11,28 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ._core import Array, Lazy, asarray, is_binding
+from ._core import (
+    Array,
+    CompileError,
+    Lazy,
+    NoDeviceError,
+    StoreError,
+    asarray,
+    is_binding,
+    transform,
+)
 from ._nulls import refuse_nulls
 from ._options import documented, signature
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# Errors of an argument, whose text is all there is to them. Their subclasses have more.
-_REFUSALS = (TypeError, ValueError, LookupError, OverflowError)
+# Errors of an argument, whose text is all there is to them.
+_REFUSALS = (
+    *(TypeError, ValueError, LookupError, IndexError, OverflowError),
+    *(FileNotFoundError, IsADirectoryError, CompileError, NoDeviceError, StoreError),
+)
+# After the name of a function these make a verb of it, as in "take another name".
+_OBJECTS = r"(?! (?:an?|the|it|them|each|one|another|by|with)\b)"
 # Parameters that may be functions of Python.
 _TEXTS = {"op", "less", "equal", "condition", "second"}
 # Made once: a union that is made for each call takes longer than the call's arguments.
@@ -41,10 +55,12 @@ def name_function(error: Exception, function: str) -> None:
     error.cubc_function = function  # type: ignore[attr-defined]
     if type(error) not in _REFUSALS or len(error.args) != 1:
         return
-    text = str(error.args[0])
-    if inner:
-        text = re.sub(rf"(?<!cubc\.)\b{inner}\b", function, text)
-    named = re.search(rf"\b{function}\b", text)
+    if isinstance(error, CompileError) and not error.log:  # no compiler: no fault of the call
+        return
+    text = str(error.args[0]).removeprefix(f"{inner}(): ")
+    if inner and not isinstance(error, CompileError):  # that has the user's expression
+        text = re.sub(rf"(?<!cubc\.)\b{inner}\b{_OBJECTS}", function, text)
+    named = re.search(rf"\b{function}\b{_OBJECTS}", text) and not isinstance(error, CompileError)
     error.args = (text if named else f"{function}(): {text}",)
 
 
@@ -77,6 +93,22 @@ def named(function: F) -> F:
             if isinstance(error, TypeError) and trace is not None and trace.tb_next is None:
                 refuse_unknown(name, options, inspect.signature(function))
             name_function(error, name)
+            raise
+
+    return call  # type: ignore[return-value]
+
+
+def unnamed(function: F) -> F:
+    """Let the errors of an operator, or of an index, name no function: the user called none."""
+
+    @functools.wraps(function)
+    def call(*args, **options):
+        try:
+            return function(*args, **options)
+        except Exception as error:
+            inner = error.__dict__.get("cubc_function")
+            if inner and len(error.args) == 1 and isinstance(error.args[0], str):
+                error.args = (error.args[0].removeprefix(f"{inner}(): "),)
             raise
 
     return call  # type: ignore[return-value]
@@ -183,6 +215,16 @@ def whole(function: str, name: str, value: Any) -> int:
     return number
 
 
+def real(name: str, value: Any) -> float:
+    """Return a number as a float; TypeError otherwise."""
+    try:
+        if isinstance(value, str | bytes):
+            raise TypeError
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} is {value!r:.80}: expected a number") from None
+
+
 def dtype_of(out: Any) -> Any:
     """Return the dtype of an output; None without one, or for what is no array."""
     return getattr(out, "dtype", None)
@@ -231,12 +273,26 @@ def dimensions(x: Any) -> int:
     return x.ndim if hasattr(x, "ndim") else as_array(x).ndim
 
 
+def computed(x: Any, stream: Any = None) -> Any:
+    """Return an array as `as_array` does, and the items of a lazy input as one."""
+    return transform(x, stream=stream) if isinstance(x, Lazy) else as_array(x)
+
+
 def beside(a: Any, v: Any, stream: Any) -> Any:
     """Return a number or a list as an array on the device of `a`, and an array unchanged."""
-    on_host = not hasattr(a, "shape") or hasattr(a, "__array_interface__")
-    if on_host or (hasattr(v, "shape") and not isinstance(v, np.generic)):
+    of = _of_device(a)
+    if of is None or (hasattr(v, "shape") and not isinstance(v, np.generic)):
         return v
-    return asarray(v, device=asarray(a).device, stream=stream)
+    return asarray(v, device=asarray(of).device, stream=stream)
+
+
+def _of_device(a: Any) -> Any:
+    """Return an array of a device, or such an operand of a lazy input; None for host memory."""
+    if isinstance(a, Lazy):
+        return next((x for x in a.operands.values() if _of_device(x) is not None), None)
+    if isinstance(a, Array):
+        return a
+    return None if not hasattr(a, "shape") or hasattr(a, "__array_interface__") else a
 
 
 def one_dimension(function: str, x: Any, otherwise: str) -> None:

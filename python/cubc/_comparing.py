@@ -6,7 +6,7 @@ import numpy as np
 
 from ._arithmetic import filled
 from ._axes import items_of
-from ._calls import as_array, beside, named, translated
+from ._calls import as_array, beside, computed, named, translated
 from ._core import Lazy
 from ._lazy import lazy
 from ._searching import find_if
@@ -57,6 +57,8 @@ def count_if(x, condition, /, *, stream=None, device=None) -> Any:
     mask = translated("condition", condition, x)
     if isinstance(mask, str):
         mask = lazy(mask, x=x, dtype=bool)
+    elif np.shape(mask) != tuple(x.shape):
+        raise ValueError(f"a condition is an expression, a function, or a mask of {tuple(x.shape)}")
     return count_nonzero(mask, stream=stream, device=device)
 
 
@@ -169,7 +171,7 @@ def is_sorted(x, less=None, /, *, stream=None, device=None) -> bool:
     >>> cubc.is_sorted(np.array([1, 2, 2, 5])), cubc.is_sorted(np.array([3, 2]), "a > b")
     (True, True)
     """
-    x = as_array(x)
+    x = computed(x, stream)
     if len(x.shape) != 1:
         raise ValueError(f"is_sorted() takes one dimension, not the shape {tuple(x.shape)}")
     if items_of(tuple(x.shape)) < 2:

@@ -1,6 +1,6 @@
 """Indices of device arrays: ``d[3]``, ``d[1:, ::2]``, ``d[mask]``, ``d[places]``, and iteration.
 
-What lies together is a part of the array that shares its memory; anything else is gathered on the
+Items that lie together are a part of the array that shares its memory; others are gathered on the
 device into a new array. No item goes to the host.
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from ._arithmetic import store
 from ._axes import items_of
-from ._calls import described
+from ._calls import described, unnamed
 from ._core import Array, Lazy, asarray, transform
 from ._indexing import check_indices, take
 from ._lazy import lazy
@@ -21,6 +21,7 @@ from ._selections import flatnonzero, select
 from ._strides import broadcast, contiguous, gathered, index_of, steps_of
 
 
+@unnamed
 def item_of(a: Array, index: Any) -> Any:
     """Return ``a[index]``."""
     keys = [_key(a, key) for key in (index if isinstance(index, tuple) else (index,))]
@@ -32,6 +33,7 @@ def item_of(a: Array, index: Any) -> Any:
     return _taken(a, keys)
 
 
+@unnamed
 def set_item(a: Array, index: Any, value: Any) -> None:
     """Do ``a[index] = value``."""
     keys = [_key(a, key) for key in (index if isinstance(index, tuple) else (index,))]
@@ -92,7 +94,9 @@ def _put(a: Array, keys: list[Any], masked: Any, value: Any) -> None:
     joined = a.reshape(
         *a.shape[: at[0]], items_of(a.shape[at[0] : at[-1] + 1]), *a.shape[at[-1] + 1 :]
     )
-    mode = "raise" if len(at) == 1 else "clip"  # several are checked, and none is negative
+    if len(at) == 1:
+        _check(places, at[0], a.shape[at[0]])
+    mode = "wrap" if len(at) == 1 else "clip"  # several have no negative ones left
     scatter(joined, places, value, axis=at[0], out=joined, mode=mode)
 
 
@@ -239,8 +243,9 @@ def _taken(a: Array, keys: list[Any]) -> Any:
     """Return items by arrays of indices, which are along axes that lie together."""
     keys = _expanded(a, keys)
     at, places, shape = _places(a, keys)
-    if len(at) == 1:
-        return take(a, places, at[0])
+    if len(at) == 1:  # checked here, so that the error is of the index and not of take()
+        _check(places, at[0], a.shape[at[0]])
+        return take(a, places, at[0], mode="wrap")
     joined = a.reshape(
         *a.shape[: at[0]], items_of(a.shape[at[0] : at[-1] + 1]), *a.shape[at[-1] + 1 :]
     )

@@ -2,7 +2,7 @@
 
 C's rules compute the items; this says as what they are stored where the caller does not: a
 comparison as bool, ``x + 0.5`` of integers as float64. Literals and numbers are weak, as in NumPy.
-What is not understood has no type here, and the arrays decide alone.
+An expression that is not understood has no type here, and the arrays decide alone.
 """
 
 import functools

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ._axes import items_of
-from ._calls import as_array, beside, named
+from ._calls import as_array, beside, computed, named
 from ._core import asarray, call, reduce, transform
 from ._lazy import lazy
 from ._ordered import searchsorted
@@ -109,7 +109,8 @@ def histogram2d(
         bins = [bins, bins]
     elif hasattr(bins, "__len__") and len(bins) == 1:
         bins = [bins[0], bins[0]]
-    if len(as_array(x).shape) != 1 or tuple(as_array(x).shape) != tuple(as_array(y).shape):
+    x, y = computed(x, stream), computed(y, stream)
+    if len(x.shape) != 1 or tuple(x.shape) != tuple(y.shape):
         raise ValueError("x and y must have the same length.")
     hist, edges = histogramdd([x, y], bins, range, density, weights, stream=stream, device=device)
     return hist, edges[0], edges[1]
@@ -118,9 +119,9 @@ def histogram2d(
 def _columns(sample: Any, stream: Any) -> list[Any]:
     """Return the coordinates of points along each dimension."""
     if isinstance(sample, list | tuple):
-        arrays = [as_array(one) for one in sample]
+        arrays = [computed(one, stream) for one in sample]
         return [as_array(beside(arrays[0], one, stream)) for one in arrays]
-    sample = as_array(sample)
+    sample = computed(sample, stream)
     if len(sample.shape) == 1:
         return [sample]
     if len(sample.shape) != 2:

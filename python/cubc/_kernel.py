@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from . import _core
+from ._calls import named
 from ._source import Source
 
 Extent = int | tuple[int, ...]
@@ -33,11 +34,13 @@ class Kernel:
     >>> scale(x, 2, x.size, grid=1, block=32)
     >>> print(x)
     [0. 2. 4. 6. 8.]
+    >>> scale.registers, scale.local_bytes, scale.shared_bytes, scale.max_threads > 0
+    (0, 0, 0, True)
 
     Parameters
     ----------
     source
-        Path of a CUDA C file, or the source itself if it has more than one line. Kernels are its
+        Path of a CUDA C file, or the source itself, with its ``__global__``. Kernels are its
         ``__global__`` functions in the global namespace that are neither templates nor static.
         Files included by quotes are read, from the folder of the file first. In angle brackets only
         CUDA's headers are known.
@@ -111,6 +114,7 @@ class Kernel:
     that.
     """
 
+    @named
     def __init__(
         self,
         source: str | os.PathLike,

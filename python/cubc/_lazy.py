@@ -76,6 +76,9 @@ def lazy(expression, /, *, dtype=None, size=None, **operands) -> Lazy:
             from ._callables import expression_of
 
             return expression_of(expression, operands, dtype, size)
+        if not isinstance(expression, str):
+            given = type(expression).__name__
+            raise TypeError(f"the expression is of {given}: expected a str or a function")
         expression, operands, implied = merged(expression, operands)
         return Lazy(expression, operands, dtype, implied if size is None else size)
     except Exception as error:

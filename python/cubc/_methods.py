@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _arithmetic, _indexing, _numpy, _reductions, _runs, _searching, _statistics
 from ._axes import axis_number
+from ._calls import unnamed
 from ._core import Array, Lazy, NoDeviceError, asarray
 from ._elements import items_in_turn, set_item
 from ._indexing import take
@@ -166,7 +167,28 @@ def _length(self: Any) -> int:
 
 
 def _truth(self: Lazy) -> bool:
+    if self.size != 1:
+        raise ValueError(
+            f"{self.size} items are neither true nor false: ask cubc.any(x) or cubc.all(x)"
+        )
     return bool(_item(self))
+
+
+# Replacements of NumPy's methods that the array API's standard lacks.
+_INSTEAD = {"fill": "x[...] = value", "dot": "x @ y", "partition": "cubc.partition(x, kth)"}
+
+
+def _missing(self: Any, name: str) -> Any:
+    """Raise AttributeError for a name that is not there; for one of NumPy's say what to write."""
+    kind = type(self).__name__
+    if (property_of := getattr(type(self), name, None)) is not None:  # its error led here
+        return property_of.__get__(self)
+    if not name.startswith("_") and hasattr(np.ndarray, name):
+        of_standard = hasattr(_namespace(self), name)
+        other = f"cubc.array_api.{name}(x)" if of_standard else f"x.numpy().{name}, of a copy"
+        instead = _INSTEAD.get(name, other)
+        raise AttributeError(f"cubc.{kind} has no '{name}': write {instead}", name=name, obj=self)
+    raise AttributeError(f"'cubc.{kind}' object has no attribute '{name}'", name=name, obj=self)
 
 
 def _lazy_item_of(self: Lazy, index: Any) -> Any:
@@ -190,8 +212,16 @@ def _namespace(self: Any, /, *, api_version: str | None = None) -> Any:
     return array_api
 
 
+@unnamed
 def _to_device(self: Any, device: str, /, *, stream: Any = None) -> Array:
-    """Return an array on another device; this one if it is there."""
+    """Return an array on another device; this one if it is there.
+
+    Examples
+    --------
+    >>> d = cubc.asarray([1.0, 2.0])
+    >>> d.to_device("cpu") is d
+    True
+    """
     return asarray(self, device=device, stream=stream)
 
 
@@ -337,6 +367,7 @@ _OF_ARRAY = {
     "__repr__": _repr,
     "__format__": _format,
     "_repr_html_": _html,
+    "__getattr__": _missing,
     "__reduce__": _reduce,
     "__copy__": _copied,
     "__deepcopy__": _deep_copied,
@@ -344,6 +375,7 @@ _OF_ARRAY = {
     "__iter__": items_in_turn,
 }
 _OF_LAZY = {
+    "__getattr__": _missing,
     "device": property(_device_of, doc="Name of the device of the operands."),
     "T": property(lambda self: _turned(asarray(self)), doc="A copy with the axes reversed."),
     "mT": property(

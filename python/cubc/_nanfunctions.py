@@ -14,7 +14,7 @@ from ._calls import as_array, named
 from ._core import Array, reduce
 from ._lazy import lazy
 from ._numpy import cumprod, cumsum
-from ._reductions import argmax, argmin, left_out, prod
+from ._reductions import argmax, argmin, left_out, name_initial, prod
 from ._reductions import max as max_of
 from ._reductions import min as min_of
 from ._reductions import sum as sum_of
@@ -164,7 +164,12 @@ def _extreme(op, function, x, axis, out, keepdims, initial, where, options) -> A
     if initial is not None:
         options["init"] = initial
     options.setdefault("commutative", True)
-    found = reduce(x, _NOTHING[op], axis=axis, out=out, keepdims=keepdims, **options)
+    try:
+        found = reduce(x, _NOTHING[op], axis=axis, out=out, keepdims=keepdims, **options)
+    except ValueError as error:
+        name_initial(error)
+        error.args = (str(error).replace("a user's operator of no items", "no items"),)
+        raise
     if not isinstance(found, Array) and bool(np.any(found != found)):
         warnings.warn("All-NaN slice encountered", RuntimeWarning, stacklevel=4)
     return found

@@ -77,7 +77,7 @@ def diff(
     Parameters
     ----------
     x : array_like
-        Array of one dimension or more. Of bools it is whether they differ.
+        Array of one dimension or more. Two bools give True if they differ.
     n : int
         How often to subtract; 0 returns `x`.
     axis : int

@@ -4,6 +4,7 @@ Their arguments are NumPy's, in NumPy's order. ``where=`` replaces an item that 
 operator's identity as it is read, without another pass.
 """
 
+import re
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,12 @@ _OPTIONS = """\
         Items that take part; it is broadcast with `x`. min and max need `initial` with it.
     **options
         ``commutative``, ``deterministic``, ``stream``, ``workspace`` and ``device`` of `reduce`."""
+
+
+def name_initial(error: Exception) -> None:
+    """Let an error of `reduce` name the first operand as NumPy does, which is no `init=`."""
+    if error.args and isinstance(error.args[0], str):
+        error.args = (re.sub(r"\binit(?==| is)", "initial", error.args[0]), *error.args[1:])
 
 
 def left_out(x: Any, where: Any, value: Any, stream: Any = None) -> Any:
@@ -52,6 +59,7 @@ def _reduced(op, x, axis, dtype, out, keepdims, initial, where, options) -> Any:
             options["init"] = initial
         return reduce(x, op, axis=axis, dtype=dtype, out=out, keepdims=keepdims, **options)
     except Exception as error:
+        name_initial(error)
         name_function(error, op)
         raise
 

@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from ._axes import axis_number, items_of
-from ._calls import as_array, beside, described, named, primitive
+from ._calls import as_array, beside, computed, described, named, primitive
 from ._core import Lazy, asarray, call, transform
 from ._indexing import MODES, check_indices, check_mode
 from ._lazy import lazy
@@ -173,8 +173,9 @@ def _beside(a: Any, values: Any, stream: Any) -> Any:
     return as_array(beside(a, values, stream))
 
 
-def _flat(x: Any) -> Any:
-    """Return an array of any library, or a number, in one dimension."""
+def _flat(x: Any, stream: Any) -> Any:
+    """Return an array of any library, a lazy input's items, or a number, in one dimension."""
+    x = computed(x, stream)
     if isinstance(x, np.ndarray | np.generic):
         return np.asarray(x).reshape(-1)
     return asarray(x).reshape(-1)
@@ -277,12 +278,12 @@ def put(a, ind, v, mode="raise", *, deterministic=False, stream=None, device=Non
     """
     a = _changeable("put", a)
     options: Where = {"stream": stream, "device": device}
-    places = _flat(as_array(beside(a, ind, stream)))
+    places = _flat(beside(a, ind, stream), stream)
     if np.dtype(_dtype(places)).kind not in "biu" and items_of(tuple(places.shape)):
         raise TypeError(f"put(): the indices are {places.dtype}, expected integers")
     if items_of(tuple(places.shape)) and not items_of(tuple(a.shape)):
         raise IndexError("put(): cannot replace elements of an empty array")
-    values = _flat(_beside(a, v, stream))
+    values = _flat(_beside(a, v, stream), stream)
     given, count = items_of(tuple(values.shape)), items_of(tuple(places.shape))
     if not given or not count:
         return

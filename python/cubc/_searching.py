@@ -105,8 +105,8 @@ def topk(
     -------
     keys, indices : numpy.ndarray, cubc.Array or those of out
         Keys and indices along the axis, or keys and values. Keys compare as for `sort`: NaN is
-        above all numbers and -0.0 below 0.0. Of equal keys those of the lowest indices are taken,
-        in that order. Rows in order are one of the results of NumPy's partition and argpartition.
+        above all numbers and -0.0 below 0.0. Equal keys are taken by their indices, the lowest
+        first. Rows in order are one of the results of NumPy's partition and argpartition.
 
     Raises
     ------
@@ -116,7 +116,7 @@ def topk(
     Notes
     -----
     Up to 2048 keys of one dimension take one read of `x`: a sample tells which keys to keep, and a
-    cluster of blocks selects from those. Of up to 131072 items the cluster selects at once.
+    cluster of blocks selects from those. From up to 131072 items the cluster selects at once.
 
     More keys, and those of data that defeat the sample, are found by radix selection (Zhang,
     Naruse, Li and Wang, "Parallel Top-K Algorithms on GPU: A Comprehensive Study and New

@@ -1,8 +1,8 @@
 """Segments with beginnings and ends of their own: with gaps, in any order, overlapping.
 
-Where each begins at the end of the one before, they are the segments of offsets. Of others the
-items are read one segment behind the other, by an expression that indexes the array; results that
-lie where the items lie are scattered back.
+Segments that each begin at the end of the one before are those of offsets. The items of others are
+read one segment behind the other, by an expression that indexes the array; results that lie where
+the items lie are scattered back.
 """
 
 from typing import Any
@@ -29,7 +29,7 @@ def by_offsets(
     lie where items do, so that what is outside of the segments matters.
     """
     if ends is None:
-        return x, begins, None
+        return x, None if begins is None else beside(x, begins, where.get("stream")), None
     options = without_workspace(where)
     x = evaluated(x, ends, where)
     begins, ends = (_bounds(function, x, one, options) for one in (begins, ends))

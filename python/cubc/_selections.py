@@ -9,26 +9,30 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from ._calls import primitive
+from ._axes import axis_number
+from ._calls import as_array, beside, primitive
 from ._core import call
-from ._options import Where
+from ._options import Where, without_workspace
 
 
 @primitive(workspace="cubc_select_temp_bytes")
-def select(x, condition, /, *, out=None, count=None, **where: Unpack[Where]) -> Any:
+def select(x, condition, /, *, axis=None, out=None, count=None, **where: Unpack[Where]) -> Any:
     """Select the items of an array that fulfil a condition, in order, as NumPy's ``x[condition]``.
 
     Parameters
     ----------
     x : array_like
-        Array of any number of dimensions, taken flat in C order.
+        Array of any number of dimensions, taken flat in C order without an axis.
     condition : array_like, str or function
         Mask with an item for each item of `x`, which is selected if that is not 0. Or a C
         expression of the item ``x`` and its index ``i``, as ``"x > 0 && i % 2 == 0"``, or of a
         struct ``"x.mass > 1"``. Or a Python function of the item, or of item and index.
+    axis : int, optional
+        Axis along which to select, as numpy.compress does: the condition is a mask of one dimension
+        with an item for each place of the axis.
     out : array, optional
         Array for the result, of the type and number of items of `x`, of one dimension. It may be
-        `x`.
+        `x`. Along an axis it has the shape of the result, and is apart from `x`.
     count : array, optional
         One int64 in the device's memory, to which the number of selected items is written. The call
         then does not wait, and returns the whole of `out`. Items past the count are undefined.
@@ -36,23 +40,29 @@ def select(x, condition, /, *, out=None, count=None, **where: Unpack[Where]) -> 
     Returns
     -------
     array
-        Array of one dimension; a NumPy array if `x` is in host memory, else a cubc.Array or the
-        part of `out`.
+        Array of one dimension, or with an axis of as many as `x`; a NumPy array if `x` is in host
+        memory, else a cubc.Array or the part of `out`.
 
     Raises
     ------
     CompileError
         If the expression does not compile.
     ValueError
-        If mask and `x` have different numbers of items.
+        If mask and `x`, or mask and axis, have different numbers of items; for an axis that is not
+        there.
     TypeError
-        As `scan`.
+        As `scan`; for `count`, or a condition that is no mask, along an axis.
 
     Examples
     --------
     >>> print(cubc.select(np.arange(10.0), "x > 6"))
     [7. 8. 9.]
+    >>> print(cubc.select(np.eye(3, dtype=int), np.array([True, False, True]), axis=0))
+    [[1 0 0]
+     [0 0 1]]
     """
+    if axis is not None:
+        return _along(x, condition, axis, out, count, where)
     return _items(x, condition, out, count, where)
 
 
@@ -164,6 +174,24 @@ def flatnonzero(x, /, *, out=None, count=None, **where: Unpack[Where]) -> Any:
     if isinstance(x, str):
         raise TypeError("indices are selected by an array, not by an expression")
     return _items(None, x, out, count, where)
+
+
+def _along(x: Any, mask: Any, axis: Any, out: Any, count: Any, where: Where) -> Any:
+    """Return the items of an array at the places of an axis that a mask has."""
+    from ._indexing import take
+
+    if count is not None or isinstance(mask, str):
+        given = "count=" if count is not None else "an expression"
+        raise TypeError(
+            f"select(axis=) does not go with {given}: it takes a mask with an item for each place "
+            "of the axis, such as cubc.any(x > 0, axis=1)"
+        )
+    x, options = as_array(x), without_workspace(where)
+    mask = as_array(beside(x, mask, where.get("stream")))
+    length = x.shape[axis_number(axis, len(x.shape))]
+    if tuple(mask.shape) != (length,):
+        raise ValueError(f"the mask has the shape {tuple(mask.shape)}, and the axis {length} items")
+    return take(x, flatnonzero(mask, **options), axis, out=out, mode="clip", **options)
 
 
 def _fields(x: Any, condition: Any, out: Any, count: Any) -> dict[str, Any]:

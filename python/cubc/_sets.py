@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ._axes import axis_number, items_of
-from ._calls import as_array, beside, named
+from ._calls import as_array, beside, computed, named
 from ._core import Lazy, asarray, empty, transform
 from ._indexing import take
 from ._lazy import lazy
@@ -106,8 +106,8 @@ def isin(x, items, /, *, invert=False, stream=None, device=None) -> Any:
     >>> print(cubc.isin(np.array([1, 5, 2]), [2, 1]))
     [ True False  True]
     """
-    x = as_array(x)
-    items = as_array(beside(x, items, stream))
+    x = computed(x, stream)
+    items = computed(beside(x, items, stream), stream)
     shape, options = tuple(x.shape), {"stream": stream, "device": device}
     if not items_of(tuple(items.shape)) or not items_of(shape):
         made = lazy("false" if not invert else "true", size=items_of(shape), dtype=bool)
@@ -126,8 +126,8 @@ def _of_type(x: Any, dtype: Any, options: Any) -> Any:
     return x if x.dtype == dtype else transform("x", x=x, dtype=dtype, **options)
 
 
-def _flat(x: Any) -> Any:
-    return as_array(x).reshape(-1)
+def _flat(x: Any, stream: Any) -> Any:
+    return computed(x, stream).reshape(-1)
 
 
 @named
@@ -159,8 +159,8 @@ def intersect1d(x, y, /, assume_unique=False, *, stream=None, device=None) -> An
     [2 3]
     """
     options = {"stream": stream, "device": device}
-    x = _flat(x)
-    y = _flat(beside(x, y, stream))
+    x = _flat(x, stream)
+    y = _flat(beside(x, y, stream), stream)
     x = sort(x, **options) if assume_unique else unique(x, **options)
     found = select(x, isin(x, y, **options), **options)
     return _of_type(found, np.result_type(x.dtype, y.dtype), options)
@@ -190,8 +190,8 @@ def union1d(x, y, /, *, stream=None, device=None) -> Any:
     >>> print(cubc.union1d(np.array([3, 1]), np.array([5, 3])))
     [1 3 5]
     """
-    x = _flat(x)
-    y = _flat(beside(x, y, stream))
+    x = _flat(x, stream)
+    y = _flat(beside(x, y, stream), stream)
     return unique(concatenate([x, y], stream=stream), stream=stream, device=device)
 
 
@@ -220,8 +220,8 @@ def setdiff1d(x, y, /, assume_unique=False, *, stream=None, device=None) -> Any:
     [1 3]
     """
     options = {"stream": stream, "device": device}
-    x = _flat(x)
-    y = _flat(beside(x, y, stream))
+    x = _flat(x, stream)
+    y = _flat(beside(x, y, stream), stream)
     x = x if assume_unique else unique(x, **options)
     return select(x, isin(x, y, invert=True, **options), **options)
 
@@ -251,8 +251,8 @@ def setxor1d(x, y, /, assume_unique=False, *, stream=None, device=None) -> Any:
     [1 3 4]
     """
     options = {"stream": stream, "device": device}
-    x = _flat(x)
-    y = _flat(beside(x, y, stream))
+    x = _flat(x, stream)
+    y = _flat(beside(x, y, stream), stream)
     apart = [setdiff1d(one, other, assume_unique, **options) for one, other in ((x, y), (y, x))]
     return sort(concatenate(apart, stream=stream), **options)
 
@@ -286,7 +286,7 @@ def permutation(x, /, seed=None, *, stream=None, device=None) -> Any:
     [1 2 3]
     """
     number = isinstance(x, int | np.integer)
-    x = x if number else as_array(x)
+    x = x if number else computed(x, stream)
     if not number and not len(x.shape):
         raise ValueError("permutation() takes an int or an array with a first axis")
     n = int(x) if number else x.shape[0]

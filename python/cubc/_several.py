@@ -1,5 +1,9 @@
-"""Several reductions of one array in one pass: an item becomes a struct with a member for each."""
+"""Several reductions of one array in one pass: an item becomes a struct with a member for each.
 
+A struct has at most 64 bytes. Operators that need more are divided over several passes.
+"""
+
+import itertools
 from typing import Any
 
 import numpy as np
@@ -27,23 +31,35 @@ def reduce_several(
     apart = isinstance(axis, tuple) or _faster_apart(x, texts, options.get("device"))
     if not x.size or len(texts) < 2 or apart:
         return tuple(reduce(x, one, **along, **options) for one in texts)
+    passes = _passes(texts, x.dtype)
+    if len(passes) > 1:
+        made = (reduce_several(x, op=some, **along, **options) for some in passes)
+        return tuple(itertools.chain.from_iterable(made))
     index, numbers = _index(tuple(x.shape), axis)
     members, makes, combines, results = _members(texts, x.dtype, index)
     struct = np.dtype(members, align=True)
-    if struct.itemsize > _MOST_BYTES:
-        raise ValueError(
-            f"these {len(texts)} operators need {struct.itemsize} bytes an item, and "
-            f"{_MOST_BYTES} are the most: call reduce twice"
-        )
     numbers = numbers if index in makes else {}
     items = lazy(f"out_t{{{', '.join(makes)}}}", x=x, dtype=struct, **numbers)
     options.pop("commutative", None)
     combine = f"value_t{{{', '.join(combines)}}}"
-    made: Any = reduce(items, combine, commutative=True, **along, **options)
-    if not isinstance(made, Array):
-        return tuple(made[name].astype(of)[()] for name, of in results)
+    one: Any = reduce(items, combine, commutative=True, **along, **options)
+    if not isinstance(one, Array):
+        return tuple(one[name].astype(of)[()] for name, of in results)
     stream = options.get("stream")
-    return tuple(transform(f"p.{name}", p=made, dtype=of, stream=stream) for name, of in results)
+    return tuple(transform(f"p.{name}", p=one, dtype=of, stream=stream) for name, of in results)
+
+
+def _passes(texts: list[str], items: Any) -> list[list[str]]:
+    """Divide operators, in order, into lists whose structs are no larger than a struct may be."""
+    passes: list[list[str]] = [[]]
+    for op in texts:
+        some = [*passes[-1], op]
+        members, *_ = _members(some, items, "")
+        if len(some) > 1 and np.dtype(members, align=True).itemsize > _MOST_BYTES:
+            passes.append([op])
+        else:
+            passes[-1] = some
+    return passes
 
 
 def _faster_apart(x: Any, texts: list[str], device: Any) -> bool:

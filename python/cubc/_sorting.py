@@ -52,7 +52,7 @@ def sort(
         True sorts the largest key first. Equal keys keep their order here too.
     begin_bit, end_bit : int
         Range of bits that numbers are sorted by, without `end_bit`; by default all bits. Bits
-        outside take no time. Of floats they are bits of codes that have the floats' order: the
+        outside take no time. For floats they are bits of codes that have the floats' order: the
         sign bit is highest, and a NaN is beyond the infinity of its sign. An array of several
         dimensions needs ``axis=None`` for it.
     out : array, optional

@@ -29,7 +29,7 @@ _DYNAMIC = re.compile(
 
 
 class Source:
-    """Source of kernels: a file, or a text with more than one line.
+    """Source of kernels: a file, or a text that has lines or ``__global__``.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Source:
 
     def __init__(self, source: str | os.PathLike, name: str):
         reader = _Reader()
-        if isinstance(source, str) and "\n" in source:
+        if isinstance(source, str) and ("\n" in source or "__global__" in source):
             self.name = name
             self.text = reader.flat(source, f"{name}.cu", Path())
         else:

@@ -74,7 +74,7 @@ def mean(
     Returns
     -------
     numpy scalar, array or out
-        As of `sum`. Of no items it is a NaN, with a RuntimeWarning.
+        As of `sum`. For no items it is a NaN, with a RuntimeWarning.
 
     Raises
     ------

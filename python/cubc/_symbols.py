@@ -260,10 +260,12 @@ class Symbol:
     """An item, or what was made of items: a text and its type."""
 
     __slots__ = ("dtype", "text", "trace")
-    __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, trace: Trace, text: str, dtype: Any):
         self.trace, self.text, self.dtype = trace, text, dtype
+
+    def __hash__(self) -> int:
+        refuse("an item is no key of a dict: write comparisons, or 'table[k]' of cubc.lazy")
 
     def __bool__(self) -> bool:
         if self.dtype.fields:
@@ -274,7 +276,8 @@ class Symbol:
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, /, *given: Any, **options: Any) -> Any:
         if method != "__call__" or options:
-            refuse(f"numpy.{ufunc.__name__}.{method} of one item: write the ufunc alone")
+            what = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
+            refuse(f"numpy.{what} of one item has no options: write the ufunc of the item alone")
         return compute(ufunc, *given)
 
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:

@@ -273,7 +273,7 @@ static void test_memory(void)
 }
 
 // ---- ranks --------------------------------------------------------------------------------------
-// How the second of two ranks answers: as the first does, with a failure, or not at all.
+// The second of two ranks answers as the first does, with a failure, or not at all.
 typedef enum answer { GOES_ON, FAILS, IS_GONE } answer;
 
 static int gather_answers(void *context, const void *mine, void *all, size_t bytes)

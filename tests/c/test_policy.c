@@ -1,4 +1,4 @@
-// Which rows a workload gets, which of them a call runs, and that their labels are variants.
+// Tests which rows a workload gets, which of them a call runs, and that labels are variants.
 #include "check.h"
 #include "compile/policy.h"
 #include "measure/workload.h"

@@ -201,7 +201,7 @@ static void test_barrier(void)
     CHECK(shown > 0); // a missing barrier shows
 }
 
-// Which thread came when, over all blocks, on one worker.
+// The order in which threads came, over all blocks, on one worker.
 static void record_order(const char *seed, uint64_t order[4 * THREADS])
 {
     cubc_device *usual = device;

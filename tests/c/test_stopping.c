@@ -13,7 +13,7 @@ static stopping *opened(stopping_options options)
     return s;
 }
 
-// How many samples of a series the rule asks for; `most` if it never has enough.
+// Returns how many samples of a series the rule asks for; `most` if it never has enough.
 static int needed(stopping_options options, float (*sample)(int), int most)
 {
     stopping *s = opened(options);

@@ -191,3 +191,20 @@ def test_an_assigned_number_that_the_type_cannot_hold(device):
     d[0] = 255
     d[1] = 2.5
     assert d.tolist()[:2] == [255, 2]
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_a_name_that_is_not_there_says_what_to_write(lazy):
+    x = cubc.asarray(np.arange(3.0), device="cpu")
+    x = x * 2 if lazy else x
+    for name, words in {
+        "clip": r"has no 'clip': write cubc\.array_api\.clip\(x\)",
+        "fill": r"write x\[\.\.\.\] = value",
+        "tobytes": r"write x\.numpy\(\)\.tobytes, of a copy",
+        "sumx": r"object has no attribute 'sumx'",
+    }.items():
+        with pytest.raises(AttributeError, match=words):
+            getattr(x, name)
+    assert not hasattr(x, "__array_interface__")
+    with pytest.raises(ValueError, match=r"3 items are neither .* cubc\.any\(x\)"):
+        bool(x)

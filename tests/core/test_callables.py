@@ -119,6 +119,7 @@ def many(a, b):
         (lambda a, b: float(a), r"test_callables\.py:\d+: float\(\) of an item.*write x \* 1\.0"),
         (lambda a, b: int(a), "write math.trunc"),
         (lambda a, b: [1, 2][a], r"'table\[k\]' of cubc\.lazy"),
+        (lambda a, b: {1: 2}[a], r"no key of a dict: .*'table\[k\]' of cubc\.lazy"),
         (lambda a, b: np.sinc(a), "numpy.sinc has no expression"),
         (lambda a, b: np.heaviside(a, b), "numpy.heaviside has no expression"),
         (lambda a, b: a.mass, "an item of float32 has no 'mass'"),

@@ -66,7 +66,7 @@ def test_the_first_error_of_a_compiler_is_said_once(tmp_path):
         "except cubc.CompileError as error: print(error, error.log, sep='\\n')\n"
     )
     lines = isolated.output(code, CUBC_CXX=compiler, CUBC_CACHE=tmp_path / "c").splitlines()
-    expected = "the expression 'x + 1' does not compile: k:1: error: first"
+    expected = "transform(): the expression 'x + 1' does not compile: k:1: error: first"
     assert lines[0] == expected + " (the whole output is in .log)"
     assert lines[-3:] == said.split("\\n")
     assert sum("first" in line for line in lines) == 2  # in the message and in the log

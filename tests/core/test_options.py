@@ -35,8 +35,8 @@ def test_a_primitive_lists_where_it_runs(name):
 def test_a_primitive_names_what_it_takes():
     with pytest.raises(TypeError, match="no argument 'streem'; did you mean 'stream'"):
         cubc.sort([1], streem=None)
-    with pytest.raises(TypeError, match="it takes out, count, stream, workspace, device"):
-        cubc.select([1], "x", axis=0)
+    with pytest.raises(TypeError, match="it takes axis, out, count, stream, workspace, device"):
+        cubc.select([1], "x", along=0)
 
 
 def test_without_docstrings():

@@ -8,11 +8,13 @@ import pytest
 import cubc
 import cubc.lattice
 import cubc.tuner
+from cubc._calls import name_function
 
 X = np.arange(12, dtype="i4")
 FOREIGN = np.zeros(12, "M8[s]")
 STRIDED = np.zeros(40)[::2]  # no place for results
 CPU = {"device": "cpu"}
+EXAMPLE = cubc.tuner.example_db()
 
 STATISTICS = ["mean", "var", "std", "count_nonzero"]
 STATISTICS += [name for name in cubc.__all__ if name.startswith("nan")]
@@ -152,6 +154,7 @@ def test_an_output_that_does_not_fit(name, out):
         ("sum", lambda: cubc.sum(X, op="max", **CPU), r"sum\(\) got 'op' twice"),
         ("sum", lambda: cubc.sum(X, axis=3, **CPU), r"sum\(\): axis 3 is"),
         ("bincount", lambda: cubc.bincount(X, out=np.zeros(2, "i8"), **CPU), "bincount"),
+        ("reduce", lambda: cubc.reduce(X, ["sum", 3], **CPU), r"^reduce\(\): an operator"),
     ],
 )
 def test_algorithms_that_functions_share(name, call, words):
@@ -160,11 +163,43 @@ def test_algorithms_that_functions_share(name, call, words):
     assert re.search(rf"\b{name}\b", str(caught.value))
 
 
+WRONG = cubc.lazy("t[i]", i=X, t=X)  # the index cannot be an operand
+
+
+@pytest.mark.parametrize("name", ["segmented_sort", "repeat", "merge_sort", "diff", "take"])
+def test_an_error_of_a_call_within_another_names_the_outer_one_alone(name):
+    """Their lazy input is evaluated by a call of its own."""
+    with pytest.raises(ValueError, match=rf"^{name}\(\): 'i' cannot name an operand: .*table\[k\]"):
+        CALLS[name](WRONG, **CPU)
+
+
+def test_an_expression_is_quoted_as_it_is():
+    """It may have an operand with the name of a function."""
+    with pytest.raises(
+        cubc.CompileError, match=r"^merge_sort\(\): the expression 'transform \+ y'"
+    ):
+        cubc.merge_sort(cubc.lazy("transform + y", transform=X), **CPU)
+
+
+def test_a_verb_is_no_function():
+    """A message of `take`, which `repeat` calls, may say what to take."""
+    error = ValueError("an axis, not None: take another")
+    error.cubc_function = "take"
+    name_function(error, "repeat")
+    assert error.args == ("repeat(): an axis, not None: take another",)
+    error = ValueError("the indices of take are F32")
+    error.cubc_function = "take"
+    name_function(error, "repeat")
+    assert error.args == ("the indices of repeat are F32",)
+
+
 # Refused in Python, before the core is called; also by NumPy, where it does the work.
 @pytest.mark.parametrize(
     ("name", "call"),
     [
         ("sort", lambda: cubc.sort(X, axis=5, **CPU)),
+        ("transform", lambda: cubc.transform("x + y", X, X, **CPU)),
+        ("select", lambda: cubc.select(X, [True], axis=0, **CPU)),
         ("sort", lambda: cubc.sort(X, begin_bit=9, end_bit=3, **CPU)),
         ("histogram", lambda: cubc.histogram(X, bins=-1, **CPU)),
         ("histogram", lambda: cubc.histogram(X, bins=[3.0, 1.0], **CPU)),
@@ -191,7 +226,7 @@ def test_algorithms_that_functions_share(name, call, words):
     ],
 )
 def test_what_python_refuses(name, call):
-    with pytest.raises((TypeError, ValueError), match=rf"^{name}\b(?:\(\))?:"):
+    with pytest.raises((TypeError, ValueError), match=rf"^{name}\b(?:\(\)(?::| takes)|:)"):
         call()
 
 
@@ -264,3 +299,65 @@ def test_a_search_without_a_benchmark():
 def test_the_nearest_argument_is_named(call, sentence):
     with pytest.raises(TypeError, match=sentence):
         call()
+
+
+D = cubc.lazy("x + 1", x=X)
+UNIT = (2, 2, 2, 4)
+
+
+def unit():
+    return cubc.lattice.Gauge.unit(UNIT)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: cubc.reduce(X, "a + c", **CPU), cubc.CompileError, r"^reduce\(\): the expression"),
+        (lambda: cubc.sum(X, device="gpu"), cubc.NoDeviceError, r"^sum\(\): no device"),
+        (
+            lambda: cubc.max([], **CPU),
+            ValueError,
+            r"^max of no items .*value \(initial=\)",
+        ),
+        (lambda: cubc.nanmax([], **CPU), ValueError, r"^nanmax\(\): no items has.*\(initial=\)"),
+        (lambda: cubc.sum(X, initial="a"), ValueError, r"^sum\(\): initial is 'a'"),
+        (lambda: cubc.reduce(X, np.sin), TypeError, r"numpy.sin is of 1 item, an operator is of 2"),
+        (lambda: cubc.lazy(3), TypeError, r"^lazy\(\): the expression is of int: expected a str"),
+        (lambda: cubc.count_if(X, 3), ValueError, r"^count_if\(\): a condition is an expression"),
+        (lambda: cubc.bind(3), TypeError, r"^bind\(\): 3 is no function"),
+        (lambda: cubc.use_policies("no.db"), FileNotFoundError, r"^use_policies\(\): there is no"),
+        (lambda: cubc.Kernel("no.cu"), FileNotFoundError, r"^Kernel\(\): there is no source no.cu"),
+        (lambda: cubc.asarray(X).astype("foo"), TypeError, r"^astype\(\): dtype cannot be 'foo'"),
+        (lambda: D.array(device="gpu"), cubc.NoDeviceError, r"^array\(\): no device"),
+        (lambda: cubc.asarray(X) + cubc.asarray(X[:3]), ValueError, "^the operands' shapes"),
+        (lambda: cubc.asarray(X).__setitem__(0, "a"), TypeError, "^operand 'value' has the dtype"),
+        (lambda: cubc.asarray(X).to_device("gpu"), cubc.NoDeviceError, "^no device"),
+        (
+            lambda: cubc.tuner.analyze("no.db"),
+            FileNotFoundError,
+            r"^analyze\(\): there is no store",
+        ),
+        (lambda: cubc.tuner.search("reduce.smu"), LookupError, r"^search\(\): .*did you mean"),
+        (lambda: cubc.tuner.verify("x.y", "ipt_1"), LookupError, r"^verify\(\): "),
+        (
+            lambda: cubc.tuner.analyze(EXAMPLE)[7],
+            IndexError,
+            r"no group \[7\], but \[0\] reduce.sum",
+        ),
+        (lambda: cubc.lattice.Wilson(unit(), kappa="a"), TypeError, r"^Wilson\(\): kappa is 'a'"),
+        (
+            lambda: cubc.lattice.Staggered(unit(), mass="a"),
+            TypeError,
+            r"^Staggered\(\): mass is 'a'",
+        ),
+        (lambda: cubc.lattice.point_source((2, 2), UNIT), ValueError, r"^point_source\(\): extent"),
+    ],
+)
+def test_what_was_called_is_named(call, error, words):
+    with pytest.raises(error, match=words):
+        call()
+
+
+def test_a_source_may_have_one_line():
+    """A path has no __global__."""
+    assert cubc.Kernel("__global__ void f(int* x) {}", block=1).name == "f"

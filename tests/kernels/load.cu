@@ -1,5 +1,5 @@
-// Tiles come and go in every order; the last one is a part of one. What the threads hold of it is
-// written down, blocked.
+// Tiles come and go in every order; the last one is a part of one. The items that the threads
+// hold of it are written down, blocked.
 #include "block_load.h"
 
 __global__ void __launch_bounds__(SIMT_THREADS)

@@ -228,7 +228,7 @@ def test_edges_that_are_refused(given, says):
 @pytest.mark.parametrize("even_odd", [True, False])
 @pytest.mark.parametrize("cut", ["t", "zt"])
 def test_the_block_of_a_rank_ends_at_its_faces(device, cut, even_odd):
-    """Where links across the faces are zero it is all of the system, else not."""
+    """It is all of the system if links across the faces are zero, else not."""
     links, b = system((4, 4, 6, 4), 2)
     own = lattice.Grid(cut=cut, device=device)
     options = {"solver": "gcr", "schwarz": 12, "schwarz_precision": "double", "even_odd": even_odd}

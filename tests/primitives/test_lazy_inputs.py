@@ -1,6 +1,6 @@
 """Lazy inputs of the calls beyond reduce, scan, select, sort and transform: the same as of arrays.
 
-What is broadcast has rows of a multiple of every vector (48 columns), or not (31, 7).
+Broadcast arrays have rows of a multiple of every vector (48 columns), or not (31, 7).
 """
 
 import inputs
@@ -87,6 +87,43 @@ def test_two_of_them(device):
     same(found, cubc.reduce_by_key(keys, values ^ np.arange(keys.size, dtype="i4")))
     found = cubc.histogram(lazy, 50, (0, 5000), weights=cubc.lazy("v & 7", v=v, dtype="f8"))[0]
     same(found, np.histogram(keys, 50, (0, 5000), weights=(values & 7).astype("f8"))[0])
+
+
+# Calls that evaluate a lazy input; of host memory they do it there, where their lists are.
+EVALUATED = {
+    "isin": lambda x, v: cubc.isin(x, [3, 5, 7]),
+    "isin, of": lambda x, v: cubc.isin(v, x),
+    "union1d": lambda x, v: cubc.union1d(x, v),
+    "intersect1d": lambda x, v: cubc.intersect1d(v, x),
+    "setdiff1d": lambda x, v: cubc.setdiff1d(v, x),
+    "setxor1d": lambda x, v: cubc.setxor1d(x, [3, 4]),
+    "take": lambda x, v: cubc.take(x, [1, 0]),
+    "searchsorted": lambda x, v: cubc.searchsorted(x, 7),
+    "permutation": lambda x, v: cubc.permutation(x, seed=1),
+    "histogram2d": lambda x, v: cubc.histogram2d(x, x, bins=[3, 4])[0],
+    "is_sorted": lambda x, v: np.asarray(cubc.is_sorted(x)),
+    "segmented_reduce": lambda x, v: cubc.segmented_reduce(x, [0, 3, 900]),
+    "segmented_sort": lambda x, v: cubc.segmented_sort(x, [0, 3, 1000]),
+}
+
+
+@pytest.mark.parametrize("name", EVALUATED)
+@pytest.mark.parametrize("host", [True, False])
+def test_calls_that_evaluate_it(name, host, device):
+    keys = line(device, 1000)[0]
+    own = keys - 1 if host else on(device, keys - 1)
+    values = np.arange(1000, dtype="i4")
+    found = EVALUATED[name](cubc.lazy("x + w", x=own, w=1), values if host else on(device, values))
+    same(found, EVALUATED[name](keys, values))
+
+
+@pytest.mark.parametrize("indices", [[5, 2], cubc.lazy("i * 3", size=2, dtype="i4")])
+def test_put_of_it(indices):
+    x = np.zeros(9)
+    cubc.put(x, indices, cubc.lazy("v * 2", v=np.array([1.0, 2.0])))
+    expected = np.zeros(9)
+    np.put(expected, np.asarray(indices), [2, 4])
+    same(x, expected)
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "i1", "u8"])

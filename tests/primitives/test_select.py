@@ -192,6 +192,31 @@ def test_wrong_arguments(call, error, words):
         call(x)
 
 
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_along_an_axis(device, axis):
+    x = inputs.random("F32", 30 * 41 * 3).reshape(30, 41, 3)
+    mask = mask_of(x.shape[axis])
+    expected = np.compress(mask, x, axis)
+    same(cubc.select(on(device, x), on(device, mask), axis=axis), expected)
+    out = on(device, expected * 0)
+    same(cubc.select(on(device, x), mask.tolist(), axis=axis, out=out), expected)
+
+
+@pytest.mark.parametrize(
+    ("condition", "options", "error", "words"),
+    [
+        ("x > 3", {}, TypeError, r"an expression: it takes a mask"),
+        (lambda x: x > 3, {}, TypeError, r"an expression: it takes a mask"),
+        ([True, False], {"count": np.zeros((), "i8")}, TypeError, "count="),
+        ([True] * 3, {}, ValueError, r"shape \(3,\), and the axis 2 items"),
+        ([True] * 3, {"axis": 2}, np.exceptions.AxisError, r"select\(\): axis 2"),
+    ],
+)
+def test_wrong_arguments_along_an_axis(condition, options, error, words):
+    with pytest.raises(error, match=words):
+        cubc.select(np.arange(10).reshape(2, 5), condition, **{"axis": 0} | options)
+
+
 def test_overlap():
     x = np.arange(100)
     with pytest.raises(ValueError, match="overlap"):

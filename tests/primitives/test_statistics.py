@@ -114,7 +114,7 @@ def test_where_beside_nan(device):
 
 
 def test_too_few_that_are_not_nan(device):
-    """Where the divisor is 0 the variance is a NaN, not an infinity as of `var`."""
+    """The variance is a NaN if the divisor is 0, and not an infinity as of `var`."""
     x = np.array([[1, np.nan, np.nan], [1, 2, np.nan], [1, 2, 6]])
     with pytest.warns(RuntimeWarning, match="Degrees") if device == "cpu" else nullcontext():
         made = cubc.nanvar(on(device, x), 1, ddof=2)

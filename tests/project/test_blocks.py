@@ -1,7 +1,7 @@
 """Every fenced block of README.md and docs/ runs alone, in a fresh process, on the cpu.
 
-What takes long is shortened by replacements; each has to be in its block, so that none outlives the
-text that it is for. Files that a block names lie beside it.
+Blocks that take long are shortened by replacements; each has to be in its block, so that none
+outlives the text that it is for. Files that a block names lie beside it.
 """
 
 import os
@@ -24,7 +24,7 @@ from cubc.tuner import _cli as cli
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
-# By a word of the block that they are for. Of a search base and one variant remain, at one size.
+# By a word of the block that they are for. A search keeps base and one variant, at one size.
 ONE = "variants=1, confirm=0"
 SHORTER = {
     "a.coverage()": {"seconds=60": ONE, "[16, 20, 24]": "[16]"},

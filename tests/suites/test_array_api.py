@@ -1,7 +1,7 @@
 """The functions of the array API standard, as `cubc.Array` has them, beside NumPy's, and its users.
 
 The standard's own suite is in no package. NumPy has all names of the standard, and is the reference
-here. What is there of the standard, and what is not, is in docs/array_api.md.
+here. docs/array_api.md says what of the standard is there, and what is not.
 """
 
 import os

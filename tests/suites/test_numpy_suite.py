@@ -2,7 +2,7 @@
 
 NumPy's wheel has its tests. Its modules are rewritten (numpy_rewriting), run in processes of their
 own, and only the tests that reached cubc count: all pass, but for those that
-numpy_differences.toml lists with a reason. Of a test with many cases some run; CUBC_SUITES=all runs
+numpy_differences.toml lists with a reason. Some of a test's many cases run; CUBC_SUITES=all runs
 all, which takes five minutes of a processor.
 """
 

@@ -7,10 +7,11 @@ import pytest
 import stores
 from stores import confirmed, row, write
 
-from cubc import _core
+from cubc import _core, tuner
 from cubc.tuner._cli import main
 
 A, B, C = stores.variants()
+EXAMPLE = tuner.example_db()
 
 
 @pytest.fixture
@@ -78,6 +79,16 @@ def test_policies(db, capsys):
         (["search", "-R", "segmented_reduce.sum", "-a", "SegmentSize=0"], "a positive number"),
         (["search", "-R", "reduce.sum", "-a", "Element=20"], "did you mean Elements"),
         (["search", "-R", "reduce.sum", "-a", "nonsense"], "form"),
+        (["search", "-l", "-a", "Elemnts=16"], "and "),
+        (["search", "-R", "reduce.sum", "-l", "-a", "Elemnts=16"], "did you mean Elements"),
+        (["report", __file__, "-o", "r.html"], "is not a cubc store"),
+        (["policy", EXAMPLE, "-o", "none/p"], "; there is no folder "),
+        (
+            ["record", "-o", "x.db", "--", "no-such-program"],
+            "there is no program 'no-such-program'",
+        ),
+        (["bundle", "--", "no-such-program"], "there is no program 'no-such-program'"),
+        (["analyze", EXAMPLE, "-a", "T=F32"], "of this; there is reduce.sum I16, scan."),
         (["search", "-R", "reduce.sum", "-a", "T{ct}=[]"], "'T{ct}=[]' holds no value: write"),
         (["search", "-R", "reduce.sum", "-a", "T="], "not of the form Axis=value"),
         (["search", "-R", "(", "-l"], "no regular expression"),
@@ -95,7 +106,7 @@ def test_errors_are_one_line_and_status_2(arguments, message, capsys, tmp_path, 
     assert main(arguments) == 2
     err = capsys.readouterr().err
     assert message in err
-    assert err.startswith("cubc: ")
+    assert err.startswith(f"cubc {arguments[0]}: ")
     assert err.count("\n") == 1
     assert not list(tmp_path.iterdir())
 
@@ -111,7 +122,7 @@ def test_a_missing_package_is_one_line(db, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     assert main(["analyze", str(db)]) == 2
     err = capsys.readouterr().err
-    assert err.startswith("cubc: this needs pandas")
+    assert err.startswith("cubc analyze: this needs pandas")
     assert err.count("\n") == 1
 
 
@@ -143,7 +154,7 @@ def test_a_reader_that_leaves(db):
 
 def test_profile_of_everything_is_not_meant(capsys):
     assert main(["profile"]) == 2
-    assert "profile needs -R" in capsys.readouterr().err
+    assert "cubc profile: -R is needed" in capsys.readouterr().err
 
 
 def test_profile(capsys):

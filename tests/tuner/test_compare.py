@@ -126,7 +126,7 @@ def test_the_command(tmp_path, capsys):
     assert main(["compare", a, near, "--drift", "0.002", "--fail-on-slower"]) == 1
     assert main(["compare", a, str(tmp_path / "none.db")]) == 2
     assert main(["compare", "--live", a, b]) == 2
-    assert "compare --live needs -R" in capsys.readouterr().err
+    assert "cubc compare: --live needs -R" in capsys.readouterr().err
 
 
 def test_a_header_compiles(tmp_path, capsys):

@@ -1,8 +1,8 @@
 """Whatever happens to a search, nothing measured is lost, nothing stays behind, and it resumes.
 
 Searches are commands of their own here, which kills, signals and a failing disk meet in a given
-phase. What happens to the measuring process alone is in test_worker.py, what variants do in
-test_faulty_kernels.py, and damaged stores are in tests/c.
+phase. test_worker.py has what happens to the measuring process alone, test_faulty_kernels.py what
+variants do, and tests/c has damaged stores.
 """
 
 import errno
@@ -140,7 +140,7 @@ def test_the_log_that_a_kill_leaves(tmp_path, disk):
 def test_a_disk_that_is_full_in_the_middle(tmp_path, disk, error, said):
     code, out, err = Command(tmp_path, "full", error, env=disk).end()
     assert (code, out) == (2, "")
-    assert re.fullmatch(f"cubc: {tmp_path}/s.db: .*{said}.*\n", err)
+    assert re.fullmatch(f"cubc search: {tmp_path}/s.db: .*{said}.*\n", err)
     kept = stores.read(tmp_path / "s.db")
     assert len(kept) == 2
     check_resumes(tmp_path, kept)
@@ -231,6 +231,6 @@ def test_a_store_of_another_version(tmp_path):
     search = Command(tmp_path)
     code, _, err = search.end()
     assert code == 2
-    assert err.startswith(f"cubc: {db} was written by a newer cubc (store version 99")
+    assert err.startswith(f"cubc search: {db} was written by a newer cubc (store version 99")
     assert not search.workers
     assert db.read_bytes() == before

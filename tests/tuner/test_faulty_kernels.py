@@ -68,7 +68,7 @@ def test_a_base_that_does_not_compile(tmp_path, types):
     code, out, err = search.end()
     both = types != "I64"
     assert code == (0 if both else 2)
-    assert err.startswith("cubc: reduce.sum I64: base does not run: ")
+    assert err.startswith("cubc search: reduce.sum I64: base does not run: ")
     assert "static assertion failed: planted" in err
     assert re.search(r"reduce\.cu:\d+:\d+: error", err)
     assert "Traceback" not in err

@@ -53,8 +53,12 @@ def red_levels(axes):
     return [line.get_ydata()[0] for line in lines if len(set(line.get_ydata())) == 1]
 
 
+def curve_of(axes, label):
+    return next(line for line in axes.lines if line.get_label() == label)
+
+
 def curve(axes, label):
-    return next(line for line in axes.lines if line.get_label() == label).get_xydata().T
+    return curve_of(axes, label).get_xydata().T
 
 
 def written(axes):
@@ -245,6 +249,9 @@ def test_progress(analysis):
     failed = np.flatnonzero(table.status == "resources") + 1
     np.testing.assert_array_equal(curve(axes, "failed or incomplete")[0], failed)
     assert red_levels(axes) == [1]
+    assert "90 % of the random searches" in [t.get_text() for t in axes.get_legend().get_texts()]
+    base, best = (curve_of(axes, label) for label in ("base", "best so far"))
+    assert base.get_zorder() > best.get_zorder() and base.get_linewidth() < best.get_linewidth()
 
 
 def test_drift_of_a_variant_is_in_measured_order(analysis):
@@ -298,6 +305,7 @@ def test_drift_of_a_search(analysis):
     assert red_levels(axes) == [1]
     labels = [t.get_text() for t in axes.get_legend().get_texts()]
     assert "Elements = $2^{16}$, Entropy = 1" in labels
+    assert "running median" in labels
     frame = analysis.to_frame().query("variant != 'base' and Elements == 16 and Entropy == 1")
     y = curve(axes, "Elements = $2^{16}$, Entropy = 1")[1]
     base = frame.base_us.dropna()

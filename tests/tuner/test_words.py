@@ -16,7 +16,16 @@ from cubc.tuner._words import instead, nearest
         (["devices", "all"], "cubc devices: nothing is expected where 'all' stands"),
         (["search", "-R", "redcue.sum"], "no benchmark 'redcue.sum'; did you mean reduce.sum?"),
         (["search", "-R", "dslash.wlson"], "did you mean dslash."),
-        (["search", "reduce.sum"], "cubc: a benchmark follows -R: cubc search -R reduce.sum"),
+        (["--verion"], "cubc: there is no option --verion; did you mean --version?"),
+        (["search", "--seconds", "abc"], "cubc search: --seconds is 'abc': expected a number ("),
+        (["search", "--patience", "2.5"], "--patience is '2.5': expected a whole number ("),
+        (["analyze"], "cubc analyze: the following arguments are required: files ("),
+        (["report", "--wach", "a.db"], "did you mean --watch? it has --help, -R, -a, -o, --watch"),
+        (["search", "-R", "reduce.sum", "--constraint", "itp<3"], "'itp'; did you mean ipt?"),
+        (
+            ["search", "reduce.sum"],
+            "cubc search: a benchmark follows -R: cubc search -R reduce.sum",
+        ),
         (
             ["search", "-R", "reduce.sum", "-a", "Elemnts=16"],
             "'Elemnts'; did you mean Elements{io}",

@@ -1,6 +1,6 @@
 """The measuring process of a search: killed, crashed, stopped or left alone, nothing is lost.
 
-What happens to the searching process is in test_faults.py.
+test_faults.py has what happens to the searching process.
 """
 
 import contextlib

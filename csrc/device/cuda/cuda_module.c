@@ -185,7 +185,7 @@ static unsigned largest_cluster(const cuda_device *d, CUfunction function, unsig
                                 unsigned shared)
 {
     if (d->capability < 90 || !compiler_has_clusters()) return 0;
-    // Where it is refused there are none of sixteen.
+    // A device that refuses it has no clusters of sixteen blocks.
     cuda.cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
     unsigned blocks = CLUSTER_BLOCKS;
     while (blocks > 1 && !runs_in_clusters(function, blocks, threads, shared)) blocks /= 2;

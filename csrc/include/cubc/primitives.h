@@ -347,8 +347,8 @@ typedef struct cubc_merge_sort_params {
     const char *less; // a C expression, whether key a goes before key b; NULL: a < b, NaN last
 } cubc_merge_sort_params;
 
-// A merge of two sorted arrays. Of equal keys those of a come first. No output may overlap another
-// array.
+// A merge of two sorted arrays. Keys of a come before equal ones of b. No output may overlap
+// another array.
 typedef struct cubc_merge_params {
     const void *a, *b;
     void *out;            // room for a_n + b_n keys

@@ -19,7 +19,7 @@ typedef struct lime_record {
     char what[LIME_WHAT]; // "record 6 'ildg-binary-data' at byte 1608", for messages
 } lime_record;
 
-// The record after *record, the first one if that is zero; *more is false behind the last. Of a
+// The record after *record, the first one if that is zero; *more is false behind the last. In a
 // strict file all bytes must belong to records, and the last message must end. Programs that set
 // the flags at will, as tmLQCD does, are not held to the latter.
 cubc_status lime_next(const infile *file, bool strict, lime_record *record, bool *more);

@@ -2,8 +2,8 @@
 // mean of Re tr P; neither has a magic number. openQCD (.cnfg) has for each odd point, in the order
 // of (t, x, y, z) with z fastest, the eight links in the directions +t, -t, +x, -x, +y, -y, +z, -z;
 // DD-alphaAMG has the four links in the directions t, z, y, x of each point, x fastest, and its
-// extents are T, Z, Y, X. Which of them it is, is told by the plaquette, which the other order of
-// links has not.
+// extents are T, Z, Y, X. The plaquette tells which of them a file is: in the other order the
+// links have another.
 #include "lattice/io/format.h"
 #include "lattice/io/links.h"
 #include "lattice/io/words.h"

@@ -5,8 +5,8 @@
 //
 // The residual of the normal equations, s = M^+ r, is iterated, so that an iteration has no more
 // passes over fields than one of M^+ M x = b. The other, r = b - M x, is orthogonal to M p after a
-// step along p, so that its norm, by which the solve ends, follows from the step. Of all x in the
-// same space this one has the least |r|.
+// step along p, so that its norm, by which the solve ends, follows from the step. No
+// other x in the same space has a smaller |r|.
 //
 // The solution along p is added at the beginning of the next iteration, in one pass with the new
 // direction, and the kernel of M p also sums up its length. An iteration moves the operator twice,

@@ -59,7 +59,8 @@ static cubc_status check_numbers(const cubc_solve_params *p)
     return CUBC_OK;
 }
 
-// Systems that odd sites do not follow from are of all sites, unless they are of the even ones.
+// Checks that a system from which odd sites do not follow (M^+ M, shifts) is one of all sites, or
+// of the even sites alone.
 static cubc_status check_sites(const cubc_solve_params *p)
 {
     if ((int)p->sites < CUBC_ALL_SITES || p->sites > CUBC_EVEN_SITES)
@@ -135,8 +136,8 @@ cubc_status cubc_solve_reports(const cubc_solve_params *params, uint64_t *count)
 }
 
 // ---- states -------------------------------------------------------------------------------------
-// In epsilons: drop of a residual at which roundings outweigh it, and part of a direction's square
-// that is nothing but roundings.
+// Both in epsilons: the drop of a residual at which roundings outweigh it, and the share of a
+// direction's square that is nothing but roundings.
 enum { ROUNDINGS = 16, PIVOT_ROUNDINGS = 64 };
 static cubc_status open_states(solver *s, const cubc_solve_params *p)
 {

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from .._calls import named
+from .._calls import named, real
 from .._core import call
 from .._reductions import sum as sum_of
 from ._fields import extent_fields, precision_type
@@ -81,7 +81,7 @@ class WilsonClover(Wilson):
             temporal_gauge=temporal_gauge,
         )
         spatial, temporal = csw if isinstance(csw, tuple) else (csw, csw)
-        self.csw: tuple[float, float] = float(spatial), float(temporal)
+        self.csw: tuple[float, float] = real("csw", spatial), real("csw", temporal)
         # Results for the links, and for those of ranks of this process.
         self._kept: WeakKeyDictionary[Gauge, tuple[Any, dict[Any, Any]]] = WeakKeyDictionary()
 
@@ -282,7 +282,7 @@ class TwistedClover(WilsonClover):
             precision=precision,
             temporal_gauge=temporal_gauge,
         )
-        self.mu = float(mu)
+        self.mu = real("mu", mu)
 
     def _of(self) -> str:
         return f"{super()._of()}, mu={self.mu}"
@@ -300,7 +300,15 @@ class TwistedClover(WilsonClover):
 
     @named
     def inverse(self, precision: str = "double", stream: Any = None) -> tuple[Any, Any]:
-        """Return K, the inverse of A^2 + (2 kappa mu)^2, in the order of `clover`."""
+        """Return K, the inverse of A^2 + (2 kappa mu)^2, in the order of `clover`.
+
+        Examples
+        --------
+        >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+        >>> D = lattice.TwistedClover(u, mass=0.1, csw=1.5, mu=0.1)
+        >>> D.inverse()[0].size == D.clover()[0].size
+        True
+        """
         return self._inverse(precision, stream)[:2]
 
     @named
@@ -308,5 +316,12 @@ class TwistedClover(WilsonClover):
         """Return the trace of the logarithm of A^2 + (2 kappa mu)^2: of both flavours together.
 
         The arguments are those of `WilsonClover.trace_log`.
+
+        Examples
+        --------
+        >>> u = lattice.Gauge.unit((4, 2, 4, 6))
+        >>> D = lattice.TwistedClover(u, kappa=0.125, csw=1.5, mu=4.0)
+        >>> print(round(D.trace_log() / (192 * 12), 6))  # log(1 + (2 kappa mu)^2) without a field
+        0.693147
         """
         return super().trace_log(parity, stream)

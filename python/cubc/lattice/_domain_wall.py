@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._calls import named, whole
+from .._calls import named, real, whole
 from .._core import asarray
 from ._fields import Spinors, extent_fields, is_half, outputs, precision_type
 from ._gauge import Gauge
@@ -89,9 +89,9 @@ class Mobius(Propagates, Operator):
         self._take_options(gauge, antiperiodic_t, theta, reconstruct, precision)
         if not 1 <= (sites := whole(type(self).__name__, "Ls", Ls)) <= MOST_LS:
             raise ValueError(f"Ls={Ls!r}: the fifth dimension has 1 to {MOST_LS} sites")
-        self.mass, self.M5 = float(mass), float(M5)
+        self.mass, self.M5 = real("mass", mass), real("M5", M5)
         self.Ls = self._inner = sites
-        self.b5, self.c5 = float(b5), float(c5)
+        self.b5, self.c5 = real("b5", b5), real("c5", c5)
         if not all(map(isfinite, (self.mass, self.M5, self.b5, self.c5))):
             raise ValueError(f"{self._of()}: expected finite numbers")
 
@@ -287,6 +287,12 @@ class Mobius(Propagates, Operator):
         ------
         RuntimeError
             If a column did not converge.
+
+        Examples
+        --------
+        >>> D = lattice.DomainWall(lattice.Gauge.unit((4, 2, 4, 6)), mass=0.1, M5=1.4, Ls=4)
+        >>> D.propagator((0, 0, 0, 0), tol=1e-6).shape  # of four dimensions
+        (6, 4, 2, 4, 4, 4, 3, 3)
         """
         psi, _ = self._columns(place, source, options)
         return propagator_of(self.physical(psi), len(self._site))
@@ -307,6 +313,12 @@ class Mobius(Propagates, Operator):
             If Ls is odd.
         RuntimeError
             If a column did not converge.
+
+        Examples
+        --------
+        >>> D = lattice.DomainWall(lattice.Gauge.unit((4, 2, 4, 6)), mass=0.1, M5=1.4, Ls=4)
+        >>> D.residual_mass(tol=1e-6).shape  # a number for each distance in time
+        (6,)
         """
         psi, _ = self._columns(place, None, options)
         middle, pion = (

@@ -80,8 +80,8 @@ class Gauge:
     >>> links = np.zeros((2, 6, 4, 8, 4, 3, 3), complex)  # T, Z, Y, X, direction, row, column
     >>> links[...] = np.eye(3)
     >>> u = lattice.Gauge(links)
-    >>> u, u.plaquette()[0]
-    (Gauge(8x4x6x2 on cpu), 1.0)
+    >>> u, u.device, u.plaquette()[0]
+    (Gauge(8x4x6x2 on cpu), 'cpu', 1.0)
     """
 
     @named
@@ -423,8 +423,8 @@ class Gauge:
         out : array, optional
             Array for the links, complex128.
 
-        On a `Grid` they are this rank's part. Of ranks of this process they are those of the whole
-        lattice, on the first one's device.
+        On a `Grid` they are this rank's part. A field over ranks of this process gives those of the
+        whole lattice, on the first one's device.
 
         Examples
         --------

@@ -130,7 +130,15 @@ class Operator:
 
     @named
     def dagger(self, x: Any, *, out: Any = None, stream: Any = None) -> Any:
-        """Apply the adjoint of the operator, with the arguments of calling it."""
+        """Apply the adjoint of the operator, with the arguments of calling it.
+
+        Examples
+        --------
+        >>> D = lattice.TwistedMass(lattice.Gauge.unit((4, 2, 4, 6)), mass=0.1, mu=0.2)
+        >>> x, y = (lattice.point_source((4, 2, 4, 6), (0, 0, 0, t))[0, 0] for t in (0, 1))
+        >>> print(abs(np.vdot(y, D(x)) - np.vdot(D.dagger(y), x)) < 1e-14)
+        True
+        """
         return self._both(x, True, out, stream)
 
     def _both(self, x: Any, dagger: bool, out: Any, stream: Any) -> Any:
@@ -167,6 +175,13 @@ class Operator:
             True applies the adjoint of D.
         out, stream
             As for calling the operator.
+
+        Examples
+        --------
+        >>> D = lattice.Wilson(lattice.Gauge.unit((4, 2, 4, 6)), kappa=0.1, antiperiodic_t=False)
+        >>> x = np.ones((6, 4, 2, 4, 4, 3), complex)
+        >>> print(abs(D.dslash(x) - 8 * x).max() < 1e-14)  # M = 1 - kappa D
+        True
         """
         if parity is not None and parity not in _PARITIES:
             raise ValueError(f"parity {parity!r}: expected 'even' or 'odd', or None for both")
@@ -187,5 +202,14 @@ class Operator:
 
     @named
     def solve(self, b: Any, **options: Any) -> tuple[Any, SolveInfo]:
-        """Solve M x = b; the arguments are those of `cubc.lattice.solve`."""
+        """Solve M x = b; the arguments are those of `cubc.lattice.solve`.
+
+        Examples
+        --------
+        >>> D = lattice.Wilson(lattice.Gauge.unit((4, 2, 4, 6)), kappa=0.1)
+        >>> b = lattice.point_source((4, 2, 4, 6), (0, 0, 0, 0))[0, 0]
+        >>> x, info = D.solve(b, tol=1e-8)
+        >>> print(np.linalg.norm(b - D(x)) < 1e-8, info.compile_seconds >= 0, info.sources)
+        True True ()
+        """
         return solve(self, b, **options)

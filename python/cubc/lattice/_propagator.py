@@ -145,15 +145,15 @@ def pion_correlator(s: Any, time: int = 0) -> np.ndarray:
     Parameters
     ----------
     s : array_like
-        Propagator, as `propagator` returns it. Of several sources, along axes before, the method of
-        the same name of operators takes it.
+        Propagator, as `propagator` returns it. The method of the same name of operators takes
+        those of several sources, along axes before.
     time : int
         Time slice of the source.
 
     Returns
     -------
     numpy.ndarray
-        Array of float64, one for each t. Of staggered quarks it is the Goldstone pion.
+        Array of float64, one for each t. Staggered quarks give the Goldstone pion.
 
     Raises
     ------
@@ -201,6 +201,12 @@ class Propagates:
         ------
         RuntimeError
             If a column did not converge.
+
+        Examples
+        --------
+        >>> D = lattice.Wilson(lattice.Gauge.unit((4, 2, 4, 6)), kappa=0.1)
+        >>> D.propagator((0, 0, 0, 0), tol=1e-8).shape
+        (6, 4, 2, 4, 4, 4, 3, 3)
         """
         s, info = propagator(self, place, source, **options)
         if not info.converged:
@@ -214,6 +220,12 @@ class Propagates:
         They are those of `cubc.lattice.pion_correlator`, and of several sources, along axes before
         those of the lattice, one after the other. On a `Grid` all ranks call it, each with its
         part, and get those of the whole lattice.
+
+        Examples
+        --------
+        >>> D = lattice.Wilson(lattice.Gauge.unit((4, 2, 4, 6)), kappa=0.1)
+        >>> print(D.pion_correlator(np.ones((6, 4, 2, 4, 4, 4, 3, 3)))[:2])
+        [4608. 4608.]
         """
         s, whole = np.asarray(s), _of_propagator(self.gauge.extent, self._site)
         if s.shape[-len(whole) :] != whole:

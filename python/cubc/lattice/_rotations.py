@@ -44,6 +44,8 @@ class Rotation:
     Examples
     --------
     >>> g = lattice.Rotation.random((8, 4, 6, 2), seed=2)
+    >>> g.device
+    'cpu'
     >>> u = lattice.Gauge.unit((8, 4, 6, 2)).transform(g)  # a pure gauge
     >>> print(np.round(u.plaquette(), 12))
     [1. 1. 1.]

@@ -54,6 +54,8 @@ class SolveInfo:
     >>> x, info = lattice.Wilson(u, kappa=0.1).solve(b, tol=1e-8)
     >>> info.converged, info.reason, info.residual < 1e-8
     (True, 'converged', True)
+    >>> info.compile_seconds >= 0, info.sources  # of one right-hand side
+    (True, ())
     """
 
     converged: bool
@@ -118,7 +120,7 @@ def _solve_by_team(
 
 
 def check_operator(operator: Any) -> None:
-    """Refuse what is no operator, with a TypeError."""
+    """Raise TypeError for an object that is no operator."""
     if not hasattr(operator, "_system"):
         raise TypeError(f"{operator!r:.60} is no operator: give one of cubc.lattice, as Wilson")
 
@@ -189,10 +191,10 @@ def solve(
     x0 : array, optional
         First guess, of the shape of `b`; by default zero.
     shifts : sequence of float, optional
-        Shifts of ``(M^+ M + shift) x = b``: up to 16 numbers of 0 or more. The solver is
-        "multishift", by no parity and in `precision` alone. x then has the shifts as its first
-        axis, and `info.sources` a report for each. A system is not iterated further once it has
-        converged.
+        Shifts of ``(M^+ M + shift) x = b``: up to 16 numbers of 0 or more, with
+        ``solver="multishift"``. All sites are solved, whatever `even_odd` is, and in `precision`
+        alone. x has the shifts as its first axis, and `info.sources` a report for each. A system is
+        not iterated further once it has converged.
     even_odd : bool
         True solves the system of the even sites, from which the odd ones follow; False that of all
         sites, as do `shifts` and `normal`.

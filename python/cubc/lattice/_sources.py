@@ -48,6 +48,8 @@ def site_at(extent: Extent, place: Any) -> tuple[int, ...]:
     """Return a site x, y, z, t as whole numbers; ValueError if the lattice has no such one."""
     if not isinstance(place, Sequence | np.ndarray) or len(place) != 4:
         raise ValueError(f"place is {place!r:.80}: expected x, y, z, t")
+    if len(extent) != 4:
+        raise ValueError(f"extent is {extent!r:.80}: expected the sites along x, y, z and t")
     at = tuple(map(index, place))
     if not all(0 <= p < e for p, e in zip(at, extent, strict=True)):
         size = "x".join(map(str, extent))

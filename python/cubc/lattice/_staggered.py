@@ -8,7 +8,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from .. import _core
-from .._calls import named
+from .._calls import named, real
 from .._core import call, reduce
 from .._lazy import lazy
 from . import _fat_links
@@ -91,9 +91,9 @@ class _StaggeredOperator(Propagates, Operator):
         self._take_options(gauge, antiperiodic_t, theta, reconstruct, precision)
         if phases not in PHASES:
             raise ValueError(f"phases {phases!r}: expected one of {', '.join(PHASES)}")
-        if not math.isfinite(mass):
+        self.mass = real("mass", mass)
+        if not math.isfinite(self.mass):
             raise ValueError(f"mass={mass!r}: expected a finite number")
-        self.mass = float(mass)
         self.phases = phases
 
     def __repr__(self) -> str:
@@ -220,8 +220,8 @@ class _ImprovedOperator(_StaggeredOperator):
     ):
         super().__init__(gauge, mass, reconstruct=reconstruct, **options)
         _fat_links.check(self._action, u0, naik_epsilon)
-        self.u0 = float(u0)
-        self.naik_epsilon = float(naik_epsilon)
+        self.u0 = real("u0", u0)
+        self.naik_epsilon = real("naik_epsilon", naik_epsilon)
         # Those of the gauge field, and of the fields of ranks of this process.
         self._improved: WeakKeyDictionary[Gauge, _Improved] = WeakKeyDictionary()
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .._calls import named
+from .._calls import named, real
 from .._core import asarray
 from ._gauge import Gauge
 from ._propagator import propagator_of, refuse, sources_of
@@ -75,7 +75,7 @@ class TwistedMass(Wilson):
             precision=precision,
             temporal_gauge=temporal_gauge,
         )
-        self.mu = float(mu)
+        self.mu = real("mu", mu)
 
     def _of(self) -> str:
         return f"{super()._of()}, mu={self.mu}"
@@ -161,8 +161,8 @@ class TwistedDoublet(Wilson):
             precision=precision,
             temporal_gauge=temporal_gauge,
         )
-        self.mu = float(mu)
-        self.epsilon = float(epsilon)
+        self.mu = real("mu", mu)
+        self.epsilon = real("epsilon", epsilon)
 
     def _of(self) -> str:
         return f"{super()._of()}, mu={self.mu}, epsilon={self.epsilon}"
@@ -205,6 +205,13 @@ class TwistedDoublet(Wilson):
         ------
         RuntimeError
             If a column did not converge.
+
+        Examples
+        --------
+        >>> u = lattice.Gauge.unit((2, 2, 2, 4))
+        >>> D = lattice.TwistedDoublet(u, kappa=0.1, mu=0.1, epsilon=0.05)
+        >>> D.propagator((0, 0, 0, 0), tol=1e-6).shape
+        (2, 2, 4, 2, 2, 2, 4, 4, 3, 3)
         """
         refuse(options, "x0", "shifts", "normal", "out")
         given = sources_of(self, place, source)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
-from .._calls import named
+from .._calls import named, real
 from ._fields import Spinors, extent_fields, outputs, precision_type
 from ._gauge import Gauge
 from ._operator import Operator, theta_fields
@@ -16,8 +16,8 @@ def kappa_of(name: str, kappa: float | None, mass: float | None, anisotropy: flo
     if (kappa is None) == (mass is None):
         raise TypeError(f"{name} takes either kappa or mass, one of the two")
     if mass is None:
-        return float(kappa)  # type: ignore[arg-type]  # one of them is there
-    twice = 2 * (float(mass) + 1 + 3 / float(anisotropy)) if anisotropy else 0.0
+        return real("kappa", kappa)
+    twice = 2 * (real("mass", mass) + 1 + 3 / real("anisotropy", anisotropy)) if anisotropy else 0.0
     if twice == 0 or not isfinite(twice):
         raise ValueError(
             f"mass={mass!r}, anisotropy={anisotropy!r}: kappa = 1 / (2 (mass + 1 + 3 / anisotropy))"
@@ -103,7 +103,7 @@ class Wilson(Propagates, Operator):
     ):
         self._take_options(gauge, antiperiodic_t, theta, reconstruct, precision)
         self.kappa = kappa_of(type(self).__name__, kappa, mass, anisotropy)
-        self.anisotropy = float(anisotropy)
+        self.anisotropy = real("anisotropy", anisotropy)
         self.temporal_gauge = bool(temporal_gauge)
 
     def __repr__(self) -> str:

@@ -23,6 +23,7 @@ from ._status import LOST, OK
 from ._stores import StorePaths, expand, read
 from ._verdict import Verdict
 from ._winners import warn_unconfirmed, winners
+from ._words import listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,6 +89,9 @@ class Analysis(Figures):
         return len(self.groups)
 
     def __getitem__(self, place: int | slice) -> Analysis:
+        if not isinstance(place, slice) and place not in range(-len(self.groups), len(self.groups)):
+            there = listed(f"[{i}] {g.benchmark} {g.workload}" for i, g in enumerate(self.groups))
+            raise IndexError(f"there is no group [{place!r}], but {there}")
         found = self.groups[place]
         return Analysis(found if isinstance(found, list) else [found])
 
@@ -446,10 +450,12 @@ def analyze(
     """
     names = expand(paths)
     wanted = checked_objective(objective, None)
-    groups = restrict(read(names), R, axes)
+    known = read(names)
+    groups = restrict(known, R, axes)
     check_figures(wanted, {name for group in groups for name in group.metrics()})
     for group in groups:
         group.objective = wanted
     if not groups:
-        raise ValueError(f"{', '.join(names)}: nothing was measured of this")
+        there = listed(dict.fromkeys(f"{group.benchmark} {group.workload}" for group in known))
+        raise ValueError(f"{', '.join(names)}: nothing was measured of this; there is {there}")
     return Analysis(groups)

@@ -87,8 +87,8 @@ class Benchmark:
     ...     state.writes(x)
     ...     state.verify(x, np.full(x.size, 2, "f4"))
     ...     state.exec(lambda launch: launch.kernel("twice", x, x.size))
-    >>> twice.name
-    'twice.twice'
+    >>> twice.name, twice.base("cpu")
+    ('twice.twice', 'tpb_32')
     """
 
     def __init__(
@@ -145,7 +145,19 @@ class Benchmark:
         return _unpickled, (need("cloudpickle").dumps(self.__dict__),)
 
     def base(self, arch: str) -> str:
-        """Label of base: the first value of each parameter for which none was given."""
+        """Label of base: the first value of each parameter for which none was given.
+
+        Examples
+        --------
+        >>> source = '''
+        ... // %RANGE% THREADS tpb 32:128:32
+        ... __global__ void twice(float* x) {}'''
+        >>> @tuner.benchmark(source, {"Elements": [10]}, base={"tpb": 64})
+        ... def twice(state):
+        ...     state.exec(lambda launch: launch.kernel("twice", state.random(dtype="F32")))
+        >>> twice.base("cpu")
+        'tpb_64'
+        """
         parts = []
         for label, values in SourceSpace(self.source, arch, ()).ranges.items():
             value = self.given_base.get(label, values[0])

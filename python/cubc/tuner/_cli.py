@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import sys
 import time
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from cubc import _core
 
@@ -34,7 +34,7 @@ from ._verdict import DRIFT, MOST
 from ._verify import verify, verify_winners
 from ._winners import no_winner, winners
 from ._words import Parser
-from ._workload import matching
+from ._workload import declared_axes, matching
 
 TOP = 7  # variants that an analysis shows
 
@@ -60,24 +60,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _parser().print_help(sys.stderr)
         return 2
     options = _parser().parse_args(given)
+    if "run" not in options:
+        _parser().error("a command is needed")
+    name = options.parser.prog
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = _warn
+            warnings.showwarning = lambda message, *_, **__: _say(name, message)
             return options.run(options) or 0
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # the reader of our output has left, as `| head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except ERRORS as error:
-        of_file = isinstance(error, OSError) and error.strerror and error.filename
-        told = f"{error.filename}: {error.strerror}" if of_file else error
-        print(f"cubc: {told}", file=sys.stderr)
+        _say(name, _of_file(error) if isinstance(error, OSError) and error.filename else error)
         return 2
     return 0  # the reader had what it wanted
 
 
-def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
-    print(f"cubc: {message}", file=sys.stderr)
+def _say(command: str, message: object) -> None:
+    print(f"{command}: {message}", file=sys.stderr)
+
+
+def _of_file(error: OSError) -> str:
+    """Return what is wrong with a file, and where its folder is not there, that."""
+    folder = os.path.dirname(os.path.abspath(os.fsdecode(error.filename)))
+    missing = "" if os.path.isdir(folder) else f"; there is no folder {folder}"
+    return f"{os.fsdecode(error.filename)}: {error.strerror}{missing}"
 
 
 def _parser() -> Parser:
@@ -88,7 +96,7 @@ def _parser() -> Parser:
         "and if policy has nothing to write; 130 after Ctrl-C.",
     )
     parser.add_argument("--version", action="version", version=f"cubc {_core.__version__}")
-    commands = parser.add_subparsers(required=True, metavar="command")
+    commands = parser.add_subparsers(metavar="command")
 
     common = Parser(add_help=False)
     common.add_argument(
@@ -320,8 +328,8 @@ def _search(options: argparse.Namespace) -> None:
 
 def _list(options: argparse.Namespace) -> None:
     device = _core.device_info(options.device)
-    for name in matching(options.R or ".*"):
-        axes = ax.declared(name)
+    wanted = ax.parse_arguments(options.a)
+    for name, axes in declared_axes(matching(options.R or ".*"), wanted).items():
         ct = {axis.name: str(axis.values[0]) for axis in axes if axis.compile_time}
         print(f"{name}: {Space(name, ct, device['arch']).size} variants on {device['name']}")
         for axis in axes:
@@ -340,7 +348,7 @@ def _analyze(options: argparse.Namespace) -> None:
         if rows := analysis.policies():
             print(rows)
         else:
-            _warn(no_winner(expand(options.files), analysis.groups))
+            _say(options.parser.prog, no_winner(expand(options.files), analysis.groups))
     if options.top is not None or not (options.coverage or options.policies):
         _show_top(analysis, TOP if options.top is None else options.top)
 
@@ -388,7 +396,7 @@ def _compare(options: argparse.Namespace) -> int:
     if not options.live:
         found = compare(*sides, variant=options.variant, drift=options.drift)
     elif not options.R:
-        raise ValueError("compare --live needs -R, a benchmark such as -R reduce.sum")
+        raise ValueError("--live needs -R, a benchmark such as -R reduce.sum")
     else:
         what = {"variant": options.variant, "device": options.device}
         found = compare_live(*sides, **what, rounds=options.rounds)
@@ -417,7 +425,7 @@ def _verify(options: argparse.Namespace) -> int:
         print(found.markdown())
         return 1 if found.slower else 0
     if not (options.write or options.against or options.listings):
-        raise ValueError("verify needs --variant, --db, --write, --against or --listings")
+        raise ValueError("--variant, --db, --write, --against or --listings is needed")
     before = _manifest(options.against) if options.against else None
     hashes = manifest(options.arch, pattern, axes, listings=options.listings)
     if options.write:
@@ -445,7 +453,7 @@ def _manifest(path: str) -> Manifest:
 def _profile(options: argparse.Namespace) -> None:
     axes = ax.parse_arguments(options.a)
     if not options.R:
-        raise ValueError("profile needs -R, a benchmark such as -R reduce.sum")
+        raise ValueError("-R is needed, a benchmark such as -R reduce.sum")
     for line in profile(options.R, axes, options.variant, device=options.device):
         print(line)
 
@@ -456,6 +464,7 @@ def _show_top(analysis: Analysis, n: int) -> None:
 
 def _record(options: argparse.Namespace) -> None:
     path = os.path.abspath(store_path(options.db))
+    _find_program(options.command)
     _core.Store(path, True).close()
     variables = {"CUBC_RECORD": path, "CUBC_RECORD_KEYS": str(int(options.keys))}
     os.execvpe(options.command[0], options.command, os.environ | variables)
@@ -468,7 +477,13 @@ def _recorded(options: argparse.Namespace) -> None:
     print(table)
 
 
+def _find_program(command: Sequence[str]) -> None:
+    if shutil.which(command[0]) is None:
+        raise LookupError(f"there is no program '{command[0]}': what follows -- is a command")
+
+
 def _bundle(options: argparse.Namespace) -> int:
+    _find_program(options.command)
     return make_bundle(options.o, options.command, options.device, options.portable)
 
 

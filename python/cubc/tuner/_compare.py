@@ -216,7 +216,7 @@ def compare(
         warnings.warn(
             f"{names}: left out, since {b} has no time of {variant} on the same device",
             RuntimeWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     if not shared:
         raise ValueError(f"{a} and {b} have no workload of the same device in common")

@@ -43,6 +43,12 @@ class Figures:
         It has the winners by place with their verdicts; and of each search its best variants,
         progress, parallel coordinates, failures with their messages, machine, driver, compiler and
         policies.
+
+        Examples
+        --------
+        >>> a = tuner.analyze(tuner.example_db(), "scan")
+        >>> a.report("report.html") > 10_000  # bytes
+        True
         """
         stores = dict.fromkeys(cell.store for group in self.groups for cell in group.measurements())
         return int(_load("_report").write(self, os.fspath(path), [*stores]))
@@ -56,6 +62,12 @@ class Figures:
             Columns: each run-time axis by its plain name; variant; role (``"variant"``, or
             ``"base"`` for base's samples taken in turns with the variant's); place (in time, from
             0, for each role); time_us; clock_mhz (nan where it was not recorded).
+
+        Examples
+        --------
+        >>> a = tuner.analyze(tuner.example_db(), "scan")
+        >>> a.samples(a.best().label).columns.tolist()
+        ['Elements', 'variant', 'role', 'place', 'time_us', 'clock_mhz']
         """
         import numpy as np
 
@@ -90,6 +102,13 @@ class Figures:
             Columns: each run-time axis by its plain name; variant; percentile (0.5 ... 99.5 of the
             times: 99.5 is the slowest percent); speedup; low and high (95 % interval); known
             (true if there are enough samples for this percentile).
+
+        Examples
+        --------
+        >>> a = tuner.analyze(tuner.example_db(), "scan")
+        >>> table = a.ratios(a.best().label)
+        >>> bool((table.low <= table.high).all())
+        True
         """
         from ._samples import pair
 
@@ -120,6 +139,12 @@ class Figures:
             parameter without effect); spread (standard deviation over the folds); variants (count)
             and r2 (share of the variance that the model predicts: if it is low, importances are
             lower bounds).
+
+        Examples
+        --------
+        >>> a = tuner.analyze(tuner.example_db(), "scan")
+        >>> a.importance().parameter[:2].tolist()
+        ['ipv', 'ipt']
         """
         from ._importance import importance
 
@@ -133,6 +158,12 @@ class Figures:
         pandas.DataFrame
             Strongest first; columns first, second (parameters), interaction, spread, variants, r2
             (see `importance`).
+
+        Examples
+        --------
+        >>> a = tuner.analyze(tuner.example_db(), "scan")
+        >>> a.interactions().columns[:3].tolist()
+        ['first', 'second', 'interaction']
         """
         from ._importance import interactions
 
@@ -148,6 +179,13 @@ class Figures:
         pandas.DataFrame
             One row for each variant but base: evaluation (from 1), variant, status, score (nan
             without one), best; and expected, low, high of random search (mean and 90 % interval).
+
+        Examples
+        --------
+        >>> a = tuner.analyze(tuner.example_db(), "scan")
+        >>> table = a.progress()
+        >>> bool(table.best.is_monotonic_increasing)
+        True
         """
         from ._progress_curve import progress
 
@@ -158,6 +196,13 @@ class Figures:
 
         The slowest percent of the samples is on the left, the fastest on the right. Base is the red
         line at 1; above it the variant is faster. The band is the 95 % interval.
+
+        Examples
+        --------
+        >>> a = tuner.analyze(tuner.example_db(), "scan")
+        >>> axes = a.plot_variant(a.best().label)
+        >>> axes.shape  # a plot for each number of elements
+        (4, 1)
         """
         group, labels, samples = self._read(variants)
         return _load("_plots").plot_variant(group, labels, samples, figure)
@@ -167,6 +212,12 @@ class Figures:
 
         A variant's times are divided by the median of the base samples that were taken in turns
         with them.
+
+        Examples
+        --------
+        >>> a = tuner.analyze(tuner.example_db(), "scan")
+        >>> a.plot_density().shape
+        (4, 1)
         """
         group, labels, samples = self._read(variants)
         return _load("_plots").plot_density(group, labels, samples, figure)
@@ -178,6 +229,12 @@ class Figures:
 
         Without a variant it draws how base drifted over the whole search; a machine that stays as
         it is gives lines at 1.
+
+        Examples
+        --------
+        >>> a = tuner.analyze(tuner.example_db(), "scan")
+        >>> a.plot_drift().get_ylabel()
+        'time of base / its median'
         """
         if variant is None:
             return _load("_plots").plot_search_drift(self._one(), ax)
@@ -191,25 +248,58 @@ class Figures:
 
         A cell shows the best, or the median, of its variants. It is hatched if all of them failed,
         and white if none was tried. Red marks base.
+
+        Examples
+        --------
+        >>> a = tuner.analyze(tuner.example_db(), "scan")
+        >>> a.plot_heatmap("ipt", "tpb").get_xlabel()
+        'ipt'
         """
         return _load("_plots").plot_heatmap(self._one(), x, y, over, ax)
 
     def plot_progress(self, *, ax: Axes | None = None) -> Axes:
-        """Draw the best score so far, each variant's score, and the mean of random searches."""
+        """Draw the best score so far, each variant's score, and the mean of random searches.
+
+        Examples
+        --------
+        >>> a = tuner.analyze(tuner.example_db(), "scan")
+        >>> a.plot_progress().get_xlabel()
+        'variants measured'
+        """
         return _load("_plots").plot_progress(self._one(), ax)
 
     def plot_importance(self, *, ax: Axes | None = None) -> Axes:
-        """Draw `importance` as bars, with the standard deviation over the folds."""
+        """Draw `importance` as bars, with the standard deviation over the folds.
+
+        Examples
+        --------
+        >>> a = tuner.analyze(tuner.example_db(), "scan")
+        >>> len(a.plot_importance().patches)  # a bar for each parameter
+        11
+        """
         return _load("_plots").plot_importance(self._one(), ax)
 
     def plot_parallel(self, *, ax: Axes | None = None) -> Axes:
-        """Draw each complete variant as a line through its values, coloured by score."""
+        """Draw each complete variant as a line through its values, coloured by score.
+
+        Examples
+        --------
+        >>> a = tuner.analyze(tuner.example_db(), "scan")
+        >>> axes = a.plot_parallel()
+        """
         return _load("_plots").plot_parallel(self._one(), ax)
 
     def plot_bandwidth(
         self, variants: Variants = None, *, peak: float | None = None, ax: Axes | None = None
     ) -> Axes:
-        """Draw the throughput in GB/s at each run-time workload; `peak` is that of the memory."""
+        """Draw the throughput in GB/s at each run-time workload; `peak` is that of the memory.
+
+        Examples
+        --------
+        >>> a = tuner.analyze(tuner.example_db(), "scan")
+        >>> a.plot_bandwidth(peak=4800).get_ylabel()
+        'throughput (GB/s)'
+        """
         group = self._one()
         return _load("_plots").plot_bandwidth(group, _labels(group, variants), peak, ax)
 
@@ -225,6 +315,11 @@ class Figures:
 
         It needs a benchmark that declares bytes and flops: those of Dirac operators, or one of your
         own that calls `State.flops`.
+
+        Examples
+        --------
+        >>> a = tuner.analyze("my.db", "dslash.wilson")  # doctest: +SKIP
+        >>> axes = a.plot_roofline(peak_gbps=4800, peak_gflops=60_000)  # doctest: +SKIP
         """
         group = self._one()
         labels = _labels(group, variants)
@@ -238,7 +333,7 @@ class Figures:
         )
         raise ValueError(
             "this is about one benchmark and compile-time workload on one device, but here are "
-            f"{len(self.groups)}: restrict them with R and axes, or take one by its number:\n"
+            f"{len(self.groups)}: restrict them with R= and axes=, or take one, such as [0]:\n"
             + "\n".join(listed)
         )
 

@@ -26,8 +26,11 @@ class Merged(NamedTuple):
 
     Examples
     --------
-    >>> print(tuner.merge(tuner.example_db(), "all.db"))
+    >>> merged = tuner.merge(tuner.example_db(), "all.db")
+    >>> print(merged)
     1600 rows, 0 were there already
+    >>> merged.added, merged.repeated
+    (1600, 0)
     """
 
     added: int

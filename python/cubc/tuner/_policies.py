@@ -22,8 +22,8 @@ def use_policies(paths: StorePaths) -> int:
     For each architecture, benchmark, compile-time and run-time workload the best variant with the
     verdict FASTER is taken. It runs in calls that are up to two octaves (a factor of 4) away on
     each run-time axis, such as the number of elements, and have the same shipped policy; of several
-    the nearest. What keys are like (``Distinct``, ...) is no axis of calls: a variant that was
-    found with such keys runs whatever a call's keys are. All other calls run what they did, and so
+    the nearest. Axes of keys (``Distinct``, ...) are none of calls: a variant that was found with
+    such keys runs whatever a call's keys are. All other calls run what they did, and so
     do those nearest to a workload where base stayed. A search at several workloads looks for
     variants that are good on average, and each workload gets the best of these: for the best
     variant of one workload, search there alone.
@@ -80,16 +80,16 @@ def use_policies(paths: StorePaths) -> int:
             f"{', '.join(sorted(stale))}: some measurements were skipped because they were taken "
             "with another version of the kernel; search again to renew them",
             RuntimeWarning,
-            stacklevel=2,
+            stacklevel=4,  # who called cubc.use_policies
         )
     if users:
         warnings.warn(
             f"{', '.join(sorted(users))}: kernels of one's own have no policy that cubc would use; "
             "cubc policy --header writes their constants",
             RuntimeWarning,
-            stacklevel=2,
+            stacklevel=4,  # who called cubc.use_policies
         )
-    warn_unconfirmed(current, by_workload=True)
+    warn_unconfirmed(current, by_workload=True, stacklevel=5)
     policies |= _of_calls(chosen.values())
     for one in policies.values():  # each is checked before the first is used
         _core.base(one.benchmark, one.ct, one.arch, one.rt)

@@ -128,8 +128,8 @@ def progress(group: Group) -> pd.DataFrame:
     """Best score so far in measured order, beside that of random search.
 
     Base was known before the search, so that the best is never below 1. A variant that failed or is
-    incomplete adds nothing to the best; what lost its race counts as what is known of it in random
-    search. What random search finds is an estimate from the variants that were measured.
+    incomplete adds nothing to the best; one that lost its race counts in random search with the
+    score that is known of it. The scores of random search are estimates from the measured variants.
 
     Returns
     -------

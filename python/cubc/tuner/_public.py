@@ -1,6 +1,8 @@
 """The names of `cubc.tuner`, which it takes from here when the first of them is asked for."""
 
 # ruff: noqa: F401
+from cubc._calls import named
+
 from ._analyze import Analysis, Best, analyze
 from ._benchmark import Benchmark, benchmark
 from ._compare import Comparison, compare
@@ -16,3 +18,15 @@ from ._result import Result
 from ._search import Search, search
 from ._state import Launch, State
 from ._verify import verify, verify_winners
+
+# Errors name these. The command `cubc`, which calls them as well, names itself.
+analyze = named(analyze)
+compare = named(compare)
+compare_live = named(compare_live)
+merge = named(merge)
+profile = named(profile)
+recorded = named(recorded)
+search = named(search)
+use_policies = named(use_policies)
+verify = named(verify)
+verify_winners = named(verify_winners)

@@ -128,7 +128,7 @@ def read(paths: StorePaths) -> list[Calls]:
                     refused.append(f"row {row['id']} was refused: {error}")
         if refused:
             text = f"{path}: {len(refused)} of its rows left out; the first: {refused[0]}"
-            warnings.warn(text, RuntimeWarning, stacklevel=3)
+            warnings.warn(text, RuntimeWarning, stacklevel=4)
     return sorted(found.values(), key=lambda one: -one.seconds)
 
 

@@ -159,6 +159,10 @@ class Search:
             If base runs for none of the workloads.
         StoreError
             If the store cannot be read or written.
+
+        Examples
+        --------
+        >>> r = tuner.Search("reduce.sum", axes={"T": ["F32"]}, seconds=60).run()  # doctest: +SKIP
         """
         failed = {}
         try:
@@ -327,13 +331,13 @@ def search(*arguments: Any, **options: Any) -> Result:
         ``"cuda:0"``, ``"cpu"``; if None the default device, or that of a recording.
         ``"replay:table.csv"`` answers from a measured table or a store instead of measuring.
     executor
-        Where variants are measured, if not in this machine's one measuring process: anything like
+        Place where variants are measured, if not in this machine's one measuring process: a
         ``concurrent.futures.Executor`` (a process pool, Dask's ``client.get_executor(pure=False)``,
-        mpi4py's), or a callable that makes one, which is called again if a process of it dies. Each
-        process takes a GPU of its own, unless `device` names one. Each variant is compared with
-        base of the device that measured it; devices of another model are groups of their own in the
-        result, and those of another architecture measure nothing. A task that is not answered is
-        given to another process once.
+        mpi4py's) or one like it, or a callable that makes one, which is called again if a process
+        of it dies. Each process takes a GPU of its own, unless `device` names one. Each variant is
+        compared with base of the device that measured it; devices of another model are groups of
+        their own in the result, and those of another architecture measure nothing. A task that is
+        not answered is given to another process once.
     strategy
         ``"model"`` learns from what was measured; ``"annealing"``, ``"genetic"``, ``"random"``,
         ``"exhaustive"``; a sampler of Optuna; or a callable of (space, seed) that makes a strategy.
@@ -347,12 +351,12 @@ def search(*arguments: Any, **options: Any) -> Result:
     seed
         Decides the order. The same seed gives the same order.
     timing
-        When the samples of a measurement are enough: stopping, which is "median" (its relative
-        standard error is below max_noise) or a rule of NVBench's: "stdrel" (max_noise, min_time in
-        seconds), "entropy" (max_angle in degrees, min_r2), "count" (samples). Within any rule
-        min_samples and max_samples, and timeout in seconds. Samples at less than throttle_below
-        (0 to 1) of the device's clock are taken again. The device's defaults, or NVBench's, where
-        left out.
+        Dict of options that say when a measurement has enough samples. ``stopping`` is "median"
+        (its relative standard error is below max_noise) or a rule of NVBench's: "stdrel"
+        (max_noise, min_time in seconds), "entropy" (max_angle in degrees, min_r2) or "count"
+        (samples). All rules keep to min_samples, max_samples and timeout in seconds. Samples at
+        less than throttle_below (0 to 1) of the device's clock are taken again. Options that are
+        left out have the device's defaults, or NVBench's.
     warm
         Stores or glob patterns whose best variants, of other devices or another version of the
         kernel, are tried early. Only the order changes: a warm search tries the variants of a cold

@@ -53,7 +53,7 @@ class Launch:
     Examples
     --------
     >>> def work(launch):  # an argument of `State.exec`
-    ...     launch.kernel("first", x, y, grid=-(-x.size // launch["tpb"]))
+    ...     launch.kernel("first", x, y, grid=-(-x.size // launch.tpb))
     ...     launch.kernel("second", y, grid=1)
     """
 
@@ -103,6 +103,11 @@ class Launch:
             If an argument is not what the kernel takes.
         ValueError
             If grid or block is missing, or is no extent.
+
+        Examples
+        --------
+        >>> def work(launch):  # an argument of `State.exec`
+        ...     launch.kernel("twice", x, x.size, grid=-(-x.size // launch.tpb), block=launch.tpb)
         """
         if name not in self._kernels:
             raise ax.unknown("the source", "kernel", name, self._kernels)
@@ -206,6 +211,13 @@ class State:
             1 to 5 draws, as in CUB's benchmarks) or 0.
         distribution
             ``"uniform"`` or ``"normal"``, of mean 0 and deviation 1.
+
+        Examples
+        --------
+        >>> state = tuner.State({"T": "F32"}, {"Elements": 16}, "cpu")
+        >>> x = state.random(low=1, high=2)
+        >>> x.shape, x.dtype, bool(cubc.all(x >= 1))
+        ((16,), dtype('float32'), True)
         """
         entropy = inputs.check(low, high, entropy, distribution)
         seed = SEED + 2 * len(self._kept)
@@ -215,15 +227,36 @@ class State:
         return self._keep(shape, dtype, draw)
 
     def zeros(self, shape: Extent | None = None, dtype: Any = None) -> cubc.Array:
-        """Make an array of zeros; `random` has the defaults."""
+        """Make an array of zeros; `random` has the defaults.
+
+        Examples
+        --------
+        >>> state = tuner.State({"T": "F32"}, {"Elements": 16}, "cpu")
+        >>> state.zeros((2, 3), "I32").tolist()
+        [[0, 0, 0], [0, 0, 0]]
+        """
         return self._keep(shape, dtype, lambda out: cubc.transform("0", out=out))
 
     def empty(self, shape: Extent | None = None, dtype: Any = None) -> cubc.Array:
-        """Make an array to be written; items that a variant does not write are wrong."""
+        """Make an array to be written; items that a variant does not write are wrong.
+
+        Examples
+        --------
+        >>> state = tuner.State({"T": "F32"}, {"Elements": 16}, "cpu")
+        >>> state.empty().size
+        16
+        """
         return self._keep(shape, dtype, _poison)
 
     def array(self, values: Any, dtype: Any = None) -> cubc.Array:
-        """Put an array of the host on the device."""
+        """Put an array of the host on the device.
+
+        Examples
+        --------
+        >>> state = tuner.State({"T": "F32"}, {"Elements": 16}, "cpu")
+        >>> state.array([1, 2], "F64")
+        cubc.Array([1. 2.], dtype=float64, device='cpu')
+        """
         host = np.ascontiguousarray(values, dtype if dtype is None else _dtype(dtype))
 
         def fill(out: cubc.Array) -> None:
@@ -247,6 +280,13 @@ class State:
         ------
         ValueError
             If one is no array of this state.
+
+        Examples
+        --------
+        >>> state = tuner.State({"T": "F32"}, {"Elements": 16}, "cpu")
+        >>> x, y = state.random(), state.empty()
+        >>> state.reads(x), state.writes(y)
+        (None, None)
         """
         self._read += map(self._known, arrays)
 
@@ -260,6 +300,12 @@ class State:
         ------
         ValueError
             If one is no array of this state.
+
+        Examples
+        --------
+        >>> state = tuner.State({"T": "F32"}, {"Elements": 16}, "cpu")
+        >>> y = state.empty()
+        >>> state.writes(y)
         """
         self._written += map(self._known, arrays)
 
@@ -297,6 +343,12 @@ class State:
             If it is no function.
         ValueError
             If it is the second.
+
+        Examples
+        --------
+        >>> state = tuner.State({"T": "F32"}, {"Elements": 16}, "cpu")
+        >>> x = state.random()
+        >>> state.exec(lambda launch: launch.kernel("twice", x, x.size))
         """
         if self.work is not None:
             raise ValueError("exec was called twice: launch all kernels in one function")
@@ -324,6 +376,12 @@ class State:
         ------
         ValueError
             If `output` is no array of this state.
+
+        Examples
+        --------
+        >>> state = tuner.State({"T": "F32"}, {"Elements": 16}, "cpu")
+        >>> y = state.zeros()
+        >>> state.verify(y, np.full(16, 2, "f4"), rtol=1e-6)
         """
         self.checks.append((self._known(output), expected, rtol, atol))
 
@@ -349,6 +407,12 @@ class State:
             If `measure` is no function, or `name` no text.
         ValueError
             If the name is taken, or there are more than 16.
+
+        Examples
+        --------
+        >>> state = tuner.State({"T": "F32"}, {"Elements": 16}, "cpu")
+        >>> y = state.random()
+        >>> state.metric("error", lambda values: float(abs(y.numpy() - 0.5).max()))
         """
         if not callable(measure):
             raise TypeError(f"metric takes a function of the variant's values, not {measure!r:.60}")
@@ -364,6 +428,11 @@ class State:
         ------
         ValueError
             If an array has been made.
+
+        Examples
+        --------
+        >>> if state["Elements"] < 1 << 10:  # doctest: +SKIP
+        ...     state.skip("too small for a block")
         """
         if self._kept:
             raise ValueError("skip has to be called before the first array is made")

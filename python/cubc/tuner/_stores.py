@@ -130,7 +130,7 @@ def read(paths: StorePaths, *, bad: Literal["warn", "raise", "pass"] = "warn") -
     if bad == "warn":
         for path, reasons in refused.items():
             text = f"{path}: {len(reasons)} of its rows left out; the first: {reasons[0]}"
-            warnings.warn(text, RuntimeWarning, stacklevel=3)
+            warnings.warn(text, RuntimeWarning, stacklevel=4)
     return found
 
 

@@ -17,8 +17,8 @@ CALLS = ["device", "shape", "variant", "searchable"]
 class Table(pd.DataFrame):
     """A DataFrame of variants whose text has a heading for each group, and every column.
 
-    The variant stands at the end of its line, or below it if there is no room. What is made of a
-    table, as by ``table.head()``, is a Table where it has the same columns.
+    The variant stands at the end of its line, or below it if there is no room. A part of a
+    table, such as ``table.head()``, is a Table where it has the same columns.
     """
 
     @property

@@ -1,4 +1,4 @@
-"""Interface of what measures the variants of a search: a local device, others, a replay."""
+"""Interface of the targets that measure variants: a device of this machine, others, a replay."""
 
 from __future__ import annotations
 

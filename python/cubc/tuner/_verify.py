@@ -112,10 +112,10 @@ def verify_winners(
             f"{', '.join(stale)}: measurements of another version of the kernel were passed over; "
             "search again to renew them",
             RuntimeWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     current = [group for group in groups if group.current]
-    warn_unconfirmed(current, by_workload=True)
+    warn_unconfirmed(current, by_workload=True, stacklevel=4)
     wanted = [
         (workload, one.label)
         for one in winners(current, by_workload=True)

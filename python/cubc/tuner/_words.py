@@ -22,7 +22,8 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     if wrong in folded:
         return folded[wrong]
     parts = [text for text in folded if len(wrong) > 2 and wrong in text]
-    near = [min(parts, key=len)] if parts else difflib.get_close_matches(wrong, folded, n=1)
+    near = [min(parts, key=len)] if parts else difflib.get_close_matches(wrong, folded, n=3)
+    near = sorted(near, key=lambda text: sorted(text) != sorted(wrong))  # letters in another order
     return folded[near[0]] if near else None
 
 
@@ -47,6 +48,21 @@ def instead(name: str, names: Iterable[str], verb: str = "has") -> str:
     return f"{f'did you mean {near}? ' if near else ''}it {verb} {listed(known)}"
 
 
+# Words of argparse for a value that is no number.
+_WRONG_NUMBER = re.compile(r"argument (\S+): invalid (int|float) value: (.*)")
+
+
+def _wrong_number(option: str, kind: str, value: str) -> str:
+    return f"{option} is {value}: expected a {'whole number' if kind == 'int' else 'number'}"
+
+
+def _spelt(action: argparse.Action, wrong: str) -> list[str]:
+    """Names of an option with as many dashes as a wrong one, or all if it has none of those."""
+    dashes = wrong.startswith("--")
+    alike = [name for name in action.option_strings if name.startswith("--") == dashes]
+    return alike or list(action.option_strings)
+
+
 class Parser(argparse.ArgumentParser):
     """Parser of a command whose errors name the nearest right word."""
 
@@ -60,11 +76,14 @@ class Parser(argparse.ArgumentParser):
             wrong = next((word for word in rest if word.startswith("-")), None)
             if wrong is None:
                 parser.end(f"nothing is expected where {rest[0]!r} stands")
-            names = [text for action in parser._actions for text in action.option_strings]
-            names = [text for text in names if text.startswith("--") == wrong.startswith("--")]
-            wrong = wrong.partition("=")[0]
+            wrong = str(wrong).partition("=")[0]
+            names = [text for action in parser._actions for text in _spelt(action, wrong)]
             parser.end(f"there is no option {wrong}; {instead(wrong, names)}")
         return options
+
+    def error(self, message: str) -> NoReturn:
+        """End the program with what argparse found wrong."""
+        self.end(_WRONG_NUMBER.sub(lambda found: _wrong_number(*found.groups()), message))
 
     def end(self, sentence: str) -> NoReturn:
         """End the program with a sentence and the way to more."""

@@ -15,6 +15,7 @@ from ._checks import regex
 from ._constraints import Constraint, check_names
 from ._records import Group
 from ._space import Space
+from ._words import listed
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,19 @@ class CompileTimeWorkload:
         return " ".join([self.benchmark, *self.ct.values()])
 
 
+def declared_axes(
+    names: Sequence[str], wanted: Mapping[str, Any]
+) -> dict[str, tuple[ax.Axis, ...]]:
+    """Axes of each benchmark; LookupError for a wanted one that none of them has."""
+    axes_of = {name: ax.declared_with_keys(name, wanted) for name in names}
+    every = [axis for declared in axes_of.values() for axis in declared]
+    for axis in wanted:
+        if ax.find(every, axis) is None:
+            owner = names[0] if len(names) == 1 else f"each of {listed(names)}"
+            raise ax.unknown(owner, "axis", axis, {known.name for known in every})
+    return axes_of
+
+
 def compile_time_workloads(
     benchmark: str,
     axes: Mapping[str, Any] | None,
@@ -138,11 +152,7 @@ def compile_time_workloads(
     """
     names = matching(benchmark)
     wanted = ax.given(axes)
-    axes_of = {name: ax.declared_with_keys(name, wanted) for name in names}
-    every = [axis for declared in axes_of.values() for axis in declared]
-    for axis in wanted:
-        if ax.find(every, axis) is None:
-            raise ax.unknown(", ".join(names), "axis", axis, {known.name for known in every})
+    axes_of = declared_axes(names, wanted)
     found: list[CompileTimeWorkload] = []
     refused: list[ValueError] = []
     for name, declared in axes_of.items():

@@ -111,6 +111,7 @@ def plot_search_drift(group: Group, axes: Axes | None = None) -> Axes:
         axes.plot(x, _running_median(y), color=shades[place], linewidth=1)
     _show(axes, list(lines.values()), shades)
     axes.axhline(1, color=style.BASE, linewidth=1.2, zorder=1.5)
+    _explain(axes)
     axes.set_xlabel("variants measured")
     axes.set_ylabel("time of base / its median")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -130,10 +131,18 @@ def _strip(axes: Axes, series: Sequence[tuple[str, Floats, Floats]]) -> None:
         axes.plot(x, times * factor, marker, color=color, markersize=3, label=label)
         axes.plot(x, _running_median(times * factor), color=color, linewidth=1)
     _show(axes, drawn, colors)
+    _explain(axes)
     axes.set_ylabel(unit, fontsize="small")
     axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
     if any(clocks.size for _, _, clocks in series):
         _clocks(axes, series)
+
+
+def _explain(axes: Axes) -> None:
+    """Add to the legend what has no label of a series: lines through points, and triangles."""
+    axes.plot([], [], color="0.3", linewidth=1, label="running median")
+    if any(line.get_marker() == "^" and not line.get_clip_on() for line in axes.lines):
+        axes.plot([], [], "^", color="0.3", label="above the axis")
 
 
 def _clocks(axes: Axes, series: Sequence[tuple[str, Floats, Floats]]) -> None:

@@ -40,15 +40,18 @@ def plot_progress(group: Group, axes: Axes | None = None) -> Axes:
         raise ValueError(f"{group.benchmark} {group.workload}: only base was measured")
     axes = style.new_axes(axes)
     x, (blue, orange) = frame.evaluation, style.COLORS[:2]
-    axes.fill_between(x, frame.low, frame.high, color=orange, alpha=0.2, linewidth=0)
-    axes.plot(x, frame.expected, "--", color=orange, label="best so far, mean of random searches")
-    axes.step(x, frame.best, where="post", color=blue, linewidth=2, label="best so far")
+    axes.fill_between(x, frame.low, frame.high, color=orange, alpha=0.2, linewidth=0,
+                      label="90 % of the random searches")  # fmt: skip
+    # Thin lines are above the thick one, so that all are seen where nothing is better than base.
+    axes.plot(x, frame.expected, "--", color=orange, zorder=2.4,
+              label="best so far, mean of random searches")  # fmt: skip
+    axes.step(x, frame.best, where="post", color=blue, linewidth=3, label="best so far")
     bottom = _bottom(frame)
     axes.plot(x, frame.score, "o", color=style.FAINT, markersize=3, zorder=1.5, label="variant")
     if (low := frame.score < bottom).any():
         axes.plot(x[low], [bottom] * low.sum(), "v", color=style.FAINT, markersize=4, clip_on=False,
                   zorder=1.5, label="worse variant")  # fmt: skip
-    axes.axhline(1, color=style.BASE, linewidth=1.2, zorder=1.2, label="base")
+    axes.axhline(1, color=style.BASE, linewidth=1, zorder=2.2, label="base")
     if (failed := frame.score.isna()).any():
         axes.plot(
             x[failed], [0.04] * failed.sum(), "x", color="0.2", markersize=5,
