@@ -68,8 +68,53 @@ static cubc_status take_shipped(const device_api *api, cubc_device *device,
     return why;
 }
 
+// Takes code of the cache, where somebody else may be about to put it. A wait for that is off the
+// deadline of the request.
+static cubc_status take_kept(compile_request *request, const char *key, binary *code, bool *kept)
+{
+    double waited;
+    *kept = cache_get(key, code);
+    if (*kept) return CUBC_OK;
+    TRY(cache_claim(key, request->label, request->deadline_s, &waited));
+    if (request->deadline_s > 0) request->deadline_s -= waited;
+    *kept = cache_get(key, code);
+    return CUBC_OK;
+}
+
 // A binary may be broken, by a compiler, a disk or another process. One that is refused is removed
 // from the cache and compiled again.
+static cubc_status make(const device_api *api, cubc_device *device, const compile_request *request,
+                        bool kept, bundled *one, device_module **module, double *seconds)
+{
+    compile_request rest = *request;
+    for (int again = 0;; again++, kept = false) {
+        double start = now_seconds();
+        if (!kept) {
+            TRY(compile_counted(api, &rest, &one->code));
+            *seconds += now_seconds() - start;
+        }
+        cubc_status st = accept(api, device, &one->code, module);
+        if (!st && !kept) cache_put(one->key, &one->code);
+        if (!st) {
+            if (kept)
+                log_put(LOG_FOUND, "%s for %s is in the cache", request->label, request->arch);
+            else
+                log_put(LOG_COMPILED, "%s for %s compiled in %.2f s by %s", request->label,
+                        request->arch, *seconds, one->compiler);
+            bundle_keep(request->arch, one);
+            return CUBC_OK;
+        }
+        binary_free(&one->code);
+        if (st != CUBC_DEVICE_ERROR) return st; // the code is not at fault
+        if (kept) cache_remove(one->key);
+        if (again) return st;
+        if (request->deadline_s > 0) {
+            rest.deadline_s = request->deadline_s - *seconds;
+            if (rest.deadline_s <= 0) return st;
+        }
+    }
+}
+
 static cubc_status compile(const device_api *api, cubc_device *device,
                            const compile_request *request, binary *code, device_module **module,
                            double *seconds)
@@ -85,34 +130,11 @@ static cubc_status compile(const device_api *api, cubc_device *device,
     if (st) return take_shipped(api, device, request, code, module, st);
     cache_key(request->arch, one.compiler, request->source, one.key);
     if (api->target) TRY(api->target(one.target));
-    for (int again = 0;; again++) {
-        bool kept = again == 0 && cache_get(one.key, code);
-        double start = now_seconds();
-        if (!kept) {
-            TRY(compile_counted(api, &rest, code));
-            *seconds += now_seconds() - start;
-        }
-        st = accept(api, device, code, module);
-        if (!st && !kept) cache_put(one.key, code);
-        if (!st) {
-            if (kept)
-                log_put(LOG_FOUND, "%s for %s is in the cache", request->label, request->arch);
-            else
-                log_put(LOG_COMPILED, "%s for %s compiled in %.2f s by %s", request->label,
-                        request->arch, *seconds, one.compiler);
-            one.code = *code;
-            bundle_keep(request->arch, &one);
-            return CUBC_OK;
-        }
-        binary_free(code);
-        if (st != CUBC_DEVICE_ERROR) return st; // the code is not at fault
-        if (kept) cache_remove(one.key);
-        if (again) return st;
-        if (request->deadline_s > 0) {
-            rest.deadline_s = request->deadline_s - *seconds;
-            if (rest.deadline_s <= 0) return st;
-        }
-    }
+    TRY(take_kept(&rest, one.key, &one.code, &found));
+    st = make(api, device, &rest, found, &one, module, seconds);
+    cache_release(one.key);
+    if (!st) *code = one.code;
+    return st;
 }
 
 static cubc_status find_api(const char *arch, const device_api **api)

@@ -258,7 +258,7 @@ def cache(tmp_path):
     """A cache with one kernel, and that kernel's file."""
     folder = tmp_path / "cache"
     assert isolated.output(SUM, CUBC_CACHE=folder) == "4950.0"
-    [file] = [path for path in folder.rglob("*") if path.is_file()]
+    [file] = [path for path in folder.glob("*/*") if path.is_file()]
     return folder, file
 
 
@@ -276,7 +276,7 @@ from pathlib import Path
 known = set()
 for type in sys.argv[2:]:
     assert cubc.reduce(np.arange(100, dtype=type), "sum", device="cpu") == 4950
-    files = {str(path) for path in Path(sys.argv[1]).rglob("*") if path.is_file()}
+    files = {str(path) for path in Path(sys.argv[1]).glob("*/*") if path.is_file()}
     print(*files - known)
     known |= files
 """
@@ -325,7 +325,7 @@ def test_a_file_of_another_kernel_is_a_miss(cache):
     file.unlink()
     product = REDUCE.format("max")
     assert isolated.output(product, CUBC_CACHE=folder) == "99.0"
-    [other] = [path for path in folder.rglob("*") if path.is_file()]
+    [other] = [path for path in folder.glob("*/*") if path.is_file()]
     assert other.name != file.name
     file.parent.mkdir(exist_ok=True)
     file.write_bytes(other.read_bytes())

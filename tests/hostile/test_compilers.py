@@ -4,6 +4,8 @@ import hashlib
 import os
 import shutil
 import signal
+import subprocess
+import sys
 import textwrap
 import time
 
@@ -64,7 +66,7 @@ def test_what_is_delivered_broken_is_not_kept(compiler, tmp_path):
     said = isolated.output(textwrap.dedent(code), CUBC_CACHE=tmp_path / "cache").splitlines()
     assert ["it is truncated" in line for line in said] == [True, True]
     assert runs() == 4
-    assert not [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
+    assert not [path for path in (tmp_path / "cache").glob("*/*") if path.is_file()]
 
 
 def test_a_cached_file_that_does_not_load_is_compiled_again(compiler, tmp_path):
@@ -72,7 +74,7 @@ def test_a_cached_file_that_does_not_load_is_compiled_again(compiler, tmp_path):
     runs = compiler('real "$@"')
     cache = tmp_path / "cache"
     assert isolated.output(SUM, CUBC_CACHE=cache) == "4950.0"
-    [file] = [path for path in cache.rglob("*") if path.is_file()]
+    [file] = [path for path in cache.glob("*/*") if path.is_file()]
     whole = file.read_bytes()
     code = whole[120:-2000]
     file.write_bytes(
@@ -82,6 +84,66 @@ def test_a_cached_file_that_does_not_load_is_compiled_again(compiler, tmp_path):
         assert isolated.output(SUM, CUBC_CACHE=cache) == "4950.0"
         assert runs() == 2
     assert len(file.read_bytes()) == len(whole)
+
+
+# ---- several processes that want the same kernel -----------------------------------------------
+SAYING = """
+import cubc, numpy as np
+try:
+    print(cubc.sum(np.arange(100.0), device="cpu"))
+except cubc.CompileError:
+    print("CompileError")
+"""
+
+
+def start(cache):
+    """A process that sums."""
+    command = [sys.executable, "-c", SAYING]
+    return subprocess.Popen(
+        command, env=isolated.environment(CUBC_CACHE=cache), stdout=subprocess.PIPE, text=True
+    )
+
+
+def wait_for(path):
+    deadline = time.monotonic() + 60
+    while not path.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_one_of_several_processes_compiles(compiler, tmp_path):
+    runs = compiler('while [ ! -e "$HERE/go" ]; do sleep 0.01; done\nreal "$@"')
+    processes = [start(tmp_path / "cache") for _ in range(4)]
+    wait_for(tmp_path / "runs")
+    time.sleep(1)  # for the others
+    (tmp_path / "go").touch()
+    assert [process.communicate(timeout=60)[0] for process in processes] == ["4950.0\n"] * 4
+    assert runs() == 1
+
+
+def test_all_compile_once_one_was_killed(compiler, tmp_path):
+    runs = compiler(': >"$HERE/begun"\nwhile [ ! -e "$HERE/go" ]; do sleep 0.01; done\nreal "$@"')
+    first = start(tmp_path / "cache")
+    wait_for(tmp_path / "begun")
+    others = [start(tmp_path / "cache") for _ in range(2)]
+    time.sleep(1)
+    assert runs() == 1
+    first.kill()
+    (tmp_path / "go").touch()
+    assert [process.communicate(timeout=60)[0] for process in others] == ["4950.0\n"] * 2
+    first.communicate()
+
+
+def test_a_compiler_that_refuses_is_asked_at_once_by_all(compiler, tmp_path):
+    runs = compiler('while [ ! -e "$HERE/go" ]; do sleep 0.01; done\nsleep 1\nexit 1')
+    processes = [start(tmp_path / "cache") for _ in range(4)]
+    wait_for(tmp_path / "runs")
+    time.sleep(1)
+    begin = time.monotonic()
+    (tmp_path / "go").touch()
+    assert [p.communicate(timeout=60)[0] for p in processes] == ["CompileError\n"] * 4
+    assert runs() == 4
+    assert time.monotonic() - begin < 3.5  # in turn, it would be 4
 
 
 def test_one_that_closes_its_output_and_hangs(compiler):

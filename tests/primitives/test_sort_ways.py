@@ -98,10 +98,18 @@ def check(device, x, what, turn):
 
 
 WAYS = [(1, 1, 8), (1, 1, 0), (2, 1, 0), (2, 3, 8)]  # order, share, bin
+# A GPU has all types in every way. The cpu, which compiles for them alone, splits all types, and
+# has the other ways in turn: each with every second type, and with the longest of floats.
+TURNS = [
+    pytest.param(
+        dtype, *way, marks=[] if w == 0 or (t + w) % 2 or dtype == "f8" else [pytest.mark.gpu]
+    )
+    for t, dtype in enumerate(TYPES)
+    for w, way in enumerate(WAYS)
+]
 
 
-@pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize(("order", "share", "bin"), WAYS)
+@pytest.mark.parametrize(("dtype", "order", "share", "bin"), TURNS)
 def test_every_way(variant, dtype, order, share, bin):
     """Each kind of keys meets everything that check does: each type and way begins elsewhere."""
     device, use = variant
@@ -137,7 +145,7 @@ def test_descending(variant, dtype):
             for kind, x in kinds(dtype, n):
                 x = x.astype(dtype)
                 result = cubc.sort(cubc.asarray(x, device=device), descending=True)
-                up = cubc.sort(cubc.asarray(x, device=device)).numpy()
+                up = x[np.argsort(x, kind="stable")]
                 assert same(result, up[::-1].copy()), (n, kind)
                 by = cubc.argsort(cubc.asarray(x, device=device), descending=True).numpy()
                 assert same(result, x[by]), (n, kind)

@@ -1,17 +1,19 @@
 """Ranks as processes of this host, with a communicator of files in place of MPI's.
 
-Run as a script, it is one rank: it imports the test module and calls the function that are named.
+They are forked from a server, which has imported what takes longer than most ranks run. It imports
+and calls nothing else, so that a rank is as fresh as a Python that was just started.
 """
 
 import importlib
+import multiprocessing
 import os
 import pickle
-import subprocess
 import sys
 import time
 from pathlib import Path
 
-SUPPORT = Path(__file__).parent
+SERVER = multiprocessing.get_context("forkserver")
+SERVER.set_forkserver_preload(["pytest", "cubc.lattice"])
 
 
 class FileComm:
@@ -40,27 +42,48 @@ class FileComm:
         return [pickle.loads(path.read_bytes()) for path in at]
 
 
+def be_rank(comm, module, function, path, environment, said):
+    """Call a function of a test module; what is printed goes to a file."""
+    output = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    for name in os.environ.keys() - environment.keys():
+        del os.environ[name]
+    os.environ.update(environment)
+    sys.path[:] = path
+    getattr(importlib.import_module(module), function)(comm)
+
+
+class Rank:
+    """The process of a rank; its methods are those of subprocess.Popen."""
+
+    def __init__(self, comm, function, environment):
+        self._said = comm.folder / f"said.{comm.rank}"
+        where = (function.__module__, function.__name__, list(sys.path), environment)
+        self._process = SERVER.Process(target=be_rank, args=(comm, *where, self._said))
+        self._process.start()
+
+    @property
+    def returncode(self):
+        return self._process.exitcode
+
+    def communicate(self, timeout):
+        self._process.join(timeout)
+        if self.returncode is None:
+            raise TimeoutError(f"a rank has not ended in {timeout} s")
+        return self._said.read_text(), None
+
+    def kill(self):
+        self._process.kill()
+
+
 def start(size, function, folder, device="cpu"):
     """Start the ranks of a function of a test module, which gets the communicator.
 
     A GPU is the first of several that are given to the ranks in turn.
     """
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, sys.path))}
-    environment |= {"CUBC_CPU_THREADS": "1", "CUBC_DEVICE": device}
-    name = f"{function.__module__}:{function.__name__}"
-    ranks = []
-    for rank in range(size):
-        command = [sys.executable, __file__, str(folder), str(rank), str(size), name]
-        ranks.append(
-            subprocess.Popen(
-                command,
-                env=environment,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-            )
-        )
-    return ranks
+    environment = os.environ | {"CUBC_CPU_THREADS": "1", "CUBC_DEVICE": device}
+    return [Rank(FileComm(folder, k, size), function, environment) for k in range(size)]
 
 
 def run(size, function, folder, device="cpu"):
@@ -73,9 +96,3 @@ def run(size, function, folder, device="cpu"):
             rank.kill()
     assert all(rank.returncode == 0 for rank in ranks), "\n".join(said)
     return said
-
-
-if __name__ == "__main__":
-    folder, rank, size, name = sys.argv[1:]
-    module, function = name.split(":")
-    getattr(importlib.import_module(module), function)(FileComm(folder, int(rank), int(size)))
