@@ -1,8 +1,11 @@
 """Short searches on the cpu, and what they left in the store."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import stores
 
 from cubc import tuner
+from cubc.tuner import _remote as remote
 
 AXES = {"T": "F32", "Elements": 16}
 TIMING = {"min_samples": 3, "max_samples": 3, "timeout": 1.0}
@@ -36,3 +39,15 @@ def complete(db, variants):
     # Base is told from the variants, though every process measures it with its first one.
     assert all(bool(row["base_samples"]) == (row["variant"] != "base") for row in rows)
     assert all(bool(row["message"]) == (row["variant"] == "base") for row in rows)
+
+
+class Devices(ThreadPoolExecutor):
+    """Threads that measure on the cpu, each as a device of its own: with what is given as info."""
+
+    def __init__(self, *infos):
+        super().__init__(len(infos), initializer=self._become)
+        self._infos = [*infos]
+
+    def _become(self):
+        claimed = remote._claimed("cpu")
+        claimed.info = claimed.info | self._infos.pop()

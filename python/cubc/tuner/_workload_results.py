@@ -48,8 +48,7 @@ class WorkloadResults:
         self._groups = {info["uuid"]: self._made(info)}
         if several:
             for group in self._stored:
-                other = {**info, "uuid": group.device_uuid}
-                if group.key == self._made(other).key:
+                if group.model_key == self._groups[info["uuid"]].model_key:
                     self._groups[group.device_uuid] = group.only(workload.rts)
         self._measured: dict[str, list[Group]] = {}  # by variant: of a hundred devices, few have it
         for group in self.groups:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -27,7 +27,7 @@ from ._session import Session
 from ._status import LOST
 from ._stores import measurement
 from ._strategy import Strategy
-from ._target import Late, Request, Results, Run
+from ._target import Late, Request, Results, Run, Target
 from ._workload import CompileTimeWorkload
 from ._workload_results import WorkloadResults
 
@@ -45,6 +45,8 @@ ENDS = SECONDS, VARIANTS, TARGET, PATIENCE, SPACE = (
     "space",
 )
 CONFIRM_SAMPLES, CONFIRM_SECONDS = 20, 0.5  # at each workload in one round
+
+Steps = Generator[float | None, None, None]
 
 
 def _with_grace(until: float | None) -> float | None:
@@ -73,12 +75,13 @@ class WorkloadSearch:
     def __init__(
         self,
         session: Session,
+        target: Target,
         workload: CompileTimeWorkload,
         strategy: Strategy,
         results: WorkloadResults,
         limit: int | None,
     ):
-        self._session = session
+        self._session, self.target = session, target
         self.workload, self.results = workload, results
         self._strategy, self._limit = strategy, limit
         self._best_so_far = BestSoFar([weight(workload.axes, rt) for rt in workload.rts])
@@ -92,9 +95,13 @@ class WorkloadSearch:
             self.expected = limit  # spares counting a huge space
         else:
             self.expected = min(limit or size, workload.space.count())
+        self.left = self.expected  # variants that are not done
 
-    def run(self, until: float | None) -> None:
+    def run(self, until: float | None) -> Steps:
         """Measure what is missing, base first; begin nothing past the moment `until`.
+
+        It pauses where it waits for its target, and gives the moment up to which it waits: others
+        may do something meanwhile. It goes on when the target is ready, or at that moment.
 
         Raises
         ------
@@ -105,15 +112,21 @@ class WorkloadSearch:
         """
         self._check_base()
         self._check_figures(is_stored=True)
-        self._session.progress.begin(str(self.workload), self.expected)
+        self._session.progress.begin(str(self.workload))
         share = METERED_SHARE if self._meter else CONFIRM_SHARE
         share *= self._session.confirm > 0
         self._begun = now = time.monotonic()
         try:
-            self._explore(None if until is None else until - share * max(0.0, until - now))
-            self._confirm(until)
+            end = None if until is None else until - share * max(0.0, until - now)
+            yield from self._explore(end)
+            yield from self._confirm(until)
         except Late:  # while base was measured
-            self._session.target.drop()
+            self.target.drop()
+
+    def include_others(self) -> None:
+        """Take in what the store holds of other devices of the model, which have measured."""
+        for info in self.target.others:
+            self.results.include(info)
 
     @property
     def is_empty(self) -> bool:
@@ -146,17 +159,17 @@ class WorkloadSearch:
             return False
         if self.results.has(variant, run.round, rt):
             return True
-        if self._session.target.several:
+        if self.target.several:
             return False
         try:
             stored = self._session.store.find(self.workload.row(variant, run.place, run.round))
             if stored is not None:
-                self._take_in(self._session.target.info, stored, run.place)
+                self._take_in(self.target.info, stored, run.place)
         except (_core.StoreError, ValueError):  # a row that is refused, as was said at the start
             return True
         return stored is not None
 
-    def _ensure_open(self) -> None:
+    def _ensure_open(self) -> Steps:
         """Have the target measure base, and store of that what the store lacks.
 
         Late when it takes longer than the search may take.
@@ -168,7 +181,9 @@ class WorkloadSearch:
         timing, meter = self._session.timing, self._meter
         request = Request("base", every, timing, until=until, meter=meter)
         self._session.progress.doing("base")
-        for run, fields in self._session.target.begin(self.workload, request):
+        found = self.target.begin(self.workload, request)
+        yield until
+        for run, fields in found:
             self._record("base", run, fields)
         self._session.progress.doing("")
         self._open = True
@@ -201,14 +216,14 @@ class WorkloadSearch:
             )
 
     # ---- the search -----------------------------------------------------------------------------
-    def _explore(self, until: float | None) -> None:
+    def _explore(self, until: float | None) -> Steps:
         """Measure variants that the strategy names, some ahead of the results."""
         if self._absent("base"):
-            self._ensure_open()
+            yield from self._ensure_open()
         todo, more, waiting = self._todo(), True, 0
         self._judge_base()
         while more or waiting:
-            while more and not self._enough and self._session.target.wants():
+            while more and not self._enough and self.target.wants():
                 item = next(todo, None)
                 if item is None:
                     more = False
@@ -216,12 +231,13 @@ class WorkloadSearch:
                     break
                 if self._enough:  # by what the store holds
                     break
-                self._ensure_open()
+                yield from self._ensure_open()
                 if self._enough:  # by what base takes
                     break
-                self._session.target.submit(self._request(*item, _with_grace(until)))
+                self.target.submit(self._request(*item, _with_grace(until)))
                 waiting += 1
             if waiting:
+                yield _with_grace(until)
                 try:
                     variants = self._take(until)
                 except Late:
@@ -233,7 +249,7 @@ class WorkloadSearch:
             if self._enough or self._session.is_late(until):
                 self.ended = self._enough or SECONDS
                 break
-        self._session.target.drop()
+        self.target.drop()
 
     def _request(self, variant: str, runs: list[Run], until: float | None) -> Request:
         race = self._best_so_far.race() if self._session.racing else None
@@ -278,7 +294,7 @@ class WorkloadSearch:
         A failure holds for what is left of its request. Late when it takes longer than the search
         may take by now.
         """
-        target = self._session.target
+        target = self.target
         request, found = target.next(_with_grace(until))
         if not target.answered:
             for result in _complete(request, found):
@@ -298,7 +314,7 @@ class WorkloadSearch:
 
     def _record(self, variant: str, run: Run, fields: Mapping[str, Any]) -> None:
         row = self._row(variant, run, fields)
-        info = row.pop("device", self._session.target.info)
+        info = row.pop("device", self.target.info)
         self._session.measured_on(info)
         self._take_in(info, self._session.store.add(row), run.place)
 
@@ -307,7 +323,7 @@ class WorkloadSearch:
         of_devices: dict[str, list[tuple[Mapping[str, Any], dict[str, Any], int]]] = {}
         for variant, run, fields in results:
             row = self._row(variant, run, fields)
-            info = row.pop("device", self._session.target.info)
+            info = row.pop("device", self.target.info)
             of_devices.setdefault(info["uuid"], []).append((info, row, run.place))
         for rows in of_devices.values():
             self._session.measured_on(rows[0][0])
@@ -342,11 +358,12 @@ class WorkloadSearch:
         elif self._since_best >= goal.patience:
             self._enough = self._enough or PATIENCE
         if counts:
+            self.left -= 1
             failed = group.failure(variant) not in (None, LOST)
             self._session.progress.step(fresh=fresh, failed=failed)
 
     # ---- confirmation ---------------------------------------------------------------------------
-    def _confirm(self, until: float | None) -> None:
+    def _confirm(self, until: float | None) -> Steps:
         """Measure the best variants in rounds, a batch at a time, until every verdict is decided.
 
         Without an end it takes no longer than the search has taken, or some minutes.
@@ -368,14 +385,15 @@ class WorkloadSearch:
             if not requests:
                 return
             self._session.progress.doing(f"measuring the best {len(requests)} again")
-            self._ensure_open()
+            yield from self._ensure_open()
             for request in requests:
-                self._session.target.submit(request)
+                self.target.submit(request)
             with suppress(Late):
                 left = len(requests)
                 while left > 0 and not self._session.is_late(until):
+                    yield _with_grace(until)
                     left -= len(self._take(until))
-            self._session.target.drop()
+            self.target.drop()
 
     def _rounds(self, variant: str, rounds: int) -> list[Run]:
         """Runs that a variant lacks in its first rounds.
@@ -383,7 +401,7 @@ class WorkloadSearch:
         Where several devices measure, all rounds are done by one, whichever it is, and the search's
         own measurement with them.
         """
-        if self._session.target.several:
+        if self.target.several:
             if self.results.has_rounds(variant):
                 return []
             places = range(len(self.workload.rts))
