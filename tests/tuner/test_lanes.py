@@ -1,17 +1,18 @@
 """Searches over devices of several models and of several workloads: who gets which variants."""
 
+import time
 from concurrent.futures import Future
 
 import pytest
 import stores
-from searches import TIMING, Devices, complete, search, variant_rows
+from searches import TIMING, Devices, Timed, complete, search, speed, variant_rows
 
 from cubc import _core
 from cubc.tuner import _lane as lane
 from cubc.tuner import _pool as pool
 from cubc.tuner import _remote as remote
 from cubc.tuner._target import Request, Run
-from cubc.tuner._workload import compile_time_workloads
+from cubc.tuner._workload import CompileTimeWorkload, compile_time_workloads
 
 HERE = _core.device_info("cpu")
 
@@ -49,14 +50,20 @@ def test_devices_of_a_model_share_a_search(db, singly):
     assert not isinstance(result.best(), list)
 
 
-def test_workloads_are_measured_at_the_same_time(db, singly):
-    with Devices(*({"model": "A", "uuid": f"a{n}"} for n in range(4))) as devices:
-        search(db, {"T": ["F32", "I32"], "Elements": 16}, executor=devices, variants=16)
+def slow(device, variant, run):
+    time.sleep(0.01)
+    return 1e-3 / speed(variant)
+
+
+def test_workloads_are_measured_at_the_same_time(db, singly, monkeypatch):
+    monkeypatch.setattr(CompileTimeWorkload, "compile", lambda *arguments: 0.0)
+    with Timed(slow, *({"model": "A", "uuid": f"a{n}"} for n in range(4))) as devices:
+        search(db, {"T": ["F32", "I32"], "Elements": 16}, executor=devices, variants=100)
     measured = [(row["variant"], row["ct"]) for row in stores.read(db)]
     last = {ct: at for at, (variant, ct) in enumerate(measured) if variant != "base"}
-    together = measured[: min(last.values())]  # while neither was done
+    together = measured[: min(last.values()) - 20]  # while neither was nearly done
     assert len(last) == 2
-    assert all(sum(ct == one for _, ct in together) > 2 for one in last)
+    assert all(sum(ct == one for _, ct in together) > 20 for one in last)
 
 
 def test_a_device_of_another_kind_measures_nothing(db):
@@ -102,10 +109,10 @@ def lanes(singly):
     found = [one.target(HERE), one.target(HERE)]
     for made, workload in zip(found, workloads, strict=True):
         made.begin(workload, request("base"))
+        made.moving = 0
+        made.ready.clear()  # of base
     one._asked.clear()
     executor.tasks.clear()
-    for made in found:
-        made.moving = 0
     return *found, executor, workloads
 
 
@@ -134,8 +141,8 @@ def test_a_device_takes_what_it_has_open():
     claimed = remote.ClaimedDevice("cpu", "cpu", None)
     try:
         model = remote.model_of(claimed.info)
-        offers = [remote.Offer(model, name, None, []) for name in ("one", "two")]
-        others = [remote.Offer(("another",), "three", None, [])]
+        offers = [remote.Offer(model, name, None, [request("ipt_1")]) for name in ("one", "two")]
+        others = [remote.Offer(("another",), "three", None, [request("ipt_1")])]
         assert claimed.choose(others) is None
         assert claimed.choose(others + offers) == 1
         claimed._workload_id = "two"
@@ -155,5 +162,6 @@ def test_what_nobody_took_is_offered_again(lanes):
     found = [[(Run(0, 0), {"status": "ok"})]]
     future.set_result(remote.Reply(HERE, 0, [], found, 1.0))
     one.wait(0.0)
+    one.feed()
     assert (first.answered, second.answered) == (1, 0)
     assert [offer.requests[0].variant for offer in executor.tasks[-1]] == ["ipt_2"]

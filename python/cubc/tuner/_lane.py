@@ -95,7 +95,7 @@ class Lane:
         self._pool.take_in(self)
         self.ready.append(base)
         self._waiting = 1
-        self._pool.feed()
+        self._pool.feed(early=True)
         return self._first(base.until)
 
     def _first(self, until: float | None) -> Results:
@@ -117,7 +117,7 @@ class Lane:
         if not self._pool.compile(self, request, self._abandon):
             self.ready.append(request)
             if len(self.ready) >= self.together:
-                self._pool.feed()
+                self._pool.feed(early=True)
 
     def next(self, until: float | None = None) -> tuple[Request, Results]:
         """Give the request that is done first, with its results; Late past the moment `until`."""

@@ -30,6 +30,7 @@ An executor is anything like ``concurrent.futures.Executor``: a process pool, Da
 
 from __future__ import annotations
 
+import random
 import socket
 import time
 import warnings
@@ -57,6 +58,9 @@ AHEAD = 2  # tasks for each process, so that none waits for the search
 MOST_AT_ONCE = 4  # workloads that the devices of a model share: a task has an offer of each
 LOOK = 2.0  # seconds between two looks at how many processes there are
 MOST_COMPILING = 12  # a strategy that is asked for more has learnt from less
+# Seconds until tasks that came to devices which they are not for are sent again, as one: two that
+# are each other's could meet the same devices time after time. They are drawn, up to twice as many.
+HOLD = 2 * remote.PAUSE
 PROCESSES = 4  # taken to be there where an executor does not tell
 ATTEMPTS = 2  # at a task whose process died or is lost
 UNHEARD = 1200.0  # seconds until the first task of a workload, which has base, counts as lost
@@ -118,6 +122,8 @@ class Pool:
         self._asked: dict[Future, Task] = {}
         self._ended: SimpleQueue[Future] = SimpleQueue()  # tasks and compilations, as they end
         self._alone = 0  # tasks in `_asked` that are
+        self._held: list[Task] = []  # that no device took, up to a moment
+        self._held_until = 0.0
         self._given_up = 0.0  # moment of the last look at what is overdue
         self._compiling: dict[Future, tuple[Lane, Request]] = {}
         # Devices that have answered, by model and uuid.
@@ -176,7 +182,13 @@ class Pool:
     def enough(self, lane: Lane) -> int:
         """Number of variants of a lane that keep its devices busy."""
         others = sum(map(len, self._known.values())) - len(self._known[lane.model])
-        return AHEAD * max(1, self._width - others) * lane.together + self._more
+        tasks = AHEAD * max(1, self._width - others)
+        if self._has_several(lane.model):  # some more, for each task is to have an offer of each
+            tasks += max(1, tasks // 2)
+        return tasks * lane.together + self._more
+
+    def _has_several(self, model: tuple) -> bool:
+        return sum(lane.model == model for lane in self._lanes) > 1
 
     def compile(self, lane: Lane, request: Request, abandon: bytearray) -> bool:
         """Have a variant compiled, by which it is ready; False if the processes do that."""
@@ -201,10 +213,20 @@ class Pool:
                 self._take(future, task)
         self._count()
         self._give_up()
-        self.feed()
+        self.feed(early=True)
 
-    def feed(self) -> None:
-        """Send what is ready; suspects one at a time, with nothing beside them."""
+    def feed(self, *, early: bool = False) -> None:
+        """Send what is ready; suspects one at a time, with nothing beside them.
+
+        It is early before all searches have had their turn: then one that shares its devices may
+        have nothing ready yet, and they would leave what they have open.
+        """
+        if early and any(map(self._has_several, self._known)):
+            return
+        if self._held and time.monotonic() >= self._held_until:
+            for task in self._held:
+                self._take_parts(task)
+            self._held.clear()
         suspected = [lane for lane in self._lanes if lane.suspects]
         if suspected and not self._asked:
             request = suspected[0].suspects.popleft()
@@ -283,8 +305,17 @@ class Pool:
                 lane.died(requests, words if task.attempt == ATTEMPTS else "")
             return
         self._note(reply.info)
+        if reply.taken is None:
+            if not self._held:
+                self._held_until = time.monotonic() + random.uniform(HOLD, 2 * HOLD)
+            self._held.append(task)
+            return
+        self._take_parts(task, reply)
+
+    def _take_parts(self, task: Task, reply: remote.Reply | None = None) -> None:
+        """Take the part that was done, and have the others offered again."""
         for at, part in enumerate(task.parts):
-            if at == reply.taken:
+            if reply is not None and at == reply.taken:
                 for other in self._lanes:
                     other.at.discard(reply.info["uuid"])
                 if part.is_awaited:
@@ -296,6 +327,7 @@ class Pool:
         """Wait for what is done next, for a task that is overdue, or for a moment."""
         now = time.monotonic()
         end = now + LOOK if until is None else min(until, now + LOOK)
+        end = min(end, self._held_until) if self._held else end
         found = []
         with suppress(Empty):
             found.append(self._ended.get(timeout=max(0.0, end - now)))

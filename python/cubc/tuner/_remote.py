@@ -34,7 +34,7 @@ Found = list[tuple[Run, dict[str, Any]]]
 
 BEGAN = 22  # field of /proc/<pid>/stat: when the process began
 LOOK = 1.0  # seconds between two looks at a search
-PAUSE = 0.2  # seconds before a device gives a task back that has nothing for it
+PAUSE = 0.1  # seconds before a device gives a task back that has nothing for it
 
 
 class Searcher(NamedTuple):
@@ -68,6 +68,10 @@ class Offer(NamedTuple):
     workload: CompileTimeWorkload
     requests: Sequence[Request]
     left: float | None = None  # seconds of the search
+
+    def is_for(self, info: Mapping[str, Any]) -> bool:
+        """True if a device may take it. One that not all may do is a request by itself."""
+        return self.model == model_of(info) and info["uuid"] not in self.requests[0].not_on
 
 
 class Reply(NamedTuple):
@@ -113,10 +117,9 @@ class ClaimedDevice:
     def choose(self, offers: Sequence[Offer]) -> int | None:
         """Place of the offer to take: one of the workload that is open, else the first that fits.
 
-        None if none is for this device's model.
+        None if none is for this device.
         """
-        model = model_of(self.info)
-        fitting = [at for at, offer in enumerate(offers) if offer.model == model]
+        fitting = [at for at, offer in enumerate(offers) if offer.is_for(self.info)]
         is_open = (at for at in fitting if offers[at].workload_id == self._workload_id)
         return next(is_open, next(iter(fitting), None))
 

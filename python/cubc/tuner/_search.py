@@ -363,7 +363,8 @@ def search(*arguments: Any, **options: Any) -> Result:
         Number of the best variants that are measured again in the end, in rounds that open variant
         and base afresh, so that none wins by luck. Each gets a verdict, and only what is found
         ``"FASTER"`` becomes a policy: with 0 nothing does. A tenth of `seconds` is kept for it,
-        and three tenths where power is measured.
+        and three tenths where power is measured. Where several devices of a model measure, a
+        second one has to find it FASTER, too.
     again
         Older name of `confirm`.
     target

@@ -38,6 +38,7 @@ class Request(NamedTuple):
     checks: int = 1  # launches that are compared after the samples
     until: float | None = None  # moment of the monotonic clock at which it is given up
     meter: float = 0.0  # seconds of runs that follow each other, for their power; 0: none
+    not_on: tuple[str, ...] = ()  # devices, by uuid, that are not to do it
 
 
 class Target(Protocol):

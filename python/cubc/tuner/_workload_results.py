@@ -8,7 +8,7 @@ measurements of it counts.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ._objective import TIME, Objective, figures, value
@@ -154,6 +154,20 @@ class WorkloadResults:
     def has_rounds(self, variant: str) -> bool:
         """True if a variant has been measured in a round of confirmation."""
         return bool(self.of(variant).rounds.get(variant))
+
+    def confirmed_once(self) -> Iterator[tuple[str, str]]:
+        """Variants that win, if only at one workload, on the one device that measured them again.
+
+        The device is given by its uuid.
+        """
+        having: dict[str, list[Group]] = {}
+        for group in self.groups:
+            for variant in group.rounds:
+                having.setdefault(variant, []).append(group)
+        for variant, (group, *others) in having.items():
+            alone = group.among(lambda label, kept=variant: label in ("base", kept))  # type: ignore[misc]
+            if not others and any(one.wins(variant) for one in [alone, *alone.by_workload()]):
+                yield variant, group.device_uuid
 
     def ranked(self) -> list[str]:
         """Admitted labels that have a speedup at all run-time workloads, best first.

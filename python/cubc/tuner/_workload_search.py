@@ -28,6 +28,7 @@ from ._status import LOST
 from ._stores import measurement
 from ._strategy import Strategy
 from ._target import Late, Request, Results, Run, Target
+from ._verdict import LEAST
 from ._workload import CompileTimeWorkload
 from ._workload_results import WorkloadResults
 
@@ -89,6 +90,7 @@ class WorkloadSearch:
         self._open = False  # the workload
         self.ended = ""  # one of `ENDS`
         self._best, self._begun, self._tried = 1.0, 0.0, 0
+        self._sent_elsewhere: set[str] = set()  # winners that a second device was to confirm
         self._since_best, self._enough = 0, ""  # why it is enough, of `ENDS`
         size = workload.space.size
         if limit is not None and 100 * limit < size:
@@ -381,7 +383,7 @@ class WorkloadSearch:
                 Request(variant, runs, timing, until=_with_grace(until), meter=self._meter)
                 for variant, rounds in undecided(self.results, self._session.confirm)
                 if (runs := self._rounds(variant, rounds))
-            ]
+            ] or self._elsewhere(timing, until)
             if not requests:
                 return
             self._session.progress.doing(f"measuring the best {len(requests)} again")
@@ -395,6 +397,26 @@ class WorkloadSearch:
                     left -= len(self._take(until))
             self.target.drop()
 
+    def _elsewhere(self, timing: dict[str, Any], until: float) -> list[Request]:
+        """Requests that have a second device of the model confirm what wins, each once."""
+        if not self._session.confirm or len(self.target.others) < 2:
+            return []
+        found = []
+        for variant, device in self.results.confirmed_once():
+            if variant not in self._sent_elsewhere:
+                self._sent_elsewhere.add(variant)
+                runs = self._all_rounds(LEAST)
+                end, meter = _with_grace(until), self._meter
+                found.append(
+                    Request(variant, runs, timing, until=end, meter=meter, not_on=(device,))
+                )
+        return found
+
+    def _all_rounds(self, rounds: int) -> list[Run]:
+        """Runs of the search and of so many rounds, all of which one device does."""
+        places = range(len(self.workload.rts))
+        return [Run(number, place) for number in range(rounds + 1) for place in places]
+
     def _rounds(self, variant: str, rounds: int) -> list[Run]:
         """Runs that a variant lacks in its first rounds.
 
@@ -402,9 +424,6 @@ class WorkloadSearch:
         own measurement with them.
         """
         if self.target.several:
-            if self.results.has_rounds(variant):
-                return []
-            places = range(len(self.workload.rts))
-            return [Run(number, place) for number in range(rounds + 1) for place in places]
+            return [] if self.results.has_rounds(variant) else self._all_rounds(rounds)
         every = (self._absent(variant, number) for number in range(1, rounds + 1))
         return [run for runs in every for run in runs]
