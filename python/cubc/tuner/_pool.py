@@ -15,8 +15,9 @@ heard of before tells its model by its reply.
 If the processes run on this machine and measure GPUs, threads of the search compile variants in
 advance into the shared cache, so that a process only has to measure.
 
-A node may be lost without a message. So a task that takes far longer than any before is given to
-other processes, once, a variant at a time; a late answer to it is ignored.
+A node may be lost without a message. So a task whose process falls silent (see ``_heartbeat.py``),
+or that takes far longer than any before, is given to other processes, once, a variant at a time; a
+late answer to it is ignored.
 
 When a process dies, an executor may not say which task it had: a pool of processes fails all of
 them. So each is run once more, alone, and only a task whose process dies then is at fault. A pool
@@ -48,6 +49,7 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
+from . import _heartbeat as heartbeat
 from . import _remote as remote
 from ._cores import cores
 from ._deadlines import BASE_SECONDS, run_deadline
@@ -91,6 +93,7 @@ class Task(NamedTuple):
     alone: bool  # with nothing beside it
     executor: Executor
     sent: float  # moment of the monotonic clock
+    number: bytes  # of its pulse
 
 
 class Pool:
@@ -129,6 +132,8 @@ class Pool:
         # Devices that have answered, by model and uuid.
         self._known: dict[tuple, dict[str, Mapping[str, Any]]] = {}
         self._refused: set[tuple] = set()  # models of another kind
+        self._listener = heartbeat.Listener()
+        self._beats: dict[bytes, float] = {}  # moments of the last ones, by number of a task
         self._me = remote.this_process()
         found: tuple[Mapping[str, Any], str]
         try:
@@ -256,7 +261,8 @@ class Pool:
 
     def _send(self, parts: list[Part], attempt: int = 1, *, alone: bool = False) -> None:
         what = [part.lane.offer(part.requests) for part in parts]
-        task = partial(remote.work, what, self._device, self._me)
+        pulse = self._listener.pulse()
+        task = partial(remote.work, what, self._device, self._me, pulse)
         try:
             future = self._executor.submit(task)
         except Exception:
@@ -265,7 +271,8 @@ class Pool:
             except BrokenExecutor:
                 self._renew()
                 future = self._executor.submit(task)
-        self._asked[future] = Task(parts, attempt, alone, self._executor, time.monotonic())
+        now = time.monotonic()
+        self._asked[future] = Task(parts, attempt, alone, self._executor, now, pulse.number)
         self._alone += alone
         for part in parts:
             part.lane.moving += part.moves
@@ -276,6 +283,7 @@ class Pool:
         task = self._asked.pop(future, None)
         if task is not None:
             self._alone -= task.alone
+            self._beats.pop(task.number, None)
             for part in task.parts:
                 part.lane.moving -= part.moves
         return task
@@ -352,14 +360,18 @@ class Pool:
         return max(PATIENCE, *longest)
 
     def _give_up(self) -> None:
-        """Give overdue tasks to other processes; one that is so twice has failed."""
+        """Give tasks that are overdue, or silent, to others; one that is so twice has failed."""
         now = time.monotonic()
         if now - self._given_up < min(LOOK, PATIENCE):
             return
         self._given_up = now
+        self._beats.update(dict.fromkeys(self._listener.heard(), now))
+        asked = {task.number for task in self._asked.values()}
+        self._beats = {one: at for one, at in self._beats.items() if one in asked}
         for future, task in list(self._asked.items()):
             waited = now - task.sent
-            if waited < self._patience(task):
+            is_silent = now - self._beats.get(task.number, now) >= heartbeat.SILENT
+            if waited < self._patience(task) and not is_silent:
                 continue
             self._forget(future)
             future.cancel()
@@ -410,6 +422,7 @@ class Pool:
         self._end()
 
     def _end(self) -> None:
+        self._listener.close()
         if self._make is not None:
             self._executor.shutdown(wait=False, cancel_futures=True)
 

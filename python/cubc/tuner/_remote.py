@@ -24,6 +24,7 @@ from cubc import _core
 
 from ._cores import cores
 from ._deadlines import BASE_SECONDS, base_deadline, build_deadline, run_deadline
+from ._heartbeat import Pulse, beating
 from ._remote_bench import BaseFailed, RemoteBench
 from ._status import FAILURES, OK, TIMEOUT, failure
 from ._supervisor import stat
@@ -228,23 +229,25 @@ def work(
     offers: Sequence[Offer],
     device: str | None,
     searcher: Searcher | None = None,
+    pulse: Pulse | None = None,
 ) -> Reply:
     """Do one task: one of its offers, variants one after another, in the seconds that are left.
 
     A device that none is for waits a moment before it says so, for the task may come back to it.
     """
     begun = time.monotonic()  # the search's clock may be another machine's
-    claimed = _claimed(device)
-    if searcher is not None:
-        claimed.serve(searcher)
-    taken = claimed.choose(offers)
-    if taken is None:
-        time.sleep(PAUSE)
-        return Reply(claimed.info)
-    left = offers[taken].left
-    until = None if left is None else begun + left
-    wanted = [request._replace(until=until) for request in offers[taken].requests]
-    return claimed.work(offers[taken]._replace(requests=wanted), taken)
+    with beating(pulse):
+        claimed = _claimed(device)
+        if searcher is not None:
+            claimed.serve(searcher)
+        taken = claimed.choose(offers)
+        if taken is None:
+            time.sleep(PAUSE)
+            return Reply(claimed.info)
+        left = offers[taken].left
+        until = None if left is None else begun + left
+        wanted = [request._replace(until=until) for request in offers[taken].requests]
+        return claimed.work(offers[taken]._replace(requests=wanted), taken)
 
 
 def _claim(device: str | None) -> tuple[str, IO | None]:
