@@ -113,7 +113,8 @@ def lanes(singly):
         made.ready.clear()  # of base
     one._asked.clear()
     executor.tasks.clear()
-    return *found, executor, workloads
+    yield *found, executor, workloads
+    one.close()
 
 
 def test_a_task_has_an_offer_of_each_workload(lanes):

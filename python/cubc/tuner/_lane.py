@@ -159,10 +159,11 @@ class Lane:
             self._error = reply.error
             return
         self.longest = max(self.longest, seconds)
-        base = [(run, fields | {"variant": "base"}) for run, fields in reply.base]
+        for _, fields in reply.base:
+            fields["variant"] = "base"
         for at, request in enumerate(requests):
             found = reply.results[at] if at < len(reply.results) else []
-            self._answer(request, _results(reply.info, base if at == 0 else [], found))
+            self._answer(request, _results(reply.info, reply.base if at == 0 else [], found))
         if reply.results and not requests[0].runs[-1].round:
             mean = reply.seconds / len(reply.results)
             self._seconds = 0.8 * self._seconds + 0.2 * mean if self._seconds else mean
@@ -217,4 +218,5 @@ class Lane:
 def _results(info: Mapping[str, Any], *parts: remote.Found) -> Results:
     for part in parts:
         for run, fields in part:
-            yield run, fields | {"device": info}
+            fields["device"] = info  # nobody else has them
+            yield run, fields

@@ -97,7 +97,7 @@ def shares(group: Group, labels: list[str], scores: Floats) -> Floats:
         return np.ones(len(labels))
     places, points = [at for at, _ in known], [point for _, point in known]
     process = Process(distances)
-    weights = process.learn(points, ranks([*scores[places]]))
+    weights = process.learn(points, ranks([*scores[places]], [*scores[places]]))
     counts, drawn = np.zeros(len(points)), _drawn(space, checked=space is not seen)
     of_points = distances.see(points)
     for first in range(0, len(drawn), TOGETHER):

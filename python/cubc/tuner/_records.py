@@ -239,6 +239,8 @@ class Group:
 
     def complete_rounds(self, variant: str) -> list[dict[str, Measurement]]:
         """Rounds that have all workloads of the variant, by workload."""
+        if variant not in self.rounds:
+            return []
         rts = self.cells.get(variant, {}).keys()
         rounds = (cells for _, cells in sorted(self.rounds.get(variant, {}).items()))
         return [

@@ -83,6 +83,13 @@ class Session:
             self.store.set_device(dict(info))
             self._device = info["uuid"]
 
+    def add_all(
+        self, rows: list[dict[str, Any]], devices: list[Mapping[str, Any]]
+    ) -> list[tuple[int, bool, float, float]]:
+        """Store rows with the device of each, in one transaction; see `_core.Store.add_all`."""
+        self._device = ""
+        return self.store.add_all(rows, devices)  # type: ignore[arg-type]
+
     def is_late(self, until: float | None) -> bool:
         """True if a moment has passed."""
         return until is not None and time.monotonic() > until

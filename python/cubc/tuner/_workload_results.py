@@ -97,14 +97,21 @@ class WorkloadResults:
 
     def of(self, variant: str) -> Group:
         """Group that counts for a variant: one in which it was wrong, else the fullest."""
+        having = self._measured.get(variant) or self.groups[:1]
+        if len(having) == 1:
+            return having[0]
         return max(
-            self._measured.get(variant) or self.groups[:1],
+            having,
             key=lambda group: (
                 variant in group.wrong,
                 len(group.rounds.get(variant, ())),
                 len(group.cells.get(variant, ())),
             ),
         )
+
+    def knows(self, variant: str) -> bool:
+        """True if a device has measured a variant, in part at least."""
+        return variant in self._measured
 
     def has(self, variant: str, round_number: int, rt: str) -> bool:
         """True if the device that counts has measured a variant at a workload in a round."""

@@ -63,11 +63,13 @@ def _complete(request: Request, found: Results) -> Iterator[tuple[str, Run, dict
         variant = fields.get("variant", request.variant)
         if variant == request.variant:
             left.remove(run)
-            last = {n: fields[n] for n in ("status", "message", "device") if n in fields}
+            last = fields
         yield variant, run, fields
-    for run in left if last else ():
-        if run.round == left[0].round:
-            yield request.variant, run, last
+    if left and last:
+        shared: dict[str, Any] = {n: last[n] for n in ("status", "message", "device") if n in last}
+        for run in left:
+            if run.round == left[0].round:
+                yield request.variant, run, shared
 
 
 class WorkloadSearch:
@@ -86,7 +88,10 @@ class WorkloadSearch:
         self.workload, self.results = workload, results
         self._strategy, self._limit = strategy, limit
         self._best_so_far = BestSoFar([weight(workload.axes, rt) for rt in workload.rts])
+        # One list for all requests, which makes a task shorter.
+        self._every = self._best_so_far.order([Run(0, at) for at in range(len(workload.rts))])
         self._texts = [workload_text(rt) for rt in workload.rts]
+        self._keys = [workload.row("", place) for place in range(len(workload.rts))]
         self._open = False  # the workload
         self.ended = ""  # one of `ENDS`
         self._best, self._begun, self._tried = 1.0, 0.0, 0
@@ -152,6 +157,8 @@ class WorkloadSearch:
         Those that another search on this device has stored meanwhile are taken in. Where several
         devices measure it would have to be asked for each, so there only what is known counts.
         """
+        if number == 0 and self.target.several and not self.results.knows(variant):
+            return self._every
         runs = (Run(number, place) for place in range(len(self.workload.rts)))
         return [run for run in runs if not self._has(variant, run)]
 
@@ -255,7 +262,7 @@ class WorkloadSearch:
 
     def _request(self, variant: str, runs: list[Run], until: float | None) -> Request:
         race = self._best_so_far.race() if self._session.racing else None
-        order = self._best_so_far.order(runs)
+        order = runs if runs is self._every else self._best_so_far.order(runs)
         timing, limits = self._session.timing, self.workload.limits
         return Request(variant, order, timing, race, limits, until=until, meter=self._meter)
 
@@ -309,7 +316,7 @@ class WorkloadSearch:
         return [request.variant for request, _ in several]
 
     def _row(self, variant: str, run: Run, fields: Mapping[str, Any]) -> dict[str, Any]:
-        row = self.workload.row(variant, run.place, run.round) | dict(fields)
+        row = {**self._keys[run.place], **fields, "variant": variant, "round": run.round}
         if variant == "base":
             row["message"] = self.workload.bases[run.place]
         return row
@@ -321,21 +328,24 @@ class WorkloadSearch:
         self._take_in(info, self._session.store.add(row), run.place)
 
     def _record_all(self, results: list[tuple[str, Run, dict[str, Any]]]) -> None:
-        """Store results, those of a device in one transaction."""
-        of_devices: dict[str, list[tuple[Mapping[str, Any], dict[str, Any], int]]] = {}
+        """Store results in one transaction, those of a device one after another."""
+        of_devices: dict[str, list[tuple[dict[str, Any], int]]] = {}
+        infos: dict[str, Mapping[str, Any]] = {}
         for variant, run, fields in results:
             row = self._row(variant, run, fields)
             info = row.pop("device", self.target.info)
-            of_devices.setdefault(info["uuid"], []).append((info, row, run.place))
-        for rows in of_devices.values():
-            self._session.measured_on(rows[0][0])
-            added = self._session.store.add_all([row for _, row, _ in rows])
-            now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-            for (info, row, place), (number, is_new) in zip(rows, added, strict=True):
-                stored = row | {"id": number, "created": now}
-                if not is_new:  # another search has just measured it
-                    stored = self._session.store.find(row) or stored
-                self._take_in(info, stored, place)
+            infos.setdefault(info["uuid"], info)
+            of_devices.setdefault(info["uuid"], []).append((row, run.place))
+        ordered = [(infos[uuid], *one) for uuid, rows in of_devices.items() for one in rows]
+        added = self._session.add_all([row for _, row, _ in ordered], [one[0] for one in ordered])
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        for (info, row, place), (number, is_new, *centers) in zip(ordered, added, strict=True):
+            row["id"], row["created"] = number, now
+            row["center"], row["base_center"] = centers
+            if not is_new:  # another search has just measured it
+                self._session.measured_on(info)
+                row = self._session.store.find(row) or row
+            self._take_in(info, row, place)
 
     def _take_in(self, info: Mapping[str, Any], stored: Mapping[str, Any], place: int) -> None:
         """Take in a row as the store holds it."""
@@ -346,9 +356,8 @@ class WorkloadSearch:
         """Tell the strategy, the field and the user how a variant fared."""
         group = self.results.of(variant)
         score = group.score(variant)
-        self._strategy.tell(variant, group.estimate(variant))
-        speedups = self.results.speedups(variant)
-        if score is not None and speedups is not None:
+        self._strategy.tell(variant, group.estimate(variant) if score is None else score)
+        if score is not None and (speedups := self.results.speedups(variant)) is not None:
             self._best_so_far.add(speedups, score)
         self._since_best += counts
         if score is not None and score > self._best:
