@@ -156,6 +156,20 @@ def test_a_process_that_dies_costs_nothing(db, monkeypatch, tmp_path):
     assert (tmp_path / "died").exists()
 
 
+def test_a_worker_of_dask_that_dies_costs_nothing(db, monkeypatch, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setenv("CUBC_TEST_MARKER", str(tmp_path / "died"))
+    monkeypatch.setattr(remote, "work", dying)
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with (
+        distributed.LocalCluster(silence_logs=50, **options) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        search(db, executor=client.get_executor(pure=False))
+    complete(db, 4)
+    assert (tmp_path / "died").exists()
+
+
 class Breaking(ThreadPoolExecutor):
     """Breaks as a pool of processes may whose manager sees a death while tasks are submitted."""
 

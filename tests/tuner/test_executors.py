@@ -3,10 +3,12 @@
 import importlib.util
 import multiprocessing
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 import stores
@@ -148,7 +150,7 @@ import sys
 from mpi4py.futures import MPIPoolExecutor
 from cubc import tuner
 if __name__ == "__main__":
-    with MPIPoolExecutor(2) as pool:
+    with MPIPoolExecutor() as pool:
         tuner.search("reduce.sum", {"T": "F32", "Elements": 16}, db=sys.argv[1], device="cpu",
                      executor=pool, variants=4, confirm=0, racing=False)
 """
@@ -156,9 +158,13 @@ if __name__ == "__main__":
 
 @pytest.mark.skipif(not importlib.util.find_spec("mpi4py"), reason="mpi4py is not installed")
 def test_mpi(db, tmp_path):
+    """One rank searches, the others measure."""
     script = tmp_path / "script.py"
     script.write_text(MPI)
-    subprocess.run([sys.executable, "-m", "mpi4py.futures", script, db], check=True, timeout=200)
+    places = [str(Path(sys.executable).parent), os.environ["PATH"]]
+    launcher = shutil.which("mpiexec", path=os.pathsep.join(places))
+    command = [launcher, "-n", "3", sys.executable, "-m", "mpi4py.futures", script, db]
+    subprocess.run(command, check=True, timeout=200)
     complete(db, 4)
 
 

@@ -372,6 +372,18 @@ def geometric_mean(values: Iterable[float]) -> float:
     return math.exp(math.fsum(logs) / len(logs))
 
 
+def fullest(groups: Iterable[Group], variant: str) -> Group:
+    """Group that counts for a variant: one in which it was wrong, else the fullest."""
+    return max(
+        groups,
+        key=lambda group: (
+            variant in group.wrong,
+            len(group.rounds.get(variant, ())),
+            len(group.cells.get(variant, ())),
+        ),
+    )
+
+
 def settle(groups: Iterable[Group]) -> None:
     """Dispute what wins on a device and, measured again on another of its model, does not there."""
     alike: dict[tuple, list[Group]] = {}

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ._objective import TIME, Objective, figures, value
-from ._records import Group, Measurement
+from ._records import Group, Measurement, fullest
 from ._status import LOST, OK, PRUNED
 from ._workload import CompileTimeWorkload
 
@@ -98,16 +98,7 @@ class WorkloadResults:
     def of(self, variant: str) -> Group:
         """Group that counts for a variant: one in which it was wrong, else the fullest."""
         having = self._measured.get(variant) or self.groups[:1]
-        if len(having) == 1:
-            return having[0]
-        return max(
-            having,
-            key=lambda group: (
-                variant in group.wrong,
-                len(group.rounds.get(variant, ())),
-                len(group.cells.get(variant, ())),
-            ),
-        )
+        return having[0] if len(having) == 1 else fullest(having, variant)
 
     def knows(self, variant: str) -> bool:
         """True if a device has measured a variant, in part at least."""
