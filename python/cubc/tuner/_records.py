@@ -31,7 +31,7 @@ KEY_UUID = 3  # place of the device's uuid in `Group.key`
 PARTIAL = "partial"  # status of a variant that was not measured at all workloads of its group
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # frozen ones take several times as long to make, and a search makes many
 class Measurement:
     """One variant at one run-time workload. Times are medians in seconds, None without samples.
 
@@ -88,6 +88,7 @@ class Group:
     wrong: set[str] = field(default_factory=set)  # variants that were wrong once, anywhere
     disputed: set[str] = field(default_factory=set)  # those that do not win on another device
     _rts: dict[str, dict[str, int]] = field(default_factory=dict)
+    _ordered: list[str] = field(default_factory=list)  # the keys of that, once they are asked for
     objective: Objective = TIME  # that speedups and scores are of
 
     @property
@@ -112,7 +113,9 @@ class Group:
     @property
     def rts(self) -> list[str]:
         """All run-time workloads that were measured, smallest first."""
-        return sorted(self._rts, key=lambda text: tuple(self._rts[text].values()))
+        if len(self._ordered) != len(self._rts):
+            self._ordered = sorted(self._rts, key=lambda text: tuple(self._rts[text].values()))
+        return self._ordered
 
     @property
     def workloads(self) -> list[dict[str, int]]:
@@ -161,7 +164,7 @@ class Group:
         A variant that was wrong at another one stays so.
         """
         kept = dataclasses.replace(
-            self, cells={}, rounds={}, wrong=set(self.wrong), disputed=set(), _rts={}
+            self, cells={}, rounds={}, wrong=set(self.wrong), disputed=set(), _rts={}, _ordered=[]
         )
         texts = {ax.workload_text(rt) for rt in rts}
         for measurement in self.measurements():
@@ -257,7 +260,7 @@ class Group:
         The search's own measurement does not count: the best of many is chosen by it, and is partly
         lucky.
         """
-        if self.failure(variant) is not None:
+        if variant not in self.rounds or self.failure(variant) is not None:
             return None
         if not (rounds := self.complete_rounds(variant)):
             return None
@@ -368,6 +371,9 @@ class Group:
 
 def geometric_mean(values: Iterable[float]) -> float:
     """Mean of ratios."""
+    values = [*values]
+    if len(values) == 1:
+        return values[0]
     logs = [math.log(value) for value in values]
     return math.exp(math.fsum(logs) / len(logs))
 

@@ -61,7 +61,7 @@ class WorkloadResults:
 
     def _note_variant(self, variant: str, group: Group) -> None:
         having = self._measured.setdefault(variant, [])
-        if not any(one is group for one in having):
+        if not having or (having[-1] is not group and all(one is not group for one in having)):
             having.append(group)
 
     def _made(self, info: Mapping[str, Any]) -> Group:
