@@ -1,5 +1,6 @@
 """Searches over devices of several models and of several workloads: who gets which variants."""
 
+import gc
 import time
 from concurrent.futures import Future
 
@@ -48,6 +49,20 @@ def test_devices_of_a_model_share_a_search(db, singly):
     assert sum(len(group.cells) - ("base" in group.cells) for group in result.groups) == 9
     assert len({row["variant"] for row in variant_rows(db)}) == 9
     assert not isinstance(result.best(), list)
+
+
+def test_the_collector_is_left_as_it_was(db, monkeypatch):
+    monkeypatch.setattr(CompileTimeWorkload, "compile", lambda *arguments: 0.0)
+    seen, before = [], gc.get_threshold()
+
+    def looking(device, variant, run):
+        seen.append(gc.get_threshold())
+        return 1e-3
+
+    with Timed(looking, {"model": "A", "uuid": "a"}) as devices:
+        search(db, executor=devices)
+    assert seen and all(first > before[0] for first, *_ in seen)
+    assert gc.get_threshold() == before
 
 
 def slow(device, variant, run):

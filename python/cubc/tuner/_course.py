@@ -9,10 +9,12 @@ A model that is heard of later, as by a process that joins, gets searches of its
 
 from __future__ import annotations
 
+import gc
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from ._remote_bench import BaseFailed
@@ -21,6 +23,7 @@ from ._target import Source
 from ._workload_search import Steps, WorkloadSearch
 
 LEAST = 2.0  # seconds that a workload has, however small its share
+NEW = 50_000  # objects after which Python looks for cycles: a search makes many, which stay
 
 Make = Callable[[Mapping[str, Any]], Sequence[tuple[WorkloadSearch, float]]]
 
@@ -87,6 +90,10 @@ class Course:
 
     def run(self, seconds: float | None) -> None:
         """Run all searches, within so many seconds."""
+        with _seldom_collected():
+            self._run(seconds)
+
+    def _run(self, seconds: float | None) -> None:
         self._look(None)
         end = None if seconds is None else time.monotonic() + seconds
         self._session.plan(sum(one.expected for one in self.searches), end)
@@ -129,6 +136,18 @@ class Course:
         del model.running[place]
         one.search.target.end()
         self._session.progress.end(one.search.left)
+
+
+@contextmanager
+def _seldom_collected() -> Iterator[None]:
+    """Let Python look for cycles less often: else a tenth of a search over many GPUs is that."""
+    before = gc.get_threshold()
+    if before[0]:
+        gc.set_threshold(max(NEW, before[0]), *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def _is_over(moment: float | None) -> bool:
