@@ -371,9 +371,6 @@ class Group:
 
 def geometric_mean(values: Iterable[float]) -> float:
     """Mean of ratios."""
-    values = [*values]
-    if len(values) == 1:
-        return values[0]
     logs = [math.log(value) for value in values]
     return math.exp(math.fsum(logs) / len(logs))
 
