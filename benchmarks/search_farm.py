@@ -80,10 +80,10 @@ class Claimed(remote.ClaimedDevice):
         self._bench = Simulated(table, *options, busy)
         self._compilers = Inline()
 
-    def _open(self, workload_id, workload, request):
-        self._workload_id = workload_id
-        every = [remote.Run(0, place) for place in range(len(workload.rts))]
-        self._bench.put(request._replace(variant="base", runs=every))
+    def _open(self, offer):
+        self._workload_id = offer.workload_id
+        every = [remote.Run(0, place) for place in range(len(offer.workload.rts))]
+        self._bench.put(offer.requests[0]._replace(variant="base", runs=every))
         return list(self._bench.take(1.0))
 
 
@@ -108,8 +108,8 @@ def serve(connection, count, path, workload, options):
                 if task == "describe":
                     found = claimed.info, "simulated"
                 else:
-                    workload_id, requests = arguments
-                    found = claimed.work(workload_id, workload, requests)
+                    (offer,) = arguments
+                    found = claimed.work(offer._replace(workload=workload))
             except BaseException as error:
                 found = error
             content = pickle.dumps((name, found))
@@ -144,7 +144,9 @@ class Farm(Executor):
         future = self._futures[self._count] = Future()
         future.set_running_or_notify_cancel()  # it cannot be cancelled from here on
         # The table's workload is there already; that of a benchmark has some kilobytes.
-        what = ("work", (arguments[0], arguments[2])) if function is remote.work else None
+        what = None
+        if function is remote.work:
+            what = "work", [offer._replace(workload=None) for offer in arguments[0]]
         self.tasks += what is not None
         self._connection.send((self._count, pickle.dumps(what or ("describe", ()))))
         return future
@@ -227,7 +229,7 @@ def made(workload, farm, db, options):
         confirm=0,
     )
     search.workloads = [workload]
-    search._target = lambda: Pool(Adapter(farm), None)
+    search._source = lambda: Pool(Adapter(farm), None)
     return search
 
 

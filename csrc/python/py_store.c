@@ -158,16 +158,17 @@ static PyObject *store_find_method(PyObject *self, PyObject *dict)
 // ---- several rows -------------------------------------------------------------------------------
 typedef struct several {
     store_row *rows;
-    int64_t *ids;
-    bool *added;
+    device_info *infos;          // of the devices, each once in a row
+    const device_info **devices; // one a row
+    store_added *added;
 } several;
 
 static int make_several(several *s, Py_ssize_t count)
 {
     size_t room = (size_t)count + 1;
-    *s = (several){mem_zalloc(room, sizeof *s->rows), mem_zalloc(room, sizeof *s->ids),
-                   mem_zalloc(room, sizeof *s->added)};
-    if (s->rows && s->ids && s->added) return 0;
+    *s = (several){mem_zalloc(room, sizeof *s->rows), mem_zalloc(room, sizeof *s->infos),
+                   mem_zalloc(room, sizeof *s->devices), mem_zalloc(room, sizeof *s->added)};
+    if (s->rows && s->infos && s->devices && s->added) return 0;
     PyErr_NoMemory();
     return -1;
 }
@@ -175,7 +176,8 @@ static int make_several(several *s, Py_ssize_t count)
 static void free_several(several *s)
 {
     mem_free(s->rows);
-    mem_free(s->ids);
+    mem_free(s->infos);
+    mem_free(s->devices);
     mem_free(s->added);
 }
 
@@ -192,42 +194,66 @@ static int rows_from(PyObject *tuple, store_row *out)
     return 0;
 }
 
-static PyObject *pairs_of(const several *s, Py_ssize_t count)
+// Takes the device of each row; those that follow each other are often one dict.
+static int devices_from(PyObject *tuple, Py_ssize_t count, several *all)
+{
+    PyObject *before = NULL;
+    int last = -1;
+    if (PyTuple_Size(tuple) != count) {
+        PyErr_SetString(PyExc_ValueError, "there are not as many devices as rows");
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *dict = PyTuple_GetItem(tuple, i);
+        if (dict != before && py_record_device(dict, &all->infos[++last]) < 0) return -1;
+        before = dict;
+        all->devices[i] = &all->infos[last];
+    }
+    return 0;
+}
+
+static PyObject *added_of(const several *s, Py_ssize_t count)
 {
     PyObject *list = PyList_New(0);
     for (Py_ssize_t i = 0; list && i < count; i++) {
-        PyObject *pair =
-            Py_BuildValue("LO", (long long)s->ids[i], s->added[i] ? Py_True : Py_False);
-        if (!pair || PyList_Append(list, pair) < 0) Py_CLEAR(list);
-        Py_XDECREF(pair);
+        const store_added *one = &s->added[i];
+        PyObject *item = Py_BuildValue("LOdd", (long long)one->id, one->added ? Py_True : Py_False,
+                                       one->center, one->base_center);
+        if (!item || PyList_Append(list, item) < 0) Py_CLEAR(list);
+        Py_XDECREF(item);
     }
     return list;
 }
 
-static PyObject *add_several(PyObject *self, PyObject *tuple, several *all)
+static PyObject *add_several(PyObject *self, PyObject *tuple, PyObject *devices, several *all)
 {
     cubc_status st;
     Py_ssize_t count = PyTuple_Size(tuple);
-    if (count > INT_MAX || make_several(all, count) < 0 || rows_from(tuple, all->rows) < 0)
+    if (count > INT_MAX || make_several(all, count) < 0 || rows_from(tuple, all->rows) < 0 ||
+        (devices && devices_from(devices, count, all) < 0))
         return PyErr_Occurred() ? NULL : PyErr_NoMemory();
     store *s = begin_use(self);
     if (!s) return NULL;
     Py_BEGIN_ALLOW_THREADS
-    st = store_add_all(s, all->rows, (int)count, all->ids, all->added);
+    st = store_add_all(s, all->rows, devices ? all->devices : NULL, cubc_version(), (int)count,
+                       all->added);
     Py_END_ALLOW_THREADS
     end_use(self);
-    return st ? py_raise(st) : pairs_of(all, count);
+    return st ? py_raise(st) : added_of(all, count);
 }
 
 // The caller's dicts stay as they are meanwhile: it is cubc.tuner, which has just made them.
-static PyObject *store_add_all_method(PyObject *self, PyObject *given)
+static PyObject *store_add_all_method(PyObject *self, PyObject *arguments)
 {
     several all = {0};
-    PyObject *tuple = PySequence_Tuple(given);
-    if (!tuple) return NULL;
-    PyObject *found = add_several(self, tuple, &all);
+    PyObject *given, *of = NULL, *found = NULL;
+    if (!PyArg_ParseTuple(arguments, "O|O", &given, &of)) return NULL;
+    PyObject *rows = PySequence_Tuple(given);
+    PyObject *devices = rows && of ? PySequence_Tuple(of) : NULL;
+    if (rows && (devices || !of)) found = add_several(self, rows, devices, &all);
     free_several(&all);
-    Py_DECREF(tuple);
+    Py_XDECREF(rows);
+    Py_XDECREF(devices);
     return found;
 }
 
@@ -321,8 +347,8 @@ static void rows_dealloc(PyObject *self)
 static PyMethodDef store_methods[] = {
     {"set_device", store_set_device, METH_O, "The device that rows added from here on are of."},
     {"add", store_add_method, METH_O, "Add a row and return that of its key as it is stored."},
-    {"add_all", store_add_all_method, METH_O,
-     "Add rows in one transaction; a list of (id, whether it was added)."},
+    {"add_all", store_add_all_method, METH_VARARGS,
+     "Add rows in one transaction, with the device of each; (id, was added, medians) of each."},
     {"merge", store_merge_method, METH_O, "Add all rows of another store; (added, all)."},
     {"has_log", store_has_log_method, METH_NOARGS, "True if the file is in WAL mode."},
     {"find", store_find_method, METH_O, "The row with this key, or None."},

@@ -202,6 +202,11 @@ int sql_changed(const sql *s)
     return sqlite3_changes(s->db);
 }
 
+int64_t sql_last_row(const sql *s)
+{
+    return sqlite3_last_insert_rowid(s->db);
+}
+
 bool sql_read_text(sql_query *q, const char **value, size_t *length)
 {
     int column = q->next++;

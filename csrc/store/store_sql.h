@@ -54,8 +54,9 @@ void sql_bind_real(sql_query *q, double value); // NaN becomes NULL
 void sql_bind_blob(sql_query *q, const void *data, size_t bytes);
 cubc_status sql_step(sql_query *q, bool *row);
 void sql_finish(sql_query *q);
-bool sql_is_too_big(const sql *s); // the last call on it failed for that reason
-int sql_changed(const sql *s);     // rows, by the last statement
+bool sql_is_too_big(const sql *s);  // the last call on it failed for that reason
+int sql_changed(const sql *s);      // rows, by the last statement
+int64_t sql_last_row(const sql *s); // the number of the row that was inserted last
 
 // The columns of a row, in order; false if a value is not of the type asked for.
 bool sql_read_text(sql_query *q, const char **value, size_t *length); // no NUL inside

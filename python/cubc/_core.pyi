@@ -761,10 +761,15 @@ class Store:
         Keys are those of `STORE_COLUMNS`; csrc/store/store_columns.h has their meaning. Missing
         ones are empty or 0. Texts are bounded; a long message is cut.
         """
-    def add_all(self, rows: Sequence[dict[str, Any]], /) -> list[tuple[int, bool]]:
+    def add_all(
+        self, rows: Sequence[dict[str, Any]], devices: Sequence[dict[str, Any]] = ..., /
+    ) -> list[tuple[int, bool, float, float]]:
         """Add rows, as `add` does, in one transaction: all of them or none.
 
-        The result has for each its id, and whether it was added; False: one of its key was there.
+        The result has for each its id; whether it was added, False if one of its key was there; and
+        the medians of its samples and of base's, nan without any.
+        With `devices`, an info for each row, the last of them is set from then on, as by
+        `set_device`; after an error none is.
         """
     def merge(self, other: Store, /) -> tuple[int, int]:
         """Add all rows of a store that is open for reading, as they are, in one transaction.

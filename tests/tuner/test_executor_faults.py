@@ -15,6 +15,7 @@ from searches import AXES, TIMING, complete, keys, search, variant_rows
 
 from cubc import _core
 from cubc.tuner import _deadlines as deadlines
+from cubc.tuner import _lane as lane
 from cubc.tuner import _limits as limits
 from cubc.tuner import _pool as pool
 from cubc.tuner import _remote as remote
@@ -32,7 +33,7 @@ def db(tmp_path):
 @pytest.fixture
 def singly(monkeypatch):
     """A task is one variant."""
-    monkeypatch.setattr(pool, "MOST_TOGETHER", 1)
+    monkeypatch.setattr(lane, "MOST_TOGETHER", 1)
 
 
 class Losing(ThreadPoolExecutor):
@@ -80,20 +81,22 @@ def test_a_task_ends_with_the_search():
     """A variant that hangs does not keep the process from the next search's tasks."""
     workload = compile_time_workloads("reduce.sum", AXES, "cpu")[0]
     try:
-        with pytest.raises(Late):
-            remote.work("an id", workload, [Request("base", [Run(0, 0)], TIMING)], "cpu", 0.0)
+        model = remote.model_of(_core.device_info("cpu"))
+        requests = [Request("base", [Run(0, 0)], TIMING)]
+        reply = remote.work([remote.Offer(model, "an id", workload, requests, 0.0)], "cpu")
+        assert isinstance(reply.error, Late)
     finally:
         remote._here.claimed.close()
         del remote._here.claimed
 
 
-def dying(workload_id, workload, requests, *others):
+def dying(offers, *others):
     """Stands for `remote.work`: the first process that gets a certain variant dies."""
     marker = os.environ["CUBC_TEST_MARKER"]
-    if requests[0].variant != "base" and not os.path.exists(marker):
+    if offers[0].requests[0].variant != "base" and not os.path.exists(marker):
         open(marker, "w").close()
         os.kill(os.getpid(), signal.SIGKILL)
-    return _work(workload_id, workload, requests, *others)
+    return _work(offers, *others)
 
 
 _work = remote.work
@@ -153,6 +156,20 @@ def test_a_process_that_dies_costs_nothing(db, monkeypatch, tmp_path):
     assert (tmp_path / "died").exists()
 
 
+def test_a_worker_of_dask_that_dies_costs_nothing(db, monkeypatch, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setenv("CUBC_TEST_MARKER", str(tmp_path / "died"))
+    monkeypatch.setattr(remote, "work", dying)
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with (
+        distributed.LocalCluster(silence_logs=50, **options) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        search(db, executor=client.get_executor(pure=False))
+    complete(db, 4)
+    assert (tmp_path / "died").exists()
+
+
 class Breaking(ThreadPoolExecutor):
     """Breaks as a pool of processes may whose manager sees a death while tasks are submitted."""
 
@@ -196,8 +213,8 @@ def test_variants_whose_processes_always_die_are_at_fault(db, monkeypatch):
         """An executor whose processes die over variants, but not over base."""
 
         def submit(self, function, *arguments):
-            request = getattr(function, "args", [None] * 3)
-            if request[2] is None or request[2][0].variant == "base":
+            offers = getattr(function, "args", [None])[0]
+            if offers is None or offers[0].requests[0].variant == "base":
                 with ThreadPoolExecutor(1) as pool:
                     return pool.submit(function, *arguments)
             (failed := Future()).set_exception(BrokenExecutor("a process died"))
@@ -211,10 +228,10 @@ def test_variants_whose_processes_always_die_are_at_fault(db, monkeypatch):
 
 
 def test_an_error_in_a_process_is_no_fault_of_a_variant(db, monkeypatch):
-    def crowded(workload_id, workload, requests, *others):
-        if requests[0].variant != "base":
+    def crowded(offers, *others):
+        if offers[0].requests[0].variant != "base":
             raise _core.NoDeviceError("all 1 GPUs of this machine measure for other processes")
-        return _work(workload_id, workload, requests, *others)
+        return _work(offers, *others)
 
     monkeypatch.setattr(remote, "work", crowded)
     with (

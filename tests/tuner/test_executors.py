@@ -3,16 +3,19 @@
 import importlib.util
 import multiprocessing
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 import stores
 from searches import AXES, TIMING, complete, keys, search, variant_rows
 
 from cubc import _core, tuner
+from cubc.tuner import _lane as lane
 from cubc.tuner import _pool as pool
 from cubc.tuner import _remote as remote
 
@@ -51,9 +54,9 @@ def test_variants_are_compiled_for_the_processes(db, processes, monkeypatch):
             raise _core.CompileError("not here")
         return compile(benchmark, ct, arch, variant, *more)
 
-    def sending(self, requests, attempt=1):
-        assert all(one.variant in ("base", *compiled) for one in requests)
-        send(self, requests, attempt)
+    def sending(self, parts, *more, **options):
+        assert all(one.variant in ("base", *compiled) for one in parts[0].requests)
+        send(self, parts, *more, **options)
 
     monkeypatch.setattr(pool, "compiles_for", lambda info, host: True)
     monkeypatch.setattr(pool.Pool, "_send", sending)
@@ -76,12 +79,12 @@ def test_a_task_has_as_many_variants_as_fill_it(db, monkeypatch):
     sizes = []
     send = pool.Pool._send
 
-    def sending(self, requests, attempt=1):
-        sizes.append(len(requests))
-        send(self, requests, attempt)
+    def sending(self, parts, *more, **options):
+        sizes.append(len(parts[0].requests))
+        send(self, parts, *more, **options)
 
     monkeypatch.setattr(pool.Pool, "_send", sending)
-    monkeypatch.setattr(pool, "TASK_SECONDS", 1e9)
+    monkeypatch.setattr(lane, "TASK_SECONDS", 1e9)
     with ThreadPoolExecutor(1) as threads:
         search(db, executor=threads, variants=12)
     complete(db, 12)
@@ -147,7 +150,7 @@ import sys
 from mpi4py.futures import MPIPoolExecutor
 from cubc import tuner
 if __name__ == "__main__":
-    with MPIPoolExecutor(2) as pool:
+    with MPIPoolExecutor() as pool:
         tuner.search("reduce.sum", {"T": "F32", "Elements": 16}, db=sys.argv[1], device="cpu",
                      executor=pool, variants=4, confirm=0, racing=False)
 """
@@ -155,9 +158,13 @@ if __name__ == "__main__":
 
 @pytest.mark.skipif(not importlib.util.find_spec("mpi4py"), reason="mpi4py is not installed")
 def test_mpi(db, tmp_path):
+    """One rank searches, the others measure."""
     script = tmp_path / "script.py"
     script.write_text(MPI)
-    subprocess.run([sys.executable, "-m", "mpi4py.futures", script, db], check=True, timeout=200)
+    places = [str(Path(sys.executable).parent), os.environ["PATH"]]
+    launcher = shutil.which("mpiexec", path=os.pathsep.join(places))
+    command = [launcher, "-n", "3", sys.executable, "-m", "mpi4py.futures", script, db]
+    subprocess.run(command, check=True, timeout=200)
     complete(db, 4)
 
 
@@ -189,40 +196,7 @@ def test_an_executor_of_ours_is_ended_where_the_arguments_are_wrong(db):
 @pytest.fixture
 def singly(monkeypatch):
     """A task is one variant."""
-    monkeypatch.setattr(pool, "MOST_TOGETHER", 1)
-
-
-class Elsewhere(ThreadPoolExecutor):
-    """Some of its tasks are done by another device."""
-
-    def __init__(self, which, **info):
-        super().__init__(1)
-        self.which, self.info, self.given = which, info, 0
-
-    def submit(self, function, *arguments):
-        self.given += 1
-        future = super().submit(function, *arguments)
-        if self.given in self.which:
-            reply = future.result()
-            (future := Future()).set_result(reply._replace(info=reply.info | self.info))
-        return future
-
-
-def test_devices_of_two_models_are_two_groups(db, singly):
-    result = search(db, executor=Elsewhere({4, 6}, model="another", uuid="another"))
-    assert [group.device == "another" for group in result.groups] == [False, True]
-    assert [len(group.cells) for group in result.groups] == [3, 2]  # with base, and without
-    assert len({row["variant"] for row in variant_rows(db)}) == 4
-
-
-def test_a_device_of_another_architecture_measures_nothing(db, singly):
-    """Its task is given to another; if that is no better, it stays unmeasured."""
-    with pytest.warns(RuntimeWarning, match=r"measures on a GPU \(sm_90\).* name the device"):
-        search(db, executor=Elsewhere({4, 7, 8}, model="a GPU", arch="sm_90", uuid="another"))
-    rows = variant_rows(db)
-    assert [row["status"] for row in rows] == ["ok"] * len(rows)
-    assert len(rows) in (3, 4)
-    assert {row["device_uuid"] for row in rows} == {_core.device_info("cpu")["uuid"]}
+    monkeypatch.setattr(lane, "MOST_TOGETHER", 1)
 
 
 def test_an_executor_of_ours_is_ended_where_there_is_no_device(db, monkeypatch):

@@ -124,12 +124,38 @@ def test_several_rows_are_added_at_once(tmp_path):
     store.set_device(_core.device_info("cpu"))
     first = store.add(row(A, 16))
     found = store.add_all([row(A, 16, 9e-4), row(B, 16), row(B, 16)])
-    assert [added for _, added in found] == [False, True, False]
+    assert [added for _, added, *_ in found] == [False, True, False]
+    assert [center for *_, center, _ in found] == pytest.approx([9e-4, 1e-3, 1e-3])
     assert found[0][0] == first["id"] and found[1][0] == found[2][0]
     with pytest.raises(ValueError, match="negative"):
         store.add_all([row(C, 16), row("base", 16, bytes=-1.0)])
     assert store.find(row(C, 16)) is None  # all or none
     assert store.has_log() and store.add_all([]) == []
+    store.close()
+
+
+def test_several_rows_of_several_devices_are_added_at_once(tmp_path):
+    store = _core.Store(str(tmp_path / "s.db"), True)
+    infos = [_core.device_info("cpu") | {"uuid": name} for name in ("one", "two")]
+    rows = [row(A, 16), row(B, 16), row(A, 16), row("base", 16)]
+    found = store.add_all(rows, [infos[0], infos[0], *infos[1:] * 2])
+    assert [added for _, added, *_ in found] == [True] * 4
+    store.add(row(C, 16))  # of the last device
+    bad = [row(C, 16), row("base", 16, bytes=-1.0)]
+    with pytest.raises(ValueError, match="negative"):
+        store.add_all(bad, [infos[0] | {"uuid": "three"}] * 2)
+    with pytest.raises(ValueError, match="not set"):
+        store.add(row(B, 16))
+    with pytest.raises(ValueError, match="as many devices"):
+        store.add_all(rows, infos)
+    store.set_device(infos[1])
+    store.close()
+    kept = [(one["device_uuid"], one["variant"]) for one in stores.read(tmp_path / "s.db")]
+    assert kept == [("one", A), ("one", B), ("two", A), ("two", "base"), ("two", C)]
+
+
+def test_no_row_is_added_to_a_store_that_is_closed(tmp_path):
+    store = _core.Store(str(tmp_path / "s.db"), True)
     store.close()
     with pytest.raises(ValueError, match="closed"):
         store.add_all([])

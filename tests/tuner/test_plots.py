@@ -373,6 +373,18 @@ def test_several_groups_are_taken_one_by_one(tmp_path):
     tuner.analyze(db, R="select").plot_progress()
 
 
+def test_progress_is_that_of_all_devices_of_a_model(tmp_path):
+    db, labels = tmp_path / "two.db", stores.variants(count=4)
+    for number, few in enumerate([labels[:2], labels[1:]]):
+        rows = [stores.row(label, 16, 1e-3 / (1 + labels.index(label))) for label in few]
+        stores.write(db, [stores.row("base", 16), *rows], uuid=f"GPU-{number}")
+    analysis = tuner.analyze(db)
+    frame = analysis.progress()
+    assert frame.variant.tolist() == labels
+    np.testing.assert_allclose(frame.best, [1, 2, 3, 4], rtol=1e-3)
+    assert analysis.plot_progress().get_xlim()[1] == 4.5
+
+
 def test_a_store_with_base_alone(tmp_path):
     analysis = tuner.analyze(stores.write(tmp_path / "base.db", [stores.row("base", 16)]))
     for plot in (analysis.plot_variant, analysis.plot_density):

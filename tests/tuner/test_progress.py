@@ -37,7 +37,7 @@ def test_a_line_is_there_at_once_and_lives(fast, capfd):
     bar = progress.Progress(True, lambda: compiling[0])
     assert "reading what is known" in capfd.readouterr().err
     bar.plan(200, None)
-    bar.begin("reduce.sum F32", 200)
+    bar.begin("reduce.sum F32")
     bar.doing("base")
     assert "base" in capfd.readouterr().err
     bar.doing("")
@@ -59,7 +59,7 @@ def test_a_line_has_79_columns_at_most(monkeypatch, capfd, name, total):
     monkeypatch.setenv("COLUMNS", "200")
     bar = progress.Progress(True, lambda: 128)
     bar.plan(total, time.monotonic() + 360000)
-    bar.begin(name, total)
+    bar.begin(name)
     bar.best(1.0491, ".".join(f"parameter{k}_1000" for k in range(16)))
     bar._done = total - 2
     bar._bar.n = total - 2
@@ -77,7 +77,7 @@ def test_a_narrow_terminal(monkeypatch, capfd):
     monkeypatch.setenv("COLUMNS", "40")
     bar = progress.Progress(True)
     bar.plan(1000, None)
-    bar.begin("segmented_reduce.sum F32", 1000)
+    bar.begin("segmented_reduce.sum F32")
     bar.close()
     assert max(map(len, lines(capfd.readouterr().err))) <= 40
 

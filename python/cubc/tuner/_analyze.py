@@ -17,7 +17,7 @@ from ._figures import Figures
 from ._header import header
 from ._objective import check_figures, front
 from ._objective import objective as checked_objective
-from ._records import PARTIAL, Group, Measurement, restrict
+from ._records import PARTIAL, Group, Measurement, restrict, settle
 from ._samples import cells_of, read_samples
 from ._status import LOST, OK
 from ._stores import StorePaths, expand, read
@@ -84,6 +84,7 @@ class Analysis(Figures):
 
     def __init__(self, groups: list[Group]):
         self.groups = groups
+        settle(groups)
 
     def __len__(self) -> int:
         return len(self.groups)
@@ -99,7 +100,8 @@ class Analysis(Figures):
         """Winner of each group, or the best complete variant; one alone if there is one group.
 
         Devices of one model that measured the same, with one driver and compiler, count as one
-        group: the best of what each of them compared with its own base.
+        group: the best of what each of them compared with its own base. Nothing wins that one of
+        them has measured again and not found FASTER.
 
         Raises
         ------

@@ -172,7 +172,8 @@ class Figures:
     def progress(self) -> pd.DataFrame:
         """Best score so far in measured order, and of random search on average.
 
-        Each variant stands for the part of the space that is nearest to it.
+        Each variant stands for the part of the space that is nearest to it. Several devices of a
+        model have one search.
 
         Returns
         -------
@@ -189,7 +190,7 @@ class Figures:
         """
         from ._progress_curve import progress
 
-        return progress(self._one())
+        return progress(self._of_a_model())
 
     def plot_variant(self, variants: Variants = None, *, figure: Any = None) -> Any:
         """Draw the speedup over base at each percentile, a plot for each run-time workload.
@@ -266,7 +267,7 @@ class Figures:
         >>> a.plot_progress().get_xlabel()
         'variants measured'
         """
-        return _load("_plots").plot_progress(self._one(), ax)
+        return _load("_plots").plot_progress(self._of_a_model(), ax)
 
     def plot_importance(self, *, ax: Axes | None = None) -> Axes:
         """Draw `importance` as bars, with the standard deviation over the folds.
@@ -324,6 +325,11 @@ class Figures:
         group = self._one()
         labels = _labels(group, variants)
         return _load("_plots").plot_roofline(group, labels, peak_gbps, peak_gflops, ax)
+
+    def _of_a_model(self) -> list[Group]:
+        """The one group, or those of several devices of its model."""
+        alike = len({group.model_key for group in self.groups}) == 1
+        return self.groups if alike else [self._one()]
 
     def _one(self) -> Group:
         if len(self.groups) == 1:

@@ -33,7 +33,7 @@ from ._deadlines import BASE_SECONDS, base_deadline, build_deadline, run_deadlin
 from ._process import ENDING, WorkerDied
 from ._remote_bench import BaseFailed, Closed, RemoteBench
 from ._status import FAILURES, OK, TIMEOUT, failure
-from ._target import Late, Request, Results
+from ._target import Late, OneDevice, Request, Results
 from ._workload import CompileTimeWorkload
 
 AHEAD, MOST_AHEAD = 2, 12  # variants compiled in advance, for each thread and in all: a strategy
@@ -72,15 +72,11 @@ def _left(until: float | None) -> float | None:
     return None if until is None else max(0.0, until - time.monotonic())
 
 
-class Local:
+class Local(OneDevice):
     """A device of this machine; see `Target`."""
 
-    several = False
-    answered = 0
-    others: tuple[Mapping[str, Any], ...] = ()
-
     def __init__(self, info: Mapping[str, Any]):
-        self.info = info
+        super().__init__(info)
         self._in_batches = info["kind"] == "cpu"  # compiled first, then measured
         threads = cores() if self._in_batches else max(1, cores() - 1)
         self._ahead = BATCH * threads if self._in_batches else min(MOST_AHEAD, AHEAD * threads)

@@ -1,4 +1,4 @@
-"""Other processes and machines as the target of a search, through any executor.
+"""Other processes and machines as the source of a search, through any executor.
 
 A task is as many variants as a device measures in half a second. The process that gets it compiles
 them, on its host's cores, verifies and measures them on its own device, in a measuring process of
@@ -7,11 +7,17 @@ sends and stores them in batches, and hears of a task through a queue. Each proc
 itself, so a variant is only compared with base on the same device. The search keeps the store, and
 decides which tasks to repeat.
 
+An executor does not let one choose who does a task. So a task has an offer of each search that has
+variants ready (see ``_lane.py``), and the process takes one: of its device's model, and if possible
+of the workload that it has open. What the others offered is sent again. A device that has not been
+heard of before tells its model by its reply.
+
 If the processes run on this machine and measure GPUs, threads of the search compile variants in
 advance into the shared cache, so that a process only has to measure.
 
-A node may be lost without a message. So a task that takes far longer than any before is given to
-another process, once; a late answer to it is ignored.
+A node may be lost without a message. So a task whose process falls silent (see ``_heartbeat.py``),
+or that takes far longer than any before, is given to other processes, once, a variant at a time; a
+late answer to it is ignored.
 
 When a process dies, an executor may not say which task it had: a pool of processes fails all of
 them. So each is run once more, alone, and only a task whose process dies then is at fault. A pool
@@ -25,12 +31,11 @@ An executor is anything like ``concurrent.futures.Executor``: a process pool, Da
 
 from __future__ import annotations
 
+import random
 import socket
 import time
-import uuid
 import warnings
-from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import (
     BrokenExecutor,
     CancelledError,
@@ -44,39 +49,55 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
+from . import _heartbeat as heartbeat
 from . import _remote as remote
 from ._cores import cores
 from ._deadlines import BASE_SECONDS, run_deadline
-from ._remote_bench import BaseFailed
-from ._status import FAULT, TIMEOUT
-from ._target import Late, Request, Results
-from ._workload import CompileTimeWorkload
+from ._lane import Lane
+from ._target import Request
 
 AHEAD = 2  # tasks for each process, so that none waits for the search
-TASK_SECONDS = 0.5  # that a task of several variants takes
-MOST_TOGETHER = 64  # variants of a task
-REFILL = 4  # part of what is asked for that has to be missing before a strategy is asked for more
+MOST_AT_ONCE = 4  # workloads that the devices of a model share: a task has an offer of each
 LOOK = 2.0  # seconds between two looks at how many processes there are
 MOST_COMPILING = 12  # a strategy that is asked for more has learnt from less
+# Seconds until tasks that came to devices which they are not for are sent again, as one: two that
+# are each other's could meet the same devices time after time. They are drawn, up to twice as many.
+HOLD = 2 * remote.PAUSE
 PROCESSES = 4  # taken to be there where an executor does not tell
-ATTEMPTS = 2  # at a task whose process died, is lost, or has a GPU that cannot run it
+ATTEMPTS = 2  # at a task whose process died or is lost
 UNHEARD = 1200.0  # seconds until the first task of a workload, which has base, counts as lost
 PATIENCE, FACTOR = 60.0, 10.0  # seconds until another is, and times as long as the longest yet
 
-Source = Executor | Callable[[], Executor]
+Executors = Executor | Callable[[], Executor]
+
+
+class Part(NamedTuple):
+    """Requests of a lane in a task."""
+
+    lane: Lane
+    requests: list[Request]
+    turn: int  # of the lane
+    moves: bool = False  # it is to bring a device from another lane
+
+    @property
+    def is_awaited(self) -> bool:
+        """True unless the lane has dropped it."""
+        return self.turn == self.lane.turn
 
 
 class Task(NamedTuple):
     """Task that an executor was asked for."""
 
-    requests: list[Request]
+    parts: list[Part]
     attempt: int  # from 1
+    alone: bool  # with nothing beside it
     executor: Executor
     sent: float  # moment of the monotonic clock
+    number: bytes  # of its pulse
 
 
 class Pool:
-    """An executor; see `Target`.
+    """An executor; see `Source`.
 
     Parameters
     ----------
@@ -87,9 +108,7 @@ class Pool:
         Device that each process measures on. None: a GPU of its own for each, or else the cpu.
     """
 
-    several = True
-
-    def __init__(self, source: Source, device: str | None):
+    def __init__(self, source: Executors, device: str | None):
         self._make: Callable[[], Executor] | None = None
         executor: Any = source
         if callable(source) and not _is_executor(source):
@@ -102,22 +121,19 @@ class Pool:
             )
         self._executor: Executor = executor
         self._device = device
+        self._lanes: list[Lane] = []
         self._asked: dict[Future, Task] = {}
         self._ended: SimpleQueue[Future] = SimpleQueue()  # tasks and compilations, as they end
-        self._answered: deque[tuple[Request, Results]] = deque()  # that nobody took yet
-        self._waiting = 0  # variants in `_asked`
-        self._alone = 0  # tasks there that are tried again, with nothing beside them
-        self._together, self._seconds = 1, 0.0  # variants of a task; seconds of one
+        self._alone = 0  # tasks in `_asked` that are
+        self._held: list[Task] = []  # that no device took, up to a moment
+        self._held_until = 0.0
         self._given_up = 0.0  # moment of the last look at what is overdue
-        self._filling = True  # more is asked for until there is enough
-        self._compiling: dict[Future, Request] = {}  # then they are ready
-        self._ready: deque[Request] = deque()
-        self._suspects: deque[Request] = deque()  # one of them may have ended its process
-        self._workload: CompileTimeWorkload | None = None
-        self._workload_id = ""
-        self._longest = 0.0  # seconds in which a task of the workload was answered
-        self._abandon = bytearray(1)  # set when nobody needs what is being compiled with it
-        self._known: dict[str, Mapping[str, Any]] = {}  # devices that have answered, by uuid
+        self._compiling: dict[Future, tuple[Lane, Request]] = {}
+        # Devices that have answered, by model and uuid.
+        self._known: dict[tuple, dict[str, Mapping[str, Any]]] = {}
+        self._refused: set[tuple] = set()  # models of another kind
+        self._listener = heartbeat.Listener()
+        self._beats: dict[bytes, float] = {}  # moments of the last ones, by number of a task
         self._me = remote.this_process()
         found: tuple[Mapping[str, Any], str]
         try:
@@ -129,6 +145,7 @@ class Pool:
             self._end()
             raise
         self.info: Mapping[str, Any] = found[0]
+        self._note(self.info)
         self._width, self._looked = _width(self._executor), time.monotonic()
         self._compilers: ThreadPoolExecutor | None = None
         self._more = 0  # variants that are asked for because they have to be compiled
@@ -137,77 +154,115 @@ class Pool:
             self._more = min(cores(), MOST_COMPILING)
 
     @property
+    def models(self) -> Sequence[Mapping[str, Any]]:
+        """A device of each model that has answered."""
+        return [next(iter(devices.values())) for devices in self._known.values()]
+
+    def devices(self, model: tuple) -> dict[str, Mapping[str, Any]]:
+        """Devices of a model that have answered, by uuid."""
+        return self._known[model]
+
+    @property
     def compiling(self) -> int:
         """Number of variants that are compiled for the processes."""
         return len(self._compiling)
 
-    def begin(self, workload: CompileTimeWorkload, base: Request) -> Results:
-        """Let one process open the workload; the others follow with their first task."""
-        self.drop()
-        self._workload, self._workload_id, self._longest = workload, uuid.uuid4().hex, 0.0
-        self._together, self._seconds = 1, 0.0
-        self._send([base])
-        _, results = self.next(base.until)
-        return results
+    def at_once(self, info: Mapping[str, Any]) -> int:
+        """Half as many workloads as there are devices of the model: each is opened by few."""
+        return max(1, min(MOST_AT_ONCE, len(self._known[remote.model_of(info)]) // 2))
 
-    @property
-    def answered(self) -> int:
-        """Number of requests whose results are all here."""
-        return len(self._answered)
+    def target(self, info: Mapping[str, Any]) -> Lane:
+        """Lane for the search of a workload on devices of a model."""
+        return Lane(self, info)
 
-    def wants(self) -> bool:
-        """True if a process may have nothing to do soon: then more is asked for at once."""
-        enough = AHEAD * self._width * self._together + self._more
-        queued = len(self._compiling) + len(self._ready) + len(self._suspects)
-        missing = enough - self._waiting - queued - len(self._answered)
-        if missing >= max(self._together, enough // REFILL if self._together > 1 else 1):
-            self._filling = True
-        self._filling = self._filling and missing > 0
-        return self._filling
+    def take_in(self, lane: Lane) -> None:
+        """Serve a lane from here on."""
+        self._lanes.append(lane)
 
-    def submit(self, request: Request) -> None:
-        """Send a variant to some process, with others, once it is compiled."""
+    def release(self, lane: Lane) -> None:
+        """Serve a lane no more."""
+        if lane in self._lanes:
+            self._lanes.remove(lane)
+
+    def enough(self, lane: Lane) -> int:
+        """Number of variants of a lane that keep its devices busy."""
+        others = sum(map(len, self._known.values())) - len(self._known[lane.model])
+        tasks = AHEAD * max(1, self._width - others)
+        if self._has_several(lane.model):  # some more, for each task is to have an offer of each
+            tasks += max(1, tasks // 2)
+        return tasks * lane.together + self._more
+
+    def _has_several(self, model: tuple) -> bool:
+        return sum(lane.model == model for lane in self._lanes) > 1
+
+    def compile(self, lane: Lane, request: Request, abandon: bytearray) -> bool:
+        """Have a variant compiled, by which it is ready; False if the processes do that."""
         if self._compilers is None:
-            self._ready.append(request)
-            if len(self._ready) >= self._together:
-                self._feed()
-            return
-        assert self._workload is not None
+            return False
+        assert lane.workload is not None
         future = self._compilers.submit(
-            self._workload.compile, request.variant, BASE_SECONDS, self._abandon
+            lane.workload.compile, request.variant, BASE_SECONDS, abandon
         )
-        self._compiling[future] = request
+        self._compiling[future] = lane, request
         future.add_done_callback(self._ended.put)
+        return True
 
-    def _feed(self) -> None:
-        """Send the requests that are ready; suspects one at a time, with nothing beside them."""
-        if not self._suspects and not self._alone:
+    def wait(self, until: float | None) -> None:
+        """Send what is ready and take what has ended; return when something has, or in a while."""
+        self.feed()
+        for future in self._next_ended(until):
+            if (compiled := self._compiling.pop(future, None)) is not None:
+                lane, request = compiled
+                lane.ready.append(request)  # if it failed, the process says so
+            elif (task := self._forget(future)) is not None:
+                self._take(future, task)
+        self._count()
+        self._give_up()
+        self.feed(early=True)
+
+    def feed(self, *, early: bool = False) -> None:
+        """Send what is ready; suspects one at a time, with nothing beside them.
+
+        It is early before all searches have had their turn: then one that shares its devices may
+        have nothing ready yet, and they would leave what they have open.
+        """
+        if early and any(map(self._has_several, self._known)):
+            return
+        if self._held and time.monotonic() >= self._held_until:
+            for task in self._held:
+                self._take_parts(task)
+            self._held.clear()
+        suspected = [lane for lane in self._lanes if lane.suspects]
+        if suspected and not self._asked:
+            request = suspected[0].suspects.popleft()
+            self._send([_part(suspected[0], [request])], ATTEMPTS, alone=True)
+        while not suspected and not self._alone and len(self._asked) < AHEAD * self._width:
             # A queue at the executor is in the way of what comes later, so it has no more.
-            while self._ready and len(self._asked) < AHEAD * self._width:
-                self._send(self._batch())
-        elif not self._asked:
-            self._send([self._suspects.popleft()], ATTEMPTS)
+            lost = next((lane for lane in self._lanes if lane.lost), None)
+            if lost is not None:
+                self._send([_part(lost, [lost.lost.popleft()])], ATTEMPTS)
+            elif parts := self._parts():
+                self._send(parts)
+            else:
+                return
 
-    def _batch(self) -> list[Request]:
-        """Requests of the next task; one with rounds, which take long, is by itself."""
+    def _parts(self) -> list[Part]:
+        """Parts of the next task: an offer of each lane, those first that few devices are at."""
         free = AHEAD * self._width - len(self._asked)
-        share = -(-len(self._ready) // free)  # so that each process has some
-        found = [self._ready.popleft()]
-        while (
-            self._ready
-            and len(found) < min(self._together, share)
-            and not found[-1].runs[-1].round
-            and not self._ready[0].runs[-1].round
-        ):
-            found.append(self._ready.popleft())
+        found = []
+        for model, devices in self._known.items():
+            lanes = [lane for lane in self._lanes if lane.model == model]
+            ready = sorted((lane for lane in lanes if lane.ready), key=lambda lane: lane.load)
+            # A device stays at the workload that it has open, unless it is offered another alone.
+            moves = len(lanes) > 1 and bool(ready) and ready[0].load < len(devices) // len(lanes)
+            chosen = ready[:1] if moves else ready
+            found += [_part(lane, lane.batch(free), moves=moves) for lane in chosen]
         return found
 
-    def _send(self, requests: list[Request], attempt: int = 1) -> None:
-        assert self._workload is not None
-        until = requests[0].until
-        left = None if until is None else until - time.monotonic()
-        what = (self._workload_id, self._workload, requests, self._device, left, self._me)
-        task = partial(remote.work, *what)
+    def _send(self, parts: list[Part], attempt: int = 1, *, alone: bool = False) -> None:
+        what = [part.lane.offer(part.requests) for part in parts]
+        pulse = self._listener.pulse()
+        task = partial(remote.work, what, self._device, self._me, pulse)
         try:
             future = self._executor.submit(task)
         except Exception:
@@ -216,17 +271,21 @@ class Pool:
             except BrokenExecutor:
                 self._renew()
                 future = self._executor.submit(task)
-        self._asked[future] = Task(requests, attempt, self._executor, time.monotonic())
-        self._waiting += len(requests)
-        self._alone += attempt > 1
+        now = time.monotonic()
+        self._asked[future] = Task(parts, attempt, alone, self._executor, now, pulse.number)
+        self._alone += alone
+        for part in parts:
+            part.lane.moving += part.moves
         future.add_done_callback(self._ended.put)
 
     def _forget(self, future: Future) -> Task | None:
         """Task of a future that is not waited for any more; None if it was not."""
         task = self._asked.pop(future, None)
         if task is not None:
-            self._waiting -= len(task.requests)
-            self._alone -= task.attempt > 1
+            self._alone -= task.alone
+            self._beats.pop(task.number, None)
+            for part in task.parts:
+                part.lane.moving -= part.moves
         return task
 
     def _renew(self) -> None:
@@ -240,20 +299,6 @@ class Pool:
         self._executor.shutdown(wait=False, cancel_futures=True)
         self._executor = self._make()
 
-    def next(self, until: float | None = None) -> tuple[Request, Results]:
-        """Give the request that is done first, with its results; Late past the moment `until`."""
-        while not self._answered:
-            self._feed()
-            for future in self._wait(until):
-                if (request := self._compiling.pop(future, None)) is not None:
-                    self._ready.append(request)  # if it failed, the process says so
-                elif (task := self._forget(future)) is not None:
-                    self._take(future, task)
-            self._count()
-            self._give_up()
-        self._feed()
-        return self._answered.popleft()
-
     def _take(self, future: Future, task: Task) -> None:
         """Take the results of a task, or see to it that its requests are done again."""
         try:
@@ -263,42 +308,39 @@ class Pool:
                 raise
             if isinstance(death, BrokenExecutor):
                 self._suspect(task.executor)
-            if task.attempt < ATTEMPTS:
-                self._suspects.extend(task.requests)
-                return
             words = f"its process died {ATTEMPTS} times: {death or type(death).__name__}"
-            self._failed(task, FAULT, words)
+            for lane, requests in _awaited(task):
+                lane.died(requests, words if task.attempt == ATTEMPTS else "")
             return
-        self._longest = max(self._longest, time.monotonic() - task.sent)
-        if not self._fits(reply.info):
-            if task.attempt == ATTEMPTS:  # it stays unmeasured
-                self._answered.extend((request, iter(())) for request in task.requests)
-            else:
-                self._suspects.extend(task.requests)
+        self._note(reply.info)
+        if reply.taken is None:
+            if not self._held:
+                self._held_until = time.monotonic() + random.uniform(HOLD, 2 * HOLD)
+            self._held.append(task)
             return
-        base = [(run, fields | {"variant": "base"}) for run, fields in reply.base]
-        for at, request in enumerate(task.requests):
-            found = reply.results[at] if at < len(reply.results) else []
-            self._answered.append((request, _results(reply.info, base if at == 0 else [], found)))
-        if reply.results and not task.requests[0].runs[-1].round:
-            mean = reply.seconds / len(reply.results)
-            self._seconds = 0.8 * self._seconds + 0.2 * mean if self._seconds else mean
-            together = int(TASK_SECONDS / max(self._seconds, 1e-6))
-            self._together = max(1, min(MOST_TOGETHER, together, 2 * self._together))
+        self._take_parts(task, reply)
 
-    def _wait(self, until: float | None) -> list[Future]:
-        """Wait for what is done next, for a task that is overdue, or until Late."""
+    def _take_parts(self, task: Task, reply: remote.Reply | None = None) -> None:
+        """Take the part that was done, and have the others offered again."""
+        for at, part in enumerate(task.parts):
+            if reply is not None and at == reply.taken:
+                for other in self._lanes:
+                    other.at.discard(reply.info["uuid"])
+                if part.is_awaited:
+                    part.lane.take(part.requests, reply, time.monotonic() - task.sent)
+            elif part.is_awaited:
+                part.lane.give_back(part.requests, task.attempt, alone=task.alone)
+
+    def _next_ended(self, until: float | None) -> list[Future]:
+        """Wait for what is done next, for a task that is overdue, or for a moment."""
         now = time.monotonic()
-        moments = [now + LOOK]
-        if until is not None:
-            moments.append(until)
+        end = now + LOOK if until is None else min(until, now + LOOK)
+        end = min(end, self._held_until) if self._held else end
         found = []
         with suppress(Empty):
-            found.append(self._ended.get(timeout=max(0.0, min(moments) - now)))
+            found.append(self._ended.get(timeout=max(0.0, end - now)))
             while True:
                 found.append(self._ended.get_nowait())
-        if not found and until is not None and time.monotonic() >= until:
-            raise Late
         return found
 
     def _count(self) -> None:
@@ -308,84 +350,90 @@ class Pool:
 
     def _patience(self, task: Task) -> float:
         """Seconds in which a task is answered unless it is lost."""
-        if not self._longest:
+        awaited = _awaited(task)
+        if not all(lane.longest for lane, _ in awaited):
             return UNHEARD
-        deadlines = sum(run_deadline(0.0, request) for request in task.requests)
-        return max(PATIENCE, FACTOR * self._longest + deadlines)
+        longest = (
+            FACTOR * lane.longest + sum(run_deadline(0.0, request) for request in requests)
+            for lane, requests in awaited
+        )
+        return max(PATIENCE, *longest)
 
     def _give_up(self) -> None:
-        """Give overdue tasks to other processes; one that is so twice has failed."""
+        """Give tasks that are overdue, or silent, to others; one that is so twice has failed."""
         now = time.monotonic()
         if now - self._given_up < min(LOOK, PATIENCE):
             return
         self._given_up = now
+        self._beats.update(dict.fromkeys(self._listener.heard(), now))
+        asked = {task.number for task in self._asked.values()}
+        self._beats = {one: at for one, at in self._beats.items() if one in asked}
         for future, task in list(self._asked.items()):
             waited = now - task.sent
-            if waited < self._patience(task):
+            is_silent = now - self._beats.get(task.number, now) >= heartbeat.SILENT
+            if waited < self._patience(task) and not is_silent:
                 continue
             self._forget(future)
             future.cancel()
-            if task.attempt == ATTEMPTS:
-                words = f"no process answered, {ATTEMPTS} times; the last for {waited:.0f} s"
-                self._failed(task, TIMEOUT, words)
-            else:
-                self._suspects.extend(task.requests)
-
-    def _failed(self, task: Task, status: str, words: str) -> None:
-        for request in task.requests:
-            if request.variant == "base":
-                raise BaseFailed(words)
-            fields = {"status": status, "message": words}
-            self._answered.append((request, iter([(request.runs[0], fields)])))
+            words = f"no process answered, {ATTEMPTS} times; the last for {waited:.0f} s"
+            for lane, requests in _awaited(task):
+                lane.lose(requests, words if task.attempt == ATTEMPTS else "")
 
     def _suspect(self, broken: Executor) -> None:
         """Stop waiting for the tasks of a broken executor, which may never answer."""
         for future, task in list(self._asked.items()):
             if task.executor is broken and not future.done():
                 self._forget(future)
-                self._suspects.extend(task.requests)
+                for lane, requests in _awaited(task):
+                    lane.died(requests, "")
 
-    @property
-    def others(self) -> list[Mapping[str, Any]]:
-        """Devices that have answered besides the first."""
-        return [*self._known.values()]
-
-    def _fits(self, info: Mapping[str, Any]) -> bool:
-        """True if the results of a device are of the architecture that is searched."""
-        if info["uuid"] not in self._known and info["arch"] != self.info["arch"]:
+    def _note(self, info: Mapping[str, Any]) -> None:
+        """Note a device; one of another kind than the first measures nothing."""
+        model = remote.model_of(info)
+        if info["kind"] == self.info["kind"]:
+            self._known.setdefault(model, {}).setdefault(info["uuid"], info)
+        elif model not in self._refused:
+            self._refused.add(model)
             warnings.warn(
                 f"a process of the executor measures on {info['model']} ({info['arch']}), the "
-                f"search is for {self.info['arch']}: its results do not count; name the device, "
-                "or search on it alone",
+                f"search is for {self.info['arch']}: it gets no tasks; name the device, or search "
+                "on it alone",
                 RuntimeWarning,
                 stacklevel=2,
             )
-        self._known.setdefault(info["uuid"], info)
-        return bool(info["arch"] == self.info["arch"])
 
-    def drop(self) -> None:
-        """Forget what was asked for; tasks that run end unheard, compilations at once."""
-        self._abandon[0], self._abandon = 1, bytearray(1)
-        for future in [*self._asked, *self._compiling]:
-            future.cancel()
-        self._asked.clear()
-        self._waiting = self._alone = 0
-        self._filling = True
-        self._answered.clear()
-        self._compiling.clear()
-        self._ready.clear()
-        self._suspects.clear()
+    def drop(self, lane: Lane) -> None:
+        """Forget what a lane asked for; tasks that run end unheard, compilations at once."""
+        for future, task in list(self._asked.items()):
+            if not _awaited(task):
+                self._forget(future)
+                future.cancel()
+        for future, (one, _) in list(self._compiling.items()):
+            if one is lane:
+                del self._compiling[future]
+                future.cancel()
 
     def close(self) -> None:
         """Leave the user's executor as it is; end one of our own."""
-        self.drop()
+        for lane in [*self._lanes]:
+            lane.end()
         if self._compilers is not None:
             self._compilers.shutdown(cancel_futures=True)
         self._end()
 
     def _end(self) -> None:
+        self._listener.close()
         if self._make is not None:
             self._executor.shutdown(wait=False, cancel_futures=True)
+
+
+def _part(lane: Lane, requests: list[Request], *, moves: bool = False) -> Part:
+    return Part(lane, requests, lane.turn, moves)
+
+
+def _awaited(task: Task) -> list[tuple[Lane, list[Request]]]:
+    """Lanes that await a task, with what they asked for."""
+    return [(part.lane, part.requests) for part in task.parts if part.is_awaited]
 
 
 def compiles_for(info: Mapping[str, Any], host: str) -> bool:
@@ -403,12 +451,6 @@ def _is_death(error: BaseException) -> bool:
     """True if an error means that an executor lost a process, and not that its task failed."""
     lost = isinstance(error, BrokenExecutor | CancelledError)
     return lost or type(error).__name__ == "KilledWorker"  # Dask's
-
-
-def _results(info: Mapping[str, Any], *parts: remote.Found) -> Results:
-    for part in parts:
-        for run, fields in part:
-            yield run, fields | {"device": info}
 
 
 def _width(executor: Executor) -> int:

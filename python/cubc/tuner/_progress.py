@@ -58,7 +58,7 @@ class Progress:
         self._bar = None
         self._total = self._done = self._fresh = self._failed = 0
         self._begin, self._until = time.monotonic(), math.inf
-        self._name, self._best, self._variant, self._planned = "", "", "", 0
+        self._name, self._best, self._variant = "", "", ""
         self._doing, self._compiling = "reading what is known", compiling
         self._closed = threading.Event()
         self._ticker: threading.Thread | None = None
@@ -69,11 +69,16 @@ class Progress:
             self._ticker.start()
 
     def plan(self, total: int, until: float | None) -> None:
-        """Set the number of variants, and the moment of the monotonic clock at which all ends."""
-        self._total, self._doing = total, ""
-        self._begin, self._until = time.monotonic(), math.inf if until is None else until
+        """Plan so many variants more, and set the moment of the clock at which all ends."""
+        if not self._total:
+            self._begin, self._doing = time.monotonic(), ""
+        self._until = math.inf if until is None else until
+        self._add(total)
+
+    def _add(self, planned: int) -> None:
+        self._total += planned
         if self._bar is not None:
-            self._bar.total = total
+            self._bar.total = self._total
         self._draw()
 
     def close(self) -> None:
@@ -84,9 +89,9 @@ class Progress:
         if self._bar is not None:
             self._bar.close()
 
-    def begin(self, name: str, planned: int) -> None:
-        """Begin a compile-time workload with so many variants to try."""
-        self._best, self._variant, self._planned = "", "", planned
+    def begin(self, name: str) -> None:
+        """Begin a compile-time workload."""
+        self._best, self._variant = "", ""
         self._name = name if len(name) <= NAME else f"{name[: NAME - 3]}..."
         if self._bar is not None:
             self._bar.set_description(self._name, refresh=False)
@@ -104,20 +109,15 @@ class Progress:
     def step(self, *, fresh: bool, failed: bool) -> None:
         """Count a variant; `fresh` if it was measured just now and not found in the store."""
         self._done += 1
-        self._planned -= 1
         self._fresh += fresh
         self._failed += failed
         if self._bar is not None:
             self._bar.set_postfix_str(self.text(), refresh=False)
             self._bar.update()
 
-    def end(self) -> None:
+    def end(self, left: int) -> None:
         """Take planned variants that were not tried off the total."""
-        self._total -= self._planned
-        self._planned = 0
-        if self._bar is not None:
-            self._bar.total = self._total
-        self._draw()
+        self._add(-left)
 
     def _tick(self) -> None:
         while not self._closed.wait(TICK):

@@ -10,6 +10,7 @@ The size of each part is estimated by variants drawn at random from the space.
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cubc._extras import need
 
-from ._records import Group
+from ._records import Group, fullest
 from ._replay import TableSpace
 from ._space import Space
 from ._status import LOST
@@ -97,7 +98,7 @@ def shares(group: Group, labels: list[str], scores: Floats) -> Floats:
         return np.ones(len(labels))
     places, points = [at for at, _ in known], [point for _, point in known]
     process = Process(distances)
-    weights = process.learn(points, ranks([*scores[places]]))
+    weights = process.learn(points, ranks([*scores[places]], [*scores[places]]))
     counts, drawn = np.zeros(len(points)), _drawn(space, checked=space is not seen)
     of_points = distances.see(points)
     for first in range(0, len(drawn), TOGETHER):
@@ -124,8 +125,10 @@ def _drawn(space: Space, *, checked: bool) -> list[Point]:
     return found
 
 
-def progress(group: Group) -> pd.DataFrame:
+def progress(groups: Sequence[Group]) -> pd.DataFrame:
     """Best score so far in measured order, beside that of random search.
+
+    Of several devices of a model, that counts which has most measurements of a variant.
 
     Base was known before the search, so that the best is never below 1. A variant that failed or is
     incomplete adds nothing to the best; one that lost its race counts in random search with the
@@ -137,32 +140,38 @@ def progress(group: Group) -> pd.DataFrame:
         One row for each variant but base: evaluation (from 1), variant, status, score (nan without
         one), best; and expected, low, high of random search (mean and 90 % interval).
     """
-    order = measured_order(group)
-    complete = {label: score for score, label in group.ranked()}
-    scores = np.array([complete.get(label, np.nan) for label in order])
+    order = measured_order(groups)
+    of = [fullest(groups, label) for label in order]
+    complete = {(id(one), label): score for one in groups for score, label in one.ranked()}
+    found = [complete.get((id(one), label), np.nan) for one, label in zip(of, order, strict=True)]
+    scores = np.array(found)
     gains = np.fmax(scores, 1.0)
     columns = {
         "evaluation": np.arange(1, len(order) + 1),
         "variant": order,
-        "status": [group.status(label) for label in order],
+        "status": [one.status(label) for one, label in zip(of, order, strict=True)],
         "score": scores,
         "best": np.maximum.accumulate(gains),
     }
     expected = Expected(gains, gains, gains)
     if order:
-        lost = [group.estimate(one) if group.failure(one) == LOST else None for one in order]
+        lost = [
+            one.estimate(label) if one.failure(label) == LOST else None
+            for one, label in zip(of, order, strict=True)
+        ]
         likely = np.fmax(gains, [np.nan if one is None else one for one in lost])
-        expected = best_of_random(likely, shares(group, order, likely), len(order))
+        expected = best_of_random(likely, shares(groups[0], order, likely), len(order))
     return (
         need("pandas").DataFrame(columns | expected._asdict()).rename(columns={"mean": "expected"})
     )
 
 
-def measured_order(group: Group) -> list[str]:
+def measured_order(groups: Sequence[Group]) -> list[str]:
     """Variants without base, in the order in which their last measurements were stored."""
 
     def moment(label: str) -> tuple[str, str, int]:
-        cells = group.cells[label].values()
+        cells = fullest(groups, label).cells[label].values()
         return max((cell.extra.get("created", ""), cell.store, cell.id) for cell in cells)
 
-    return sorted((label for label in group.cells if label != "base"), key=moment)
+    labels = dict.fromkeys(label for group in groups for label in group.cells)
+    return sorted((label for label in labels if label != "base"), key=moment)

@@ -53,18 +53,24 @@ class BestSoFar:
         self._weights = weights
         self._best = [1.0] * len(weights)
         self._known = 0
+        self._race: Race | None = None  # the last one, while it holds
         self.score = 1.0  # base's
 
     def add(self, speedups: list[float], score: float) -> None:
         """Take in a variant that was measured at all workloads."""
-        self._best = list(map(max, self._best, speedups))
+        best = list(map(max, self._best, speedups))
         self._known += 1
-        self.score = max(self.score, score)
+        if best != self._best or score > self.score or self._known == KNOWN:
+            self._race = None
+        self._best, self.score = best, max(self.score, score)
 
     def race(self) -> Race:
-        """Make the race for the next variant."""
-        spare = SPARE if self._known >= KNOWN else UNKNOWN
-        return Race(self._weights, [spare * best for best in self._best], MARGIN * self.score)
+        """Make the race for the next variant: the last one while nothing better is found."""
+        if self._race is None:
+            spare = SPARE if self._known >= KNOWN else UNKNOWN
+            caps = [spare * best for best in self._best]
+            self._race = Race(self._weights, caps, MARGIN * self.score)
+        return self._race
 
     def order(self, runs: list[Run]) -> list[Run]:
         """Runs by weight, the greatest first: so a race ends earliest."""

@@ -25,13 +25,13 @@ from ._objective import TIME, Objective, figures, figures_of_base, value
 from ._score import score
 from ._space import Space, Value, parse_label
 from ._status import LOST, OK, WRONG
-from ._verdict import BETTER, FASTER, Verdict, judge
+from ._verdict import BETTER, FASTER, LEAST, Verdict, judge
 
 KEY_UUID = 3  # place of the device's uuid in `Group.key`
 PARTIAL = "partial"  # status of a variant that was not measured at all workloads of its group
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # frozen ones take several times as long to make, and a search makes many
 class Measurement:
     """One variant at one run-time workload. Times are medians in seconds, None without samples.
 
@@ -86,7 +86,9 @@ class Group:
     # Measurements of later rounds, by variant, round and rt.
     rounds: dict[str, dict[int, dict[str, Measurement]]] = field(default_factory=dict)
     wrong: set[str] = field(default_factory=set)  # variants that were wrong once, anywhere
+    disputed: set[str] = field(default_factory=set)  # those that do not win on another device
     _rts: dict[str, dict[str, int]] = field(default_factory=dict)
+    _ordered: list[str] = field(default_factory=list)  # the keys of that, once they are asked for
     objective: Objective = TIME  # that speedups and scores are of
 
     @property
@@ -111,7 +113,9 @@ class Group:
     @property
     def rts(self) -> list[str]:
         """All run-time workloads that were measured, smallest first."""
-        return sorted(self._rts, key=lambda text: tuple(self._rts[text].values()))
+        if len(self._ordered) != len(self._rts):
+            self._ordered = sorted(self._rts, key=lambda text: tuple(self._rts[text].values()))
+        return self._ordered
 
     @property
     def workloads(self) -> list[dict[str, int]]:
@@ -159,7 +163,9 @@ class Group:
 
         A variant that was wrong at another one stays so.
         """
-        kept = dataclasses.replace(self, cells={}, rounds={}, wrong=set(self.wrong), _rts={})
+        kept = dataclasses.replace(
+            self, cells={}, rounds={}, wrong=set(self.wrong), disputed=set(), _rts={}, _ordered=[]
+        )
         texts = {ax.workload_text(rt) for rt in rts}
         for measurement in self.measurements():
             if ax.workload_text(measurement.rt) in texts:
@@ -236,6 +242,8 @@ class Group:
 
     def complete_rounds(self, variant: str) -> list[dict[str, Measurement]]:
         """Rounds that have all workloads of the variant, by workload."""
+        if variant not in self.rounds:
+            return []
         rts = self.cells.get(variant, {}).keys()
         rounds = (cells for _, cells in sorted(self.rounds.get(variant, {}).items()))
         return [
@@ -252,7 +260,7 @@ class Group:
         The search's own measurement does not count: the best of many is chosen by it, and is partly
         lucky.
         """
-        if self.failure(variant) is not None:
+        if variant not in self.rounds or self.failure(variant) is not None:
             return None
         if not (rounds := self.complete_rounds(variant)):
             return None
@@ -260,9 +268,21 @@ class Group:
         return found if self.objective.is_time else found.of_another_figure()
 
     def wins(self, variant: str) -> bool:
-        """True if a variant was confirmed to be FASTER than base, or BETTER."""
+        """True if a variant was confirmed to be FASTER than base, or BETTER, and is undisputed."""
+        return variant not in self.disputed and self._confirms(variant)
+
+    def _confirms(self, variant: str) -> bool:
         verdict = self.verdict(variant)
         return verdict is not None and verdict.word in (FASTER, BETTER)
+
+    def denies(self, variant: str) -> bool:
+        """True if a variant was measured again, in all rounds of a first look, and does not win."""
+        rounds = len(self.rounds.get(variant, ()))
+        return (
+            bool(rounds)
+            and not self._confirms(variant)
+            and (rounds >= LEAST or self.failure(variant) is not None)
+        )
 
     def _round_score(self, cells: Mapping[str, Measurement]) -> float:
         return score(
@@ -353,6 +373,30 @@ def geometric_mean(values: Iterable[float]) -> float:
     """Mean of ratios."""
     logs = [math.log(value) for value in values]
     return math.exp(math.fsum(logs) / len(logs))
+
+
+def fullest(groups: Iterable[Group], variant: str) -> Group:
+    """Group that counts for a variant: one in which it was wrong, else the fullest."""
+    return max(
+        groups,
+        key=lambda group: (
+            variant in group.wrong,
+            len(group.rounds.get(variant, ())),
+            len(group.cells.get(variant, ())),
+        ),
+    )
+
+
+def settle(groups: Iterable[Group]) -> None:
+    """Dispute what wins on a device and, measured again on another of its model, does not there."""
+    alike: dict[tuple, list[Group]] = {}
+    for group in groups:
+        alike.setdefault((group.model_key, *group.rts), []).append(group)
+    for devices in alike.values():
+        if len(devices) > 1:
+            denied = {label for group in devices for label in group.rounds if group.denies(label)}
+            for group in devices:
+                group.disputed |= denied
 
 
 def restrict(

@@ -15,7 +15,7 @@ import tempfile
 import threading
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -24,6 +24,7 @@ from cubc import _core
 
 from ._cores import cores
 from ._deadlines import BASE_SECONDS, base_deadline, build_deadline, run_deadline
+from ._heartbeat import Pulse, beating
 from ._remote_bench import BaseFailed, RemoteBench
 from ._status import FAILURES, OK, TIMEOUT, failure
 from ._supervisor import stat
@@ -34,6 +35,7 @@ Found = list[tuple[Run, dict[str, Any]]]
 
 BEGAN = 22  # field of /proc/<pid>/stat: when the process began
 LOOK = 1.0  # seconds between two looks at a search
+PAUSE = 0.1  # seconds before a device gives a task back that has nothing for it
 
 
 class Searcher(NamedTuple):
@@ -54,13 +56,34 @@ def this_process() -> Searcher:
     return Searcher(socket.gethostname(), os.getpid(), stat(os.getpid(), BEGAN))
 
 
+def model_of(info: Mapping[str, Any]) -> tuple:
+    """All that devices have in common whose times are of one search."""
+    return tuple(info[name] for name in ("model", "arch", "sm_count", "ecc", "driver", "compiler"))
+
+
+class Offer(NamedTuple):
+    """Requests of one search, for the devices of one model."""
+
+    model: tuple
+    workload_id: str
+    workload: CompileTimeWorkload
+    requests: Sequence[Request]
+    left: float | None = None  # seconds of the search
+
+    def is_for(self, info: Mapping[str, Any]) -> bool:
+        """True if a device may take it. One that not all may do is a request by itself."""
+        return self.model == model_of(info) and info["uuid"] not in self.requests[0].not_on
+
+
 class Reply(NamedTuple):
-    """Results of a task, and the device; `base` where it was measured for this task."""
+    """Results of the offer that was taken, and the device; `base` where it was measured for it."""
 
     info: dict[str, Any]
-    base: Found
-    results: list[Found]  # of its requests, in order; fewer where the search ended
-    seconds: float  # that the requests took, without base
+    taken: int | None = None  # place of the offer; None if none was for this device
+    base: Found = []  # noqa: RUF012 - a reply is only read
+    results: Sequence[Found] = ()  # of its requests, in order; fewer where the search ended
+    seconds: float = 0.0  # that the requests took, without base
+    error: BaseFailed | Late | None = None  # base does not run here; or there was no time for any
 
 
 class ClaimedDevice:
@@ -92,24 +115,40 @@ class ClaimedDevice:
             arguments = (self._searcher, self.close)
             threading.Thread(target=_watch, args=arguments, daemon=True).start()
 
-    def work(
-        self, workload_id: str, workload: CompileTimeWorkload, requests: Sequence[Request]
-    ) -> Reply:
-        """Do a task, after base if it is the first of its workload."""
-        is_open = workload_id == self._workload_id
-        base = [] if is_open else self._open(workload_id, workload, requests[0])
-        begin = time.monotonic()
-        if requests[0].variant == "base":
-            return Reply(self.info, base, [], 0.0)
+    def choose(self, offers: Sequence[Offer]) -> int | None:
+        """Place of the offer to take: one of the workload that is open, else the first that fits.
+
+        None if none is for this device.
+        """
+        fitting = [at for at, offer in enumerate(offers) if offer.is_for(self.info)]
+        is_open = (at for at in fitting if offers[at].workload_id == self._workload_id)
+        return next(is_open, next(iter(fitting), None))
+
+    def work(self, offer: Offer, taken: int = 0) -> Reply:
+        """Do what is offered, after base if it is the first of its workload."""
+        base: Found = []
+        try:
+            if offer.workload_id != self._workload_id:
+                base = self._open(offer)
+            begin = time.monotonic()
+            if offer.requests[0].variant == "base":
+                return Reply(self.info, taken, base)
+            results = self._evaluate_all(offer)
+        except (BaseFailed, Late) as error:
+            return Reply(self.info, taken, base, error=error)
+        return Reply(self.info, taken, base, results, time.monotonic() - begin)
+
+    def _evaluate_all(self, offer: Offer) -> list[Found]:
+        """Results of the requests that there is time for; Late if that is none."""
         builds = [
-            self._compilers.submit(workload.compile, request.variant, self._build)
-            for request in requests
+            self._compilers.submit(offer.workload.compile, request.variant, self._build)
+            for request in offer.requests
         ]
         if self.info["kind"] == "cpu":  # compilers would take the cores that are being measured
             wait(builds)
         results: list[Found] = []
         try:
-            for request, build in zip(requests, builds, strict=True):
+            for request, build in zip(offer.requests, builds, strict=True):
                 results.append(self._evaluate(request, build))
         except Late:
             if not results:
@@ -117,7 +156,7 @@ class ClaimedDevice:
         finally:
             for build in builds:
                 build.cancel()
-        return Reply(self.info, base, results, time.monotonic() - begin)
+        return results
 
     def _evaluate(self, request: Request, build: Future) -> Found:
         try:
@@ -127,7 +166,8 @@ class ClaimedDevice:
         self._bench.put(request)
         return list(self._bench.take(run_deadline(self._base, request)))
 
-    def _open(self, workload_id: str, workload: CompileTimeWorkload, request: Request) -> Found:
+    def _open(self, offer: Offer) -> Found:
+        workload, request = offer.workload, offer.requests[0]
         self._workload_id = ""
         every = [Run(0, place) for place in range(len(workload.rts))]
         try:
@@ -146,7 +186,7 @@ class ClaimedDevice:
             raise BaseFailed(found[-1][1]["message"] + hangs)
         self._build = build_deadline(built)
         self._base = time.monotonic() - begin
-        self._workload_id = workload_id
+        self._workload_id = offer.workload_id
         return found
 
 
@@ -186,29 +226,28 @@ def describe(device: str | None, searcher: Searcher | None = None) -> tuple[dict
 
 
 def work(
-    workload_id: str,
-    workload: CompileTimeWorkload,
-    requests: Sequence[Request],
+    offers: Sequence[Offer],
     device: str | None,
-    left: float | None = None,
     searcher: Searcher | None = None,
+    pulse: Pulse | None = None,
 ) -> Reply:
-    """Do one task, variants one after another, within the seconds that are left of the search.
+    """Do one task: one of its offers, variants one after another, in the seconds that are left.
 
-    Raises
-    ------
-    BaseFailed
-        If base does not run here.
-    Late
-        If base or the first variant takes longer than what is left.
+    A device that none is for waits a moment before it says so, for the task may come back to it.
     """
-    # The search's clock may be another machine's.
-    until = None if left is None else time.monotonic() + left
-    claimed = _claimed(device)
-    if searcher is not None:
-        claimed.serve(searcher)
-    wanted = [request._replace(until=until) for request in requests]
-    return claimed.work(workload_id, workload, wanted)
+    begun = time.monotonic()  # the search's clock may be another machine's
+    with beating(pulse):
+        claimed = _claimed(device)
+        if searcher is not None:
+            claimed.serve(searcher)
+        taken = claimed.choose(offers)
+        if taken is None:
+            time.sleep(PAUSE)
+            return Reply(claimed.info)
+        left = offers[taken].left
+        until = None if left is None else begun + left
+        wanted = [request._replace(until=until) for request in offers[taken].requests]
+        return claimed.work(offers[taken]._replace(requests=wanted), taken)
 
 
 def _claim(device: str | None) -> tuple[str, IO | None]:

@@ -24,7 +24,7 @@ from ._records import Group, restrict
 from ._replay import TableSpace, read_table, stored_table
 from ._status import FAULT, OK
 from ._stores import read, store_path
-from ._target import Request, Results
+from ._target import OneDevice, Request, Results
 from ._workload import CompileTimeWorkload, matching
 
 PREFIX = "replay:"
@@ -73,16 +73,11 @@ def _sample(seconds: float) -> bytes:
     return np.float32(seconds).tobytes()
 
 
-class Replay:
+class Replay(OneDevice):
     """The target; see `Target`."""
 
-    several = False
-    answered = 0
-    compiling = 0
-    others: tuple[Mapping[str, Any], ...] = ()
-
     def __init__(self, info: Mapping[str, Any]):
-        self.info = info
+        super().__init__(info)
         self._workload: ReplayWorkload | None = None
         self._asked: deque[Request] = deque()
 

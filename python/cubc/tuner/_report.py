@@ -86,7 +86,7 @@ def _winner(one: Any) -> list[Any]:
 def _group(group: Group) -> dict[str, Any]:
     values = varied(group)
     complete = {label: score for score, label in group.ranked()}
-    order = measured_order(group)
+    order = measured_order([group])
     return {
         "title": f"{group.benchmark} {group.workload}".strip(),
         "device": group.device,

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 FIRST, LAST = 0.6, 0.999
 
 
+@cache
 def importance(n: int) -> list[float]:
     """Weights of the `n` declared values of an importance-ordered axis, in declared order.
 

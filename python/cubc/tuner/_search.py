@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import os
 import sys
-import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from typing import Any
@@ -18,27 +17,28 @@ from . import _axes as ax
 from ._benchmark import Benchmark, joined
 from ._checks import count, integer, positive, share, takes_arguments_of
 from ._constraints import Constraint, parse
+from ._course import Course
 from ._goal import goal
 from ._local import Local
 from ._objective import objective as checked_objective
-from ._pool import Pool, Source
+from ._pool import Executors, Pool
 from ._recorded import device_of, workloads
 from ._recorded import read as read_calls
 from ._records import Group
+from ._remote import model_of
 from ._remote_bench import BaseFailed
 from ._replay_target import Replay, is_replay, replay_info, replay_workloads
 from ._result import Result
 from ._session import Session
 from ._stores import MOST_SAMPLES, StorePaths, expand, read, store_path
 from ._strategy import DEFAULT, Exhaustive, Factory, make, warmed
-from ._target import Target
+from ._target import Source
 from ._workload import CompileTimeWorkload, compile_time_workloads
 from ._workload_results import WorkloadResults
 from ._workload_search import WorkloadSearch
 
 CONFIRM = 5  # variants that are confirmed, unless said otherwise
 DB = "cubc_meta_bench.db"  # the store, unless said otherwise
-LEAST = 2.0  # seconds that a workload has, however small its share
 RULES = ("median", "stdrel", "entropy", "count")
 
 
@@ -81,7 +81,7 @@ class Search:
         *,
         db: str | os.PathLike | None = None,
         device: str | None = None,
-        executor: Source | None = None,
+        executor: Executors | None = None,
         strategy: str | Factory | Any = DEFAULT,
         variants: int | None = None,
         seconds: float | None = None,
@@ -114,9 +114,10 @@ class Search:
         self.objective = checked_objective(objective, None if own else ())
         one: Any = joined(benchmark) if isinstance(benchmark, list | tuple) else benchmark
         self._benchmark = one if isinstance(one, Benchmark) else None
+        self._workloads = partial(_workloads, one, axes, limits)  # of an architecture
         self.weights: list[float] = []  # of the workloads: their shares of the time
         self.workloads: Sequence[CompileTimeWorkload]
-        self._target: Callable[[], Target]
+        self._source: Callable[[], Source]
         if recording is not None:
             if axes or executor is not None or is_replay(device):
                 raise ValueError(
@@ -127,29 +128,29 @@ class Search:
             info = _core.device_info(device or device_of(calls))
             found = list(workloads(calls, info["arch"], limits))
             self.workloads, self.weights = [one for one, _ in found], [time for _, time in found]
-            self._target = partial(Local, info)
+            self._source = partial(Local, info)
         elif is_replay(device):
             info = replay_info(device)
             name = one.name if isinstance(one, Benchmark) else one
             if os.path.exists(self.db) and os.path.samefile(self.db, info["path"]):
                 raise ValueError(f"{self.db} is what is replayed: name another store, as db='x.db'")
             self.workloads = replay_workloads(device, name, axes, limits)
-            self._target = partial(Replay, info)
+            self._source = partial(Replay, info)
         elif executor is None:
             info = _core.device_info(device)
-            self.workloads = _workloads(one, axes, info["arch"], limits)
-            self._target = partial(Local, info)
+            self.workloads = self._workloads(info["arch"])
+            self._source = partial(Local, info)
         else:
             pool = Pool(executor, device)
             try:
-                self.workloads = _workloads(one, axes, pool.info["arch"], limits)
+                self.workloads = self._workloads(pool.info["arch"])
             except BaseException:
                 pool.close()
                 raise
-            self._target = lambda: pool
+            self._source = lambda: pool
 
     def run(self) -> Result:
-        """Search all compile-time workloads, one after another.
+        """Search all compile-time workloads: on several devices some of them at a time.
 
         Raises
         ------
@@ -164,13 +165,12 @@ class Search:
         --------
         >>> r = tuner.Search("reduce.sum", axes={"T": ["F32"]}, seconds=60).run()  # doctest: +SKIP
         """
-        failed = {}
         try:
             with (
-                closing(self._target()) as target,
+                closing(self._source()) as source,
                 Session(
                     self.db,
-                    target,
+                    source,
                     self.timing,
                     racing=self.racing,
                     confirm=self.confirm,
@@ -179,61 +179,63 @@ class Search:
                     progress=self.progress,
                 ) as session,
             ):
-                searches = self._searches(session)
-                end = None if self.seconds is None else time.monotonic() + self.seconds
-                session.plan(sum(one.expected for one in searches), end)
-                weights = self.weights or [1.0] * len(searches)
-                for one, until in zip(searches, _ends(weights, end), strict=True):
-                    if one is not searches[0] and session.is_late(end):
-                        break
-                    try:
-                        one.run(until)
-                        if one.is_empty:
-                            limits = (repr(limit.text) for limit in one.workload.constraints)
-                            message = f"no variant of {one.workload} was found that fulfils "
-                            message += ", ".join(limits)
-                            warnings.warn(message, RuntimeWarning, stacklevel=3)
-                    except BaseFailed as error:
-                        failed[str(one.workload)] = str(error)
-                    session.progress.end()
+                course = Course(session, source, partial(self._searches, session, source))
+                course.run(self.seconds)
+                for one in course.searches:
+                    one.include_others()
         except KeyboardInterrupt:
             kept = f"{self.db} holds what was measured; the same search resumes there"
             print(f"cubc: stopped: {kept}", file=sys.stderr)
             raise
-        return self._result(searches, target.others, failed)
+        return self._result(course, source.info)
 
-    def _searches(self, session: Session) -> list[WorkloadSearch]:
+    def _searches(
+        self, session: Session, source: Source, info: Mapping[str, Any]
+    ) -> list[tuple[WorkloadSearch, float]]:
+        """Searches of all workloads on devices of a model, with their weights."""
         stored = read(self.db)
         others = [*read(self.warm), *stored] if self.warm else stored
-        target, searches = session.target, []
-        for workload in self.workloads:
+        is_first = info is source.info
+        workloads = self.workloads if is_first else self._workloads(info["arch"])
+        searches = []
+        for workload in workloads:
+            target = source.target(info)
             results = WorkloadResults(
-                workload, target.info, stored, several=target.several, objective=self.objective
+                workload, info, stored, several=target.several, objective=self.objective
             )
             # Constraints may leave a parameter no value, which strategies need not know of.
             factory = self.strategy if workload.space.size else Exhaustive
             factory = warmed(factory, elsewhere(results.groups, others))
             strategy = factory(workload.space, self.seed)
-            searches.append(WorkloadSearch(session, workload, strategy, results, self.variants))
-        return searches
+            searches.append(
+                WorkloadSearch(session, target, workload, strategy, results, self.variants)
+            )
+        return [*zip(searches, self.weights or [1.0] * len(searches), strict=True)]
 
-    def _result(
-        self,
-        searches: Sequence[WorkloadSearch],
-        devices: Iterable[Mapping[str, Any]],
-        failed: dict[str, str],
-    ) -> Result:
-        for name, reason in failed.items():
-            message = f"{name}: base does not run: {reason}"
-            if len(failed) == len(searches):
+    def _result(self, course: Course, first: Mapping[str, Any]) -> Result:
+        def name(one: WorkloadSearch) -> str:
+            info = one.target.info
+            alike = model_of(info) == model_of(first)
+            return str(one.workload) if alike else f"{one.workload} on {info['model']}"
+
+        failed = {name(one): reason for one, reason in course.failed}
+        for text, reason in failed.items():
+            message = f"{text}: base does not run: {reason}"
+            if len(failed) == len(course.searches):
                 raise BaseFailed(message)
             warnings.warn(message, RuntimeWarning, stacklevel=4)
-        found = []
-        for one in searches:
-            for info in devices:
-                one.results.include(info)
-            found += [g.among(one.workload.admits) for g in one.results.groups if g.cells]
-        ended = {str(one.workload): one.ended for one in searches}
+        for one in course.searches:
+            if one.is_empty:
+                limits = ", ".join(repr(limit.text) for limit in one.workload.constraints)
+                message = f"no variant of {one.workload} was found that fulfils {limits}"
+                warnings.warn(message, RuntimeWarning, stacklevel=4)
+        found = [
+            group.among(one.workload.admits)
+            for one in course.searches
+            for group in one.results.groups
+            if group.cells
+        ]
+        ended = {name(one): one.ended for one in course.searches}
         return Result(found, failed, ended, self._benchmark)
 
 
@@ -257,8 +259,8 @@ def elsewhere(mine: Sequence[Group], groups: Iterable[Group]) -> list[dict[str, 
 def _workloads(
     benchmark: str | Benchmark,
     axes: Mapping[str, Any] | None,
-    arch: str,
     constraints: tuple[Constraint, ...],
+    arch: str,
 ) -> list[CompileTimeWorkload]:
     if isinstance(benchmark, Benchmark):
         return benchmark.workloads(axes, arch, constraints)
@@ -281,17 +283,6 @@ def _checked_timing(timing: Mapping[str, Any]) -> dict[str, Any]:
     if least > most:
         raise ValueError(f"min_samples is {least}, more than max_samples, {most}")
     return checked
-
-
-def _ends(weights: Sequence[float], end: float | None) -> Iterator[float | None]:
-    """Moment at which each of some searches has to end, by its weight in the time that is left."""
-    for k, weight in enumerate(weights):
-        if end is None:
-            yield None
-            continue
-        now, left = time.monotonic(), sum(weights[k:])
-        part = (end - now) * (weight / left if left else 1 / len(weights[k:]))
-        yield min(end, now + max(part, LEAST)) if len(weights) > 1 else end
 
 
 def _recording(benchmark: Any) -> str | None:
@@ -335,9 +326,9 @@ def search(*arguments: Any, **options: Any) -> Result:
         ``concurrent.futures.Executor`` (a process pool, Dask's ``client.get_executor(pure=False)``,
         mpi4py's) or one like it, or a callable that makes one, which is called again if a process
         of it dies. Each process takes a GPU of its own, unless `device` names one. Each variant is
-        compared with base of the device that measured it; devices of another model are groups of
-        their own in the result, and those of another architecture measure nothing. A task that is
-        not answered is given to another process once.
+        compared with base of the device that measured it. Each model is searched for itself, with
+        all `variants`; where the first process measures on a GPU, one on the cpu measures nothing.
+        A task that is not answered is given to another process once.
     strategy
         ``"model"`` learns from what was measured; ``"annealing"``, ``"genetic"``, ``"random"``,
         ``"exhaustive"``; a sampler of Optuna; or a callable of (space, seed) that makes a strategy.
@@ -376,7 +367,8 @@ def search(*arguments: Any, **options: Any) -> Result:
         Number of the best variants that are measured again in the end, in rounds that open variant
         and base afresh, so that none wins by luck. Each gets a verdict, and only what is found
         ``"FASTER"`` becomes a policy: with 0 nothing does. A tenth of `seconds` is kept for it,
-        and three tenths where power is measured.
+        and three tenths where power is measured. Where several devices of a model measure, a
+        second one has to find it FASTER, too.
     again
         Older name of `confirm`.
     target

@@ -12,15 +12,15 @@ from cubc import _core
 from ._goal import Goal
 from ._objective import Objective
 from ._progress import Progress
-from ._target import Target
+from ._target import Source
 
 
 class Session:
-    """Things that the workloads of a search share: target, store, progress, and how to measure.
+    """Things that the workloads of a search share: store, progress, and how to measure.
 
     Parameters
     ----------
-    path, target
+    path, source
         Store in which results are kept, and who measures.
     timing
         Options of ``Workload.measure``.
@@ -39,7 +39,7 @@ class Session:
     def __init__(
         self,
         path: str,
-        target: Target,
+        source: Source,
         timing: dict[str, Any],
         *,
         racing: bool,
@@ -50,18 +50,18 @@ class Session:
     ):
         self.path, self.store = path, _core.Store(path, True)
         say_if_slow(path, has_log=self.store.has_log())
-        self.target, self.timing = target, timing
+        self.timing = timing
         self.racing = racing and objective.is_time
         self.confirm = confirm
         self.goal, self.objective = goal, objective
         self._until: float | None = None
         self._begun = False
         self._device = ""
-        self.measured_on(target.info)
-        self.progress = Progress(progress, lambda: target.compiling)
+        self.measured_on(source.info)
+        self.progress = Progress(progress, lambda: source.compiling)
 
     def plan(self, total: int, until: float | None) -> None:
-        """Begin a search of so many variants that ends at the moment `until`."""
+        """Take in so many variants more, of a search that ends at the moment `until`."""
         self.progress.plan(total, until)
         self._until = until
 
@@ -82,6 +82,13 @@ class Session:
         if info["uuid"] != self._device:
             self.store.set_device(dict(info))
             self._device = info["uuid"]
+
+    def add_all(
+        self, rows: list[dict[str, Any]], devices: list[Mapping[str, Any]]
+    ) -> list[tuple[int, bool, float, float]]:
+        """Store rows with the device of each, in one transaction; see `_core.Store.add_all`."""
+        self._device = ""
+        return self.store.add_all(rows, devices)  # type: ignore[arg-type]
 
     def is_late(self, until: float | None) -> bool:
         """True if a moment has passed."""

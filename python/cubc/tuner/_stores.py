@@ -12,13 +12,13 @@ import math
 import os
 import re
 import statistics
+import struct
 import warnings
 from collections.abc import Generator, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cubc import _core
 
@@ -31,7 +31,8 @@ from ._verdict import round_ratio
 
 StorePaths = str | os.PathLike | Iterable[str | os.PathLike]
 
-MOST_SAMPLES = _core.MOST_SERIES // 4  # in a series
+SAMPLE = 4  # bytes
+MOST_SAMPLES = _core.MOST_SERIES // SAMPLE  # in a series
 _KEPT = (
     "registers",
     "local_bytes",
@@ -190,7 +191,7 @@ class _Groups:
 
 def measurement(row: Mapping[str, Any], store: str, rt: dict[str, int]) -> Measurement:
     """Fields that an analysis keeps of a row; ValueError if it cannot be a measurement's."""
-    samples, base = (np.frombuffer(row.get(n, b""), "<f4") for n in ("samples", "base_samples"))
+    samples, base = row.get("samples", b""), row.get("base_samples", b"")
     round_number, status = row.get("round", 0), row["status"]
     center = _median(row, "center", samples)
     if status not in STATUSES:
@@ -199,8 +200,9 @@ def measurement(row: Mapping[str, Any], store: str, rt: dict[str, int]) -> Measu
         raise ValueError(f"its status is {OK}, but it has no samples")
     if round_number and row["variant"] == "base":
         raise ValueError("base cannot be measured again: it is what the rounds are against")
-    if round_number and status == OK and not 0 < samples.size == base.size:
-        raise ValueError(f"its round has {samples.size} samples and {base.size} of base")
+    if round_number and status == OK and not 0 < len(samples) == len(base):
+        counts = f"{len(samples) // SAMPLE} samples and {len(base) // SAMPLE} of base"
+        raise ValueError(f"its round has {counts}")
     return Measurement(
         store=store,
         id=row.get("id", 0),
@@ -211,15 +213,27 @@ def measurement(row: Mapping[str, Any], store: str, rt: dict[str, int]) -> Measu
         message=_printable(row.get("message", "")),
         center=center,
         base_center=_median(row, "base_center", base),
-        ratio=round_ratio(samples, base) if round_number and status == OK else None,
-        samples=samples.size,
+        ratio=round_ratio(np.frombuffer(samples, "<f4"), np.frombuffer(base, "<f4"))
+        if round_number and status == OK
+        else None,
+        samples=len(samples) // SAMPLE,
         metrics=from_text(row.get("metrics", "")),
-        base=from_text(row.get("base_metrics", ""))
-        | {name: row[f"base_{name}"] for name in ("hot", "power") if row.get(f"base_{name}")},
-        extra={name: row.get(name) for name in _KEPT}
-        | {"created": _printable(row.get("created", ""))}
-        | {"clock_mhz": _clock(row), "hot_us": 1e6 * row.get("hot", 0.0)},
+        base=_base(row),
+        extra={
+            **{name: row.get(name) for name in _KEPT},
+            "created": _printable(row.get("created", "")),
+            "clock_mhz": _clock(row),
+            "hot_us": 1e6 * row.get("hot", 0.0),
+        },
     )
+
+
+def _base(row: Mapping[str, Any]) -> dict[str, float]:
+    """Figures of base that were measured beside its samples."""
+    found = from_text(row.get("base_metrics", ""))
+    return found | {
+        name: row[f"base_{name}"] for name in ("hot", "power") if row.get(f"base_{name}")
+    }
 
 
 def _printable(text: str) -> str:
@@ -231,16 +245,21 @@ def _printable(text: str) -> str:
     )
 
 
-def _median(row: Mapping[str, Any], name: str, samples: NDArray) -> float | None:
+def _floats(samples: bytes) -> tuple[float, ...]:
+    """Numbers of a series; an array of NumPy's would take longer to make for so few."""
+    return struct.unpack(f"<{len(samples) // SAMPLE}f", samples)
+
+
+def _median(row: Mapping[str, Any], name: str, samples: bytes) -> float | None:
     """The core's median of a row read back; of one to be written it is computed."""
     if name in row:
         return _time(row[name])
-    return statistics.median(samples.tolist()) if samples.size else None
+    return statistics.median(_floats(samples)) if samples else None
 
 
 def _clock(row: Mapping[str, Any]) -> float:
-    clocks = np.frombuffer(row.get("clocks", b""), "<f4")
-    return float(np.median(clocks)) * 1e-6 if clocks.size else math.nan
+    clocks = row.get("clocks", b"")
+    return float(np.float32(statistics.median(_floats(clocks)))) * 1e-6 if clocks else math.nan
 
 
 def _group(row: dict[str, Any]) -> Group:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from cubc import _core
 
 from ._axes import workload_text
-from ._records import Group
+from ._records import Group, settle
 
 
 class Winner(NamedTuple):
@@ -26,7 +26,8 @@ def winners(groups: list[Group], *, by_workload: bool = False) -> list[Winner]:
     """Winners, one for each group or for each of its run-time workloads; base stays elsewhere.
 
     Everything that turns measurements into policies calls this. If several devices of one
-    architecture were measured, the highest score wins.
+    architecture were measured, the highest score wins; but nothing wins that another device of the
+    model has measured again and not found FASTER.
     """
     best: dict[tuple, Winner] = {}
     for key, group in _parts(groups, by_workload):
@@ -38,10 +39,11 @@ def winners(groups: list[Group], *, by_workload: bool = False) -> list[Winner]:
 
 def _parts(groups: list[Group], by_workload: bool) -> Iterator[tuple[tuple[str, ...], Group]]:
     """Groups or their parts, and what policies tell them apart by."""
-    for whole in groups:
-        for group in whole.by_workload() if by_workload else [whole]:
-            rt = workload_text(group.workloads[0]) if by_workload else ""
-            yield (group.arch, group.benchmark, group.workload, rt), group
+    parts = [part for one in groups for part in (one.by_workload() if by_workload else [one])]
+    settle(parts)
+    for group in parts:
+        rt = workload_text(group.workloads[0]) if by_workload else ""
+        yield (group.arch, group.benchmark, group.workload, rt), group
 
 
 def warn_unconfirmed(

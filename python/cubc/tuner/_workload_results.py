@@ -8,11 +8,11 @@ measurements of it counts.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ._objective import TIME, Objective, figures, value
-from ._records import Group, Measurement
+from ._records import Group, Measurement, fullest
 from ._status import LOST, OK, PRUNED
 from ._workload import CompileTimeWorkload
 
@@ -48,8 +48,7 @@ class WorkloadResults:
         self._groups = {info["uuid"]: self._made(info)}
         if several:
             for group in self._stored:
-                other = {**info, "uuid": group.device_uuid}
-                if group.key == self._made(other).key:
+                if group.model_key == self._groups[info["uuid"]].model_key:
                     self._groups[group.device_uuid] = group.only(workload.rts)
         self._measured: dict[str, list[Group]] = {}  # by variant: of a hundred devices, few have it
         for group in self.groups:
@@ -62,7 +61,7 @@ class WorkloadResults:
 
     def _note_variant(self, variant: str, group: Group) -> None:
         having = self._measured.setdefault(variant, [])
-        if not any(one is group for one in having):
+        if not having or (having[-1] is not group and all(one is not group for one in having)):
             having.append(group)
 
     def _made(self, info: Mapping[str, Any]) -> Group:
@@ -98,14 +97,12 @@ class WorkloadResults:
 
     def of(self, variant: str) -> Group:
         """Group that counts for a variant: one in which it was wrong, else the fullest."""
-        return max(
-            self._measured.get(variant) or self.groups[:1],
-            key=lambda group: (
-                variant in group.wrong,
-                len(group.rounds.get(variant, ())),
-                len(group.cells.get(variant, ())),
-            ),
-        )
+        having = self._measured.get(variant) or self.groups[:1]
+        return having[0] if len(having) == 1 else fullest(having, variant)
+
+    def knows(self, variant: str) -> bool:
+        """True if a device has measured a variant, in part at least."""
+        return variant in self._measured
 
     def has(self, variant: str, round_number: int, rt: str) -> bool:
         """True if the device that counts has measured a variant at a workload in a round."""
@@ -155,6 +152,20 @@ class WorkloadResults:
     def has_rounds(self, variant: str) -> bool:
         """True if a variant has been measured in a round of confirmation."""
         return bool(self.of(variant).rounds.get(variant))
+
+    def confirmed_once(self) -> Iterator[tuple[str, str]]:
+        """Variants that win, if only at one workload, on the one device that measured them again.
+
+        The device is given by its uuid.
+        """
+        having: dict[str, list[Group]] = {}
+        for group in self.groups:
+            for variant in group.rounds:
+                having.setdefault(variant, []).append(group)
+        for variant, (group, *others) in having.items():
+            alone = group.among(lambda label, kept=variant: label in ("base", kept))  # type: ignore[misc]
+            if not others and any(one.wins(variant) for one in [alone, *alone.by_workload()]):
+                yield variant, group.device_uuid
 
     def ranked(self) -> list[str]:
         """Admitted labels that have a speedup at all run-time workloads, best first.

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -27,7 +27,8 @@ from ._session import Session
 from ._status import LOST
 from ._stores import measurement
 from ._strategy import Strategy
-from ._target import Late, Request, Results, Run
+from ._target import Late, Request, Results, Run, Target
+from ._verdict import LEAST
 from ._workload import CompileTimeWorkload
 from ._workload_results import WorkloadResults
 
@@ -46,6 +47,8 @@ ENDS = SECONDS, VARIANTS, TARGET, PATIENCE, SPACE = (
 )
 CONFIRM_SAMPLES, CONFIRM_SECONDS = 20, 0.5  # at each workload in one round
 
+Steps = Generator[float | None, None, None]
+
 
 def _with_grace(until: float | None) -> float | None:
     """Moment up to which a search that ends at `until` waits for what it has begun."""
@@ -60,11 +63,13 @@ def _complete(request: Request, found: Results) -> Iterator[tuple[str, Run, dict
         variant = fields.get("variant", request.variant)
         if variant == request.variant:
             left.remove(run)
-            last = {n: fields[n] for n in ("status", "message", "device") if n in fields}
+            last = fields
         yield variant, run, fields
-    for run in left if last else ():
-        if run.round == left[0].round:
-            yield request.variant, run, last
+    if left and last:
+        shared: dict[str, Any] = {n: last[n] for n in ("status", "message", "device") if n in last}
+        for run in left:
+            if run.round == left[0].round:
+                yield request.variant, run, shared
 
 
 class WorkloadSearch:
@@ -73,28 +78,37 @@ class WorkloadSearch:
     def __init__(
         self,
         session: Session,
+        target: Target,
         workload: CompileTimeWorkload,
         strategy: Strategy,
         results: WorkloadResults,
         limit: int | None,
     ):
-        self._session = session
+        self._session, self.target = session, target
         self.workload, self.results = workload, results
         self._strategy, self._limit = strategy, limit
         self._best_so_far = BestSoFar([weight(workload.axes, rt) for rt in workload.rts])
+        # One list for all requests, which makes a task shorter.
+        self._every = self._best_so_far.order([Run(0, at) for at in range(len(workload.rts))])
         self._texts = [workload_text(rt) for rt in workload.rts]
+        self._keys = [workload.row("", place) for place in range(len(workload.rts))]
         self._open = False  # the workload
         self.ended = ""  # one of `ENDS`
         self._best, self._begun, self._tried = 1.0, 0.0, 0
+        self._sent_elsewhere: set[str] = set()  # winners that a second device was to confirm
         self._since_best, self._enough = 0, ""  # why it is enough, of `ENDS`
         size = workload.space.size
         if limit is not None and 100 * limit < size:
             self.expected = limit  # spares counting a huge space
         else:
             self.expected = min(limit or size, workload.space.count())
+        self.left = self.expected  # variants that are not done
 
-    def run(self, until: float | None) -> None:
+    def run(self, until: float | None) -> Steps:
         """Measure what is missing, base first; begin nothing past the moment `until`.
+
+        It pauses where it waits for its target, and gives the moment up to which it waits: others
+        may do something meanwhile. It goes on when the target is ready, or at that moment.
 
         Raises
         ------
@@ -105,15 +119,21 @@ class WorkloadSearch:
         """
         self._check_base()
         self._check_figures(is_stored=True)
-        self._session.progress.begin(str(self.workload), self.expected)
+        self._session.progress.begin(str(self.workload))
         share = METERED_SHARE if self._meter else CONFIRM_SHARE
         share *= self._session.confirm > 0
         self._begun = now = time.monotonic()
         try:
-            self._explore(None if until is None else until - share * max(0.0, until - now))
-            self._confirm(until)
+            end = None if until is None else until - share * max(0.0, until - now)
+            yield from self._explore(end)
+            yield from self._confirm(until)
         except Late:  # while base was measured
-            self._session.target.drop()
+            self.target.drop()
+
+    def include_others(self) -> None:
+        """Take in what the store holds of other devices of the model, which have measured."""
+        for info in self.target.others:
+            self.results.include(info)
 
     @property
     def is_empty(self) -> bool:
@@ -137,6 +157,8 @@ class WorkloadSearch:
         Those that another search on this device has stored meanwhile are taken in. Where several
         devices measure it would have to be asked for each, so there only what is known counts.
         """
+        if number == 0 and self.target.several and not self.results.knows(variant):
+            return self._every
         runs = (Run(number, place) for place in range(len(self.workload.rts)))
         return [run for run in runs if not self._has(variant, run)]
 
@@ -146,17 +168,17 @@ class WorkloadSearch:
             return False
         if self.results.has(variant, run.round, rt):
             return True
-        if self._session.target.several:
+        if self.target.several:
             return False
         try:
             stored = self._session.store.find(self.workload.row(variant, run.place, run.round))
             if stored is not None:
-                self._take_in(self._session.target.info, stored, run.place)
+                self._take_in(self.target.info, stored, run.place)
         except (_core.StoreError, ValueError):  # a row that is refused, as was said at the start
             return True
         return stored is not None
 
-    def _ensure_open(self) -> None:
+    def _ensure_open(self) -> Steps:
         """Have the target measure base, and store of that what the store lacks.
 
         Late when it takes longer than the search may take.
@@ -168,7 +190,9 @@ class WorkloadSearch:
         timing, meter = self._session.timing, self._meter
         request = Request("base", every, timing, until=until, meter=meter)
         self._session.progress.doing("base")
-        for run, fields in self._session.target.begin(self.workload, request):
+        found = self.target.begin(self.workload, request)
+        yield until
+        for run, fields in found:
             self._record("base", run, fields)
         self._session.progress.doing("")
         self._open = True
@@ -201,14 +225,14 @@ class WorkloadSearch:
             )
 
     # ---- the search -----------------------------------------------------------------------------
-    def _explore(self, until: float | None) -> None:
+    def _explore(self, until: float | None) -> Steps:
         """Measure variants that the strategy names, some ahead of the results."""
         if self._absent("base"):
-            self._ensure_open()
+            yield from self._ensure_open()
         todo, more, waiting = self._todo(), True, 0
         self._judge_base()
         while more or waiting:
-            while more and not self._enough and self._session.target.wants():
+            while more and not self._enough and self.target.wants():
                 item = next(todo, None)
                 if item is None:
                     more = False
@@ -216,12 +240,13 @@ class WorkloadSearch:
                     break
                 if self._enough:  # by what the store holds
                     break
-                self._ensure_open()
+                yield from self._ensure_open()
                 if self._enough:  # by what base takes
                     break
-                self._session.target.submit(self._request(*item, _with_grace(until)))
+                self.target.submit(self._request(*item, _with_grace(until)))
                 waiting += 1
             if waiting:
+                yield _with_grace(until)
                 try:
                     variants = self._take(until)
                 except Late:
@@ -233,11 +258,11 @@ class WorkloadSearch:
             if self._enough or self._session.is_late(until):
                 self.ended = self._enough or SECONDS
                 break
-        self._session.target.drop()
+        self.target.drop()
 
     def _request(self, variant: str, runs: list[Run], until: float | None) -> Request:
         race = self._best_so_far.race() if self._session.racing else None
-        order = self._best_so_far.order(runs)
+        order = runs if runs is self._every else self._best_so_far.order(runs)
         timing, limits = self._session.timing, self.workload.limits
         return Request(variant, order, timing, race, limits, until=until, meter=self._meter)
 
@@ -278,7 +303,7 @@ class WorkloadSearch:
         A failure holds for what is left of its request. Late when it takes longer than the search
         may take by now.
         """
-        target = self._session.target
+        target = self.target
         request, found = target.next(_with_grace(until))
         if not target.answered:
             for result in _complete(request, found):
@@ -291,33 +316,36 @@ class WorkloadSearch:
         return [request.variant for request, _ in several]
 
     def _row(self, variant: str, run: Run, fields: Mapping[str, Any]) -> dict[str, Any]:
-        row = self.workload.row(variant, run.place, run.round) | dict(fields)
+        row = {**self._keys[run.place], **fields, "variant": variant, "round": run.round}
         if variant == "base":
             row["message"] = self.workload.bases[run.place]
         return row
 
     def _record(self, variant: str, run: Run, fields: Mapping[str, Any]) -> None:
         row = self._row(variant, run, fields)
-        info = row.pop("device", self._session.target.info)
+        info = row.pop("device", self.target.info)
         self._session.measured_on(info)
         self._take_in(info, self._session.store.add(row), run.place)
 
     def _record_all(self, results: list[tuple[str, Run, dict[str, Any]]]) -> None:
-        """Store results, those of a device in one transaction."""
-        of_devices: dict[str, list[tuple[Mapping[str, Any], dict[str, Any], int]]] = {}
+        """Store results in one transaction, those of a device one after another."""
+        of_devices: dict[str, list[tuple[dict[str, Any], int]]] = {}
+        infos: dict[str, Mapping[str, Any]] = {}
         for variant, run, fields in results:
             row = self._row(variant, run, fields)
-            info = row.pop("device", self._session.target.info)
-            of_devices.setdefault(info["uuid"], []).append((info, row, run.place))
-        for rows in of_devices.values():
-            self._session.measured_on(rows[0][0])
-            added = self._session.store.add_all([row for _, row, _ in rows])
-            now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-            for (info, row, place), (number, is_new) in zip(rows, added, strict=True):
-                stored = row | {"id": number, "created": now}
-                if not is_new:  # another search has just measured it
-                    stored = self._session.store.find(row) or stored
-                self._take_in(info, stored, place)
+            info = row.pop("device", self.target.info)
+            infos.setdefault(info["uuid"], info)
+            of_devices.setdefault(info["uuid"], []).append((row, run.place))
+        ordered = [(infos[uuid], *one) for uuid, rows in of_devices.items() for one in rows]
+        added = self._session.add_all([row for _, row, _ in ordered], [one[0] for one in ordered])
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        for (info, row, place), (number, is_new, *centers) in zip(ordered, added, strict=True):
+            row["id"], row["created"] = number, now
+            row["center"], row["base_center"] = centers
+            if not is_new:  # another search has just measured it
+                self._session.measured_on(info)
+                row = self._session.store.find(row) or row
+            self._take_in(info, row, place)
 
     def _take_in(self, info: Mapping[str, Any], stored: Mapping[str, Any], place: int) -> None:
         """Take in a row as the store holds it."""
@@ -328,9 +356,8 @@ class WorkloadSearch:
         """Tell the strategy, the field and the user how a variant fared."""
         group = self.results.of(variant)
         score = group.score(variant)
-        self._strategy.tell(variant, group.estimate(variant))
-        speedups = self.results.speedups(variant)
-        if score is not None and speedups is not None:
+        self._strategy.tell(variant, group.estimate(variant) if score is None else score)
+        if score is not None and (speedups := self.results.speedups(variant)) is not None:
             self._best_so_far.add(speedups, score)
         self._since_best += counts
         if score is not None and score > self._best:
@@ -342,11 +369,12 @@ class WorkloadSearch:
         elif self._since_best >= goal.patience:
             self._enough = self._enough or PATIENCE
         if counts:
+            self.left -= 1
             failed = group.failure(variant) not in (None, LOST)
             self._session.progress.step(fresh=fresh, failed=failed)
 
     # ---- confirmation ---------------------------------------------------------------------------
-    def _confirm(self, until: float | None) -> None:
+    def _confirm(self, until: float | None) -> Steps:
         """Measure the best variants in rounds, a batch at a time, until every verdict is decided.
 
         Without an end it takes no longer than the search has taken, or some minutes.
@@ -364,18 +392,39 @@ class WorkloadSearch:
                 Request(variant, runs, timing, until=_with_grace(until), meter=self._meter)
                 for variant, rounds in undecided(self.results, self._session.confirm)
                 if (runs := self._rounds(variant, rounds))
-            ]
+            ] or self._elsewhere(timing, until)
             if not requests:
                 return
             self._session.progress.doing(f"measuring the best {len(requests)} again")
-            self._ensure_open()
+            yield from self._ensure_open()
             for request in requests:
-                self._session.target.submit(request)
+                self.target.submit(request)
             with suppress(Late):
                 left = len(requests)
                 while left > 0 and not self._session.is_late(until):
+                    yield _with_grace(until)
                     left -= len(self._take(until))
-            self._session.target.drop()
+            self.target.drop()
+
+    def _elsewhere(self, timing: dict[str, Any], until: float) -> list[Request]:
+        """Requests that have a second device of the model confirm what wins, each once."""
+        if not self._session.confirm or len(self.target.others) < 2:
+            return []
+        found = []
+        for variant, device in self.results.confirmed_once():
+            if variant not in self._sent_elsewhere:
+                self._sent_elsewhere.add(variant)
+                runs = self._all_rounds(LEAST)
+                end, meter = _with_grace(until), self._meter
+                found.append(
+                    Request(variant, runs, timing, until=end, meter=meter, not_on=(device,))
+                )
+        return found
+
+    def _all_rounds(self, rounds: int) -> list[Run]:
+        """Runs of the search and of so many rounds, all of which one device does."""
+        places = range(len(self.workload.rts))
+        return [Run(number, place) for number in range(rounds + 1) for place in places]
 
     def _rounds(self, variant: str, rounds: int) -> list[Run]:
         """Runs that a variant lacks in its first rounds.
@@ -383,10 +432,7 @@ class WorkloadSearch:
         Where several devices measure, all rounds are done by one, whichever it is, and the search's
         own measurement with them.
         """
-        if self._session.target.several:
-            if self.results.has_rounds(variant):
-                return []
-            places = range(len(self.workload.rts))
-            return [Run(number, place) for number in range(rounds + 1) for place in places]
+        if self.target.several:
+            return [] if self.results.has_rounds(variant) else self._all_rounds(rounds)
         every = (self._absent(variant, number) for number in range(1, rounds + 1))
         return [run for runs in every for run in runs]

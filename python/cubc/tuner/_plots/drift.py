@@ -93,7 +93,7 @@ def plot_search_drift(group: Group, axes: Axes | None = None) -> Axes:
     ValueError
         If no variant was measured along with base.
     """
-    order = measured_order(group)
+    order = measured_order([group])
     lines = {}
     for rt in group.rts:
         cells = [(place, group.cells[v].get(rt)) for place, v in enumerate(order, 1)]

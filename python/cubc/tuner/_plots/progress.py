@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
@@ -11,7 +13,7 @@ from .._records import Group
 from . import style
 
 
-def plot_progress(group: Group, axes: Axes | None = None) -> Axes:
+def plot_progress(groups: Sequence[Group], axes: Axes | None = None) -> Axes:
     """Draw the best score so far, each variant's score, and the mean of random searches.
 
     The shaded band holds the best so far of 90 % of the random searches, as `_progress_curve`
@@ -20,8 +22,8 @@ def plot_progress(group: Group, axes: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    group : Group
-        Measurements to draw.
+    groups : sequence of Group
+        Measurements to draw: one group, or those of several devices of a model.
     axes
         To draw on; new ones by default.
 
@@ -35,7 +37,7 @@ def plot_progress(group: Group, axes: Axes | None = None) -> Axes:
     ValueError
         If no variant but base was tried.
     """
-    frame = progress(group)
+    frame, group = progress(groups), groups[0]
     if frame.empty:
         raise ValueError(f"{group.benchmark} {group.workload}: only base was measured")
     axes = style.new_axes(axes)

@@ -14,7 +14,7 @@ nothing was measured. Four choices make the rest:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, filterfalse, islice
 
 import numpy as np
@@ -98,13 +98,13 @@ class Model(PointStrategy):
 
     def _outcomes(self) -> tuple[list[Point], np.ndarray]:
         """Points that the model rests on, with ranks: new ones join until they are too many."""
-        levels = dict(zip(self.scores, ranks(list(self.scores.values())).tolist(), strict=True))
         self._basis += islice(self.scores, self._joined, None)
         self._joined = len(self.scores)
+        levels = ranks([self.scores[point] for point in self._basis], self.scores.values())
         if len(self._basis) > KNOWN:
-            which = chosen(np.array([levels[point] for point in self._basis]), KEPT)
-            self._basis = [self._basis[at] for at in which]
-        return self._basis, np.array([levels[point] for point in self._basis])
+            which = chosen(levels, KEPT)
+            self._basis, levels = [self._basis[at] for at in which], levels[which]
+        return self._basis, levels
 
     def _candidates(self, elite: list[Point]) -> tuple[list[Point], list[Point]]:
         """Neighbours of the best; their children, and random points. None of them was named.
@@ -122,11 +122,11 @@ class Model(PointStrategy):
         return lasting, sorted(drawn - near - self._named.keys())
 
 
-def ranks(scores: Sequence[float | None]) -> np.ndarray:
-    """Ranks of scores, 1 for the highest and 0 for failures; scores that are equal share one."""
-    worked = np.array([score for score in scores if score is not None])
-    levels = np.unique(worked)
+def ranks(scores: Sequence[float | None], every: Iterable[float | None]) -> np.ndarray:
+    """Ranks of scores among all: 1 for the highest and 0 for failures; equal ones share one."""
+    levels = np.unique(np.array([score for score in every if score is not None]))
     found = np.zeros(len(scores))
+    worked = [score for score in scores if score is not None]
     found[[score is not None for score in scores]] = 1 + np.searchsorted(levels, worked)
     return found / max(1, len(levels))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Sequence
+from heapq import nsmallest
 from itertools import islice
 
 from .._space import Space, Value, parse_label
@@ -35,7 +36,8 @@ class PointStrategy:
         self.scores: dict[Point, float | None] = {}
         self.asked = 0
         self._named: dict[Point, None] = {}  # in the order in which they were
-        self._valid: dict[Point, bool] = {}
+        self._labels: dict[Point, str] = {}  # of points that were looked up; "" of invalid ones
+        self._awaited: dict[str, Point] = {}  # by label: asked and not told
         self._rest = space.numbers(random.Random(seed))
 
     def ask(self) -> str | None:
@@ -47,11 +49,13 @@ class PointStrategy:
             return None
         self._named[point] = None
         self.asked += 1
-        return self.label(point)
+        label = self.label(point)
+        self._awaited[label] = point
+        return label
 
     def tell(self, variant: str, score: float | None) -> None:
         """Take note of a variant's score, None for one that failed, whoever named the variant."""
-        point = self.point(variant)
+        point = self._awaited.pop(variant, None) or self.point(variant)
         if point is not None:
             self._named[point] = None
             self.scores[point] = score
@@ -76,18 +80,20 @@ class PointStrategy:
         """True if a point was not named yet and is valid; the latter is looked up once."""
         if point in self._named:
             return False
-        if point not in self._valid:
-            self._valid[point] = self.space.valid(self.label(point))
-        return self._valid[point]
+        label = self._labels.get(point)
+        if label is None:
+            label = label_at(self.space, point)
+            self._labels[point] = label = label if self.space.valid(label) else ""
+        return bool(label)
 
     def best(self, count: int) -> list[Point]:
         """Return the points told with the highest scores, best first."""
-        worked = [(-score, point) for point, score in self.scores.items() if score is not None]
-        return [point for _, point in sorted(worked)[:count]]
+        worked = ((-score, point) for point, score in self.scores.items() if score is not None)
+        return [point for _, point in nsmallest(count, worked)]
 
     def label(self, point: Sequence[int]) -> str:
         """Label of a point."""
-        return label_at(self.space, point)
+        return self._labels.get(tuple(point)) or label_at(self.space, point)
 
     def point(self, label: str) -> Point | None:
         """Point of a label; None if the space does not have it."""
