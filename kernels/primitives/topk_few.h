@@ -1,8 +1,8 @@
 // Top-k of a short segment by a warp, for segmented_topk.cu.
 //
 // Up to two items a lane are all put in order (warp_order.h). Of more, at least k come up to the
-// k-th of the lanes' lowest items, and where k is small not many more. If a warp has a lane for each
-// of them, these are put in order; if not, topk_row.h selects.
+// k-th of the lanes' lowest items, and where k is small not many more. If a warp has a lane for
+// each of them, these are put in order; if not, topk_row.h selects.
 #pragma once
 #include "segment_topk.h"
 #include "warp_order.h"
