@@ -29,6 +29,7 @@ def set_cuda_paths(cudart: str | None, nvrtc: str | None, /) -> None: ...
 class Array:
     """A contiguous array in a device's memory."""
 
+    __dlpack_c_exchange_api__: ClassVar[Any]  # capsule of DLPack's table of functions
     @property
     def shape(self) -> tuple[int, ...]: ...
     @property
