@@ -1,6 +1,7 @@
 """Searches over devices of several models and of several workloads: who gets which variants."""
 
 import gc
+import threading
 import time
 from concurrent.futures import Future
 
@@ -79,6 +80,27 @@ def test_workloads_are_measured_at_the_same_time(db, singly, monkeypatch):
     together = measured[: min(last.values()) - 20]  # while neither was nearly done
     assert len(last) == 2
     assert all(sum(ct == one for _, ct in together) > 20 for one in last)
+
+
+def test_a_model_that_is_gone_ends_its_search_alone(db, singly, monkeypatch):
+    """Without an end the search would wait for its devices for ever."""
+    monkeypatch.setattr(CompileTimeWorkload, "compile", lambda *arguments: 0.0)
+    monkeypatch.setattr(pool, "UNHEARD", 2.0)
+    back = threading.Event()
+
+    def measured(device, variant, run):
+        if device == "b":
+            back.wait()
+        time.sleep(0.2)  # until the other has been heard of
+        return 1e-3
+
+    infos = ({"model": "A", "uuid": "a"}, {"model": "B", "uuid": "b"})
+    with Timed(measured, *infos) as devices:
+        with pytest.warns(RuntimeWarning, match=r"no B has answered for \d+ s"):
+            result = search(db, executor=devices, variants=3)
+        back.set()
+    assert sorted(result.ended.values()) == ["devices", "variants"]
+    assert {row["device_uuid"] for row in variant_rows(db)} == {"a"}
 
 
 def test_a_device_of_another_kind_measures_nothing(db):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from . import _remote as remote
 from ._remote_bench import BaseFailed
 from ._status import FAULT, TIMEOUT
-from ._target import Late, Request, Results
+from ._target import Gone, Late, Request, Results
 from ._workload import CompileTimeWorkload
 
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ class Lane:
         Variants of a task.
     longest : float
         Seconds in which a task was answered.
+    begun : float
+        Moment since which the lane asks for something.
     turn : int
         Number of drops so far: what was asked for before the last one is not awaited any more.
     """
@@ -60,7 +62,7 @@ class Lane:
         self.at: set[str] = set()
         self.moving = 0
         self.together, self._seconds = 1, 0.0  # seconds: of one variant
-        self.longest = 0.0
+        self.longest, self.begun = 0.0, 0.0
         self._answered: deque[tuple[Request, Results]] = deque()  # that nobody took yet
         self._error: BaseFailed | Late | None = None  # that comes after them
         self._waiting = 0  # requests without an answer
@@ -91,7 +93,7 @@ class Lane:
     def begin(self, workload: CompileTimeWorkload, base: Request) -> Results:
         """Let one process open the workload; the others follow with their first task."""
         self.drop()
-        self.workload = workload
+        self.workload, self.begun = workload, time.monotonic()
         self._pool.take_in(self)
         self.ready.append(base)
         self._waiting = 1
@@ -182,6 +184,11 @@ class Lane:
     def died(self, requests: list[Request], failure: str) -> None:
         """Send requests again whose process died, alone, unless that is a failure."""
         self._again(requests, self.suspects, FAULT, failure)
+
+    def gone(self) -> None:
+        """Await nothing any more, since no device of the model answers."""
+        if self._waiting and not self.is_ready:
+            self._error = Gone()
 
     def _again(
         self, requests: list[Request], way: deque[Request], status: str, failure: str

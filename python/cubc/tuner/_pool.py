@@ -131,6 +131,8 @@ class Pool:
         self._compiling: dict[Future, tuple[Lane, Request]] = {}
         # Devices that have answered, by model and uuid.
         self._known: dict[tuple, dict[str, Mapping[str, Any]]] = {}
+        self._heard: dict[tuple, float] = {}  # moment of a model's last answer
+        self._gone: set[tuple] = set()  # models of which no device answers any more
         self._refused: set[tuple] = set()  # models of another kind
         self._listener = heartbeat.Listener()
         self._beats: dict[bytes, float] = {}  # moments of the last ones, by number of a task
@@ -218,6 +220,7 @@ class Pool:
                 self._take(future, task)
         self._count()
         self._give_up()
+        self._miss()
         self.feed(early=True)
 
     def feed(self, *, early: bool = False) -> None:
@@ -379,6 +382,22 @@ class Pool:
             for lane, requests in _awaited(task):
                 lane.lose(requests, words if task.attempt == ATTEMPTS else "")
 
+    def _miss(self) -> None:
+        """End searches on a model all of whose devices have gone, while those of others answer."""
+        now = time.monotonic()
+        for lane in [*self._lanes]:
+            since = max(self._heard[lane.model], lane.begun)
+            if lane.model not in self._gone and now - since > max(UNHEARD, FACTOR * lane.longest):
+                self._gone.add(lane.model)
+                warnings.warn(
+                    f"no {lane.info['model']} has answered for {now - since:.0f} s: what was to be "
+                    "measured there is left out; what was measured is in the store",
+                    RuntimeWarning,
+                    stacklevel=2,
+                )
+            if lane.model in self._gone:
+                lane.gone()
+
     def _suspect(self, broken: Executor) -> None:
         """Stop waiting for the tasks of a broken executor, which may never answer."""
         for future, task in list(self._asked.items()):
@@ -392,6 +411,8 @@ class Pool:
         model = remote.model_of(info)
         if info["kind"] == self.info["kind"]:
             self._known.setdefault(model, {}).setdefault(info["uuid"], info)
+            self._heard[model] = time.monotonic()
+            self._gone.discard(model)
         elif model not in self._refused:
             self._refused.add(model)
             warnings.warn(

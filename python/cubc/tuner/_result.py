@@ -17,8 +17,9 @@ class Result(Analysis):
         Why a compile-time workload could not be searched, by its name.
     ended : dict of str to str
         What ended the search of a compile-time workload, by its name: one of the arguments
-        ``"seconds"``, ``"variants"``, ``"target"`` and ``"patience"``; or ``"space"``, which had no
-        variant left. It is ``""`` of those that were not begun, or whose base took all the time.
+        ``"seconds"``, ``"variants"``, ``"target"`` and ``"patience"``; ``"space"``, which had no
+        variant left; or ``"devices"``, of which none answered any more. It is ``""`` of those that
+        were not begun, or whose base took all the time.
 
     Examples
     --------

@@ -14,6 +14,10 @@ class Late(Exception):
     """The time to wait for a result is over."""
 
 
+class Gone(Late):
+    """No device answers any more that the result could come from."""
+
+
 class Run(NamedTuple):
     """A round, and the place of a run-time workload among `CompileTimeWorkload.rts`.
 

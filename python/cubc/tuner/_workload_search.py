@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Generator, Iterator, Mapping
-from contextlib import suppress
 from typing import Any
 
 from cubc import _core
@@ -27,7 +26,7 @@ from ._session import Session
 from ._status import LOST
 from ._stores import measurement
 from ._strategy import Strategy
-from ._target import Late, Request, Results, Run, Target
+from ._target import Gone, Late, Request, Results, Run, Target
 from ._verdict import LEAST
 from ._workload import CompileTimeWorkload
 from ._workload_results import WorkloadResults
@@ -37,13 +36,15 @@ METERED_SHARE = 0.3  # the same where each measurement takes long
 CONFIRM_LEAST = 300.0  # seconds that it may always take where the search has no end
 GRACE = 1.0  # seconds past its end in which a search waits for the variant that is measured
 METER_SECONDS = 0.5  # of runs whose power is measured; a meter is read some tens of times a second
-# Why a search ends: by one of its arguments, or because the strategy knows of no variant any more.
-ENDS = SECONDS, VARIANTS, TARGET, PATIENCE, SPACE = (
+# Why a search ends: by one of its arguments, because the strategy knows of no variant any more, or
+# because no device of its model answers any more.
+ENDS = SECONDS, VARIANTS, TARGET, PATIENCE, SPACE, DEVICES = (
     "seconds",
     "variants",
     "target",
     "patience",
     "space",
+    "devices",
 )
 CONFIRM_SAMPLES, CONFIRM_SECONDS = 20, 0.5  # at each workload in one round
 
@@ -249,8 +250,8 @@ class WorkloadSearch:
                 yield _with_grace(until)
                 try:
                     variants = self._take(until)
-                except Late:
-                    self.ended = SECONDS
+                except Late as late:
+                    self.ended = DEVICES if isinstance(late, Gone) else SECONDS
                     break
                 waiting -= len(variants)
                 for variant in variants:
@@ -399,12 +400,17 @@ class WorkloadSearch:
             yield from self._ensure_open()
             for request in requests:
                 self.target.submit(request)
-            with suppress(Late):
+            try:
                 left = len(requests)
                 while left > 0 and not self._session.is_late(until):
                     yield _with_grace(until)
                     left -= len(self._take(until))
-            self.target.drop()
+            except Gone:
+                return
+            except Late:
+                pass
+            finally:
+                self.target.drop()
 
     def _elsewhere(self, timing: dict[str, Any], until: float) -> list[Request]:
         """Requests that have a second device of the model confirm what wins, each once."""
