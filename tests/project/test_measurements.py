@@ -46,8 +46,8 @@ def test_cells_beside_cub_are_of_benchmarks_and_axes_that_there_are(monkeypatch)
     cub = script("cub", monkeypatch)
     declared, peer = _core.benchmarks(), (BENCHMARKS / "cub_reference.cu").read_text()
     for name in cub.NAMES:
-        benchmark, value = cub.split_name(name)
-        assert set(cub.second_axis(benchmark, value)) == set(declared[benchmark]) - {
+        benchmark, values = cub.split_name(name)
+        assert set(cub.further_axes(benchmark, values)) == set(declared[benchmark]) - {
             "T{ct}",
             "Elements{io}[pow2]",
         }
