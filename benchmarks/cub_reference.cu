@@ -183,6 +183,7 @@ template <class T> int run_rows(cub_call &c, cudaStream_t stream)
         if (c.axes[0] <= 64) return run_rows_up_to<64, T>(c, stream);
         if (c.axes[0] <= 256) return run_rows_up_to<256, T>(c, stream);
         if (c.axes[0] <= 1024) return run_rows_up_to<1024, T>(c, stream);
+        if (c.axes[0] <= 2048) return run_rows_up_to<2048, T>(c, stream);
         if (c.axes[0] <= 8192) return run_rows_up_to<8192, T>(c, stream);
         if (c.axes[0] <= 131072) return run_rows_up_to<131072, T>(c, stream);
     }

@@ -390,7 +390,7 @@ void cache_put(const char key[65], const binary *code)
 }
 
 // ---- claims -----------------------------------------------------------------------------------
-enum { MOST_CLAIMS = 64 }; // of a process; more are none
+enum { MOST_CLAIMS = 64 }; // of a process at a time; it compiles others without a claim
 
 FORK_SAFE_MUTEX(claims_lock);
 static struct {

@@ -76,7 +76,8 @@ static cubc_status take_kept(compile_request *request, const char *key, binary *
     *kept = cache_get(key, code);
     if (*kept) return CUBC_OK;
     TRY(cache_claim(key, request->label, request->deadline_s, &waited));
-    if (request->deadline_s > 0) request->deadline_s -= waited;
+    if (request->deadline_s > 0) // 0 is no deadline
+        request->deadline_s = request->deadline_s > waited ? request->deadline_s - waited : 1e-3;
     *kept = cache_get(key, code);
     return CUBC_OK;
 }

@@ -145,8 +145,10 @@ static void segmented_topk_define(const problem *p, text *out)
     text_printf(out, "#define TUNE_OFFSET %s\n#define TUNE_ALIGNED %d\n", p->wide ? "u64" : "u32",
                 p->aligned);
     topk_sizes_define(segmented_topk_traits_of(p).most, out);
-    text_printf(out, "#define TUNE_ROW %d\n#define TUNE_HELD %d\n#define TUNE_HELD_BYTES %d\n",
-                segmented_topk_traits_of(p).row, MOST_HELD, MOST_HELD * HELD_ITEM_BYTES);
+    text_printf(out, "#define TUNE_HELD %d\n#define TUNE_HELD_BYTES %d\n", MOST_HELD,
+                MOST_HELD * HELD_ITEM_BYTES);
+    text_printf(out, "#define TUNE_ROW %d\n#define TUNE_FEW %d\n#define TUNE_ROW_MOST %d\n",
+                segmented_topk_traits_of(p).row, FEW, MOST_OFTEN);
     text_puts(out,
               "#define TUNE_RADIX_BITS 8\n"); // radix.h needs one; keys are not cut into digits
 }

@@ -29,7 +29,7 @@
 
 enum : u32 {
     ROW = TUNE_ROW, // most items of a segment that a warp takes
-    FEW = 64        // those that it takes in registers
+    FEW = TUNE_FEW  // those that it takes in registers
 };
 static_assert(ITEMS <= 32, "a bit for each item of a thread");
 

@@ -7,33 +7,26 @@
 // there is cut once more: they stand by ranges then, and an item compares itself with its own
 // range's.
 //
-// What a warp executes decides how long it takes. None waits for another warp.
+// The instructions of a warp decide how long it takes; no warp waits for another.
 #pragma once
 #include "segment_topk.h"
+#include "topk_pool.h"
 
 enum : u32 {
     ROW_RANGE_BITS = 8,
     ROW_RANGES = 1 << ROW_RANGE_BITS,
     LANE_RANGES = ROW_RANGES / SIMT_WARP, // those whose counts a lane adds up
-    MOST_OF_ROW = 256,                    // keys to select, and to put in order
+    ROW_MOST = TUNE_ROW_MOST,             // keys to select, and to put in order
     ROW_AT_ONCE = 8                       // keys of a lane that are under way together
 };
 
-template <bool WIDE>
-struct row_keys {
-    typedef u32 type;
-};
-template <>
-struct row_keys<true> {
-    typedef u64 type;
-};
-typedef row_keys<(sizeof(key_t) > 4)>::type row_key;
+typedef pool_codes<(sizeof(key_t) > 4)>::type row_key;
 
 template <u32 ITEMS>
 struct row_shared {
     alignas(16) u32 count[ROW_RANGES + 1]; // of each range's keys, and of those of none
     // Indices of what may be among the k: as they come, by their keys' ranges, and in order.
-    u16 lowest[MOST_OF_ROW], by_range[MOST_OF_ROW], in_order[MOST_OF_ROW];
+    u16 lowest[ROW_MOST], by_range[ROW_MOST], in_order[ROW_MOST];
     // Encoded. A stretch is a lane's, of so odd a length that no two lanes use a bank; behind the
     // row's are keys that lie behind all.
     key_t key[ITEMS + 2 * SIMT_WARP];
@@ -274,7 +267,7 @@ FUNCTION const u16* order_listed(row_shared<ITEMS>& s, u32 found, row_span over)
     return s.in_order;
 }
 
-// Selects from a segment of up to ITEMS items; k or their number is MOST_OF_ROW at most. Called by
+// Selects from a segment of up to ITEMS items; k or their number is ROW_MOST at most. Called by
 // all lanes of a warp.
 template <u32 ITEMS>
 FUNCTION void select_row(const segmented_topk_args& a, row_shared<ITEMS>& s, u64 segment, u64 begin,
@@ -286,7 +279,7 @@ FUNCTION void select_row(const segmented_topk_args& a, row_shared<ITEMS>& s, u64
     const u32 stretch = ((items + SIMT_WARP - 1) / SIMT_WARP) | 1u;
     row_span all = read_row<ITEMS>(a.in, s.key, begin, items, stretch);
     const row_bound bound =
-        bound_of_row(s.key, stretch, all, k, room < MOST_OF_ROW ? room : MOST_OF_ROW, s.count);
+        bound_of_row(s.key, stretch, all, k, room < ROW_MOST ? room : ROW_MOST, s.count);
     all.high = bound.last;
     const u32 found = list_lowest(s, stretch, all, bound);
     const u16* const order = order_listed(s, found, all);

@@ -43,11 +43,6 @@ def table(tmp_path):
     return f"replay:{path}"
 
 
-@pytest.fixture
-def db(tmp_path):
-    return str(tmp_path / "store.db")
-
-
 def rounds(db):
     found = {}
     for row in stores.read(db):

@@ -15,7 +15,6 @@ from searches import AXES, TIMING, complete, keys, search, variant_rows
 
 from cubc import _core
 from cubc.tuner import _deadlines as deadlines
-from cubc.tuner import _lane as lane
 from cubc.tuner import _limits as limits
 from cubc.tuner import _pool as pool
 from cubc.tuner import _remote as remote
@@ -23,17 +22,6 @@ from cubc.tuner._target import Late, Request, Run
 from cubc.tuner._workload import compile_time_workloads
 
 SPAWN = multiprocessing.get_context("spawn")
-
-
-@pytest.fixture
-def db(tmp_path):
-    return str(tmp_path / "store.db")
-
-
-@pytest.fixture
-def singly(monkeypatch):
-    """A task is one variant."""
-    monkeypatch.setattr(lane, "MOST_TOGETHER", 1)
 
 
 class Losing(ThreadPoolExecutor):

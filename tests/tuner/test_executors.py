@@ -22,11 +22,6 @@ from cubc.tuner import _remote as remote
 SPAWN = multiprocessing.get_context("spawn")
 
 
-@pytest.fixture
-def db(tmp_path):
-    return str(tmp_path / "store.db")
-
-
 @pytest.fixture(scope="module")
 def processes():
     with ProcessPoolExecutor(2, mp_context=SPAWN) as pool:
@@ -191,12 +186,6 @@ def test_an_executor_of_ours_is_ended_where_the_arguments_are_wrong(db):
     with pytest.raises(LookupError, match="did you mean Elements"):
         tuner.search("reduce.sum", {"Element": 16}, db=db, executor=make)
     assert [one.ended for one in made] == [True]
-
-
-@pytest.fixture
-def singly(monkeypatch):
-    """A task is one variant."""
-    monkeypatch.setattr(lane, "MOST_TOGETHER", 1)
 
 
 def test_an_executor_of_ours_is_ended_where_there_is_no_device(db, monkeypatch):

@@ -10,24 +10,12 @@ import stores
 from searches import TIMING, Devices, Timed, complete, search, speed, variant_rows
 
 from cubc import _core
-from cubc.tuner import _lane as lane
 from cubc.tuner import _pool as pool
 from cubc.tuner import _remote as remote
 from cubc.tuner._target import Request, Run
 from cubc.tuner._workload import CompileTimeWorkload, compile_time_workloads
 
 HERE = _core.device_info("cpu")
-
-
-@pytest.fixture
-def db(tmp_path):
-    return str(tmp_path / "store.db")
-
-
-@pytest.fixture
-def singly(monkeypatch):
-    """A task is one variant."""
-    monkeypatch.setattr(lane, "MOST_TOGETHER", 1)
 
 
 def test_each_model_is_searched_for_itself(db):

@@ -22,11 +22,6 @@ from cubc.tuner._workload import compile_time_workloads
 F32 = {"T{ct}": "F32"}
 
 
-@pytest.fixture
-def db(tmp_path):
-    return str(tmp_path / "store.db")
-
-
 def test_base_comes_first_and_every_workload_is_searched(db):
     result = search(db, {"T": ["F32", "I64"], "Elements": 16}, variants=3)
     rows = stores.read(db)

@@ -30,11 +30,6 @@ from cubc.tuner._workload import compile_time_workloads
 
 
 @pytest.fixture
-def db(tmp_path):
-    return str(tmp_path / "store.db")
-
-
-@pytest.fixture
 def at_evaluation(monkeypatch):
     """Does something to the measuring process at some evaluations, counted from 1.
 

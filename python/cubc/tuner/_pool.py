@@ -220,7 +220,7 @@ class Pool:
                 self._take(future, task)
         self._count()
         self._give_up()
-        self._miss()
+        self._end_gone()
         self.feed(early=True)
 
     def feed(self, *, early: bool = False) -> None:
@@ -382,8 +382,8 @@ class Pool:
             for lane, requests in _awaited(task):
                 lane.lose(requests, words if task.attempt == ATTEMPTS else "")
 
-    def _miss(self) -> None:
-        """End searches on a model all of whose devices have gone, while those of others answer."""
+    def _end_gone(self) -> None:
+        """End the searches on a model all of whose devices have gone."""
         now = time.monotonic()
         for lane in [*self._lanes]:
             since = max(self._heard[lane.model], lane.begun)

@@ -1,0 +1,17 @@
+"""Fixtures that tests of searches share; a file may have a store of its own."""
+
+import pytest
+
+from cubc.tuner import _lane as lane
+
+
+@pytest.fixture
+def db(tmp_path):
+    """The path of a store that is not there yet."""
+    return str(tmp_path / "store.db")
+
+
+@pytest.fixture
+def singly(monkeypatch):
+    """A task is one variant."""
+    monkeypatch.setattr(lane, "MOST_TOGETHER", 1)
