@@ -6,11 +6,12 @@
 
 #include <string.h>
 
-enum { PARTS_KERNEL, JOIN_KERNEL };
+enum { PARTS_KERNEL, JOIN_KERNEL, ROWS_KERNEL };
 
 enum {
     FEW = 64,             // items of a segment that a warp takes in registers
-    MOST_OF_ROW = 2048,   // those that it takes at most, half as many of 8 bytes
+    MOST_OF_WARP = 2048,  // those that it takes at most, half as many of 8 bytes
+    MOST_OF_BLOCK = 8192, // those that a block takes likewise (topk_row.h)
     MOST_OFTEN = 256,     // keys of a segment that code with less shared memory selects
     MOST_HELD = 4096,     // items that a block of the CPU keeps
     HELD_ITEM_BYTES = 16, // at most
@@ -19,7 +20,7 @@ enum {
 typedef struct segmented_topk_traits {
     int equal_size; // there are no offsets
     int most;       // keys to select: MOST_OFTEN or TOPK_MOST
-    int row;        // items of a segment that a warp takes
+    int row;        // items of a segment that a warp or a block takes at once
 } segmented_topk_traits;
 
 typedef struct segmented_topk_numbers {
@@ -41,15 +42,20 @@ static uint64_t mean_length(const problem *p)
     return count ? p->n / count : 0;
 }
 
-// Items of a segment that a warp takes: those of all segments of one size, twice the mean of
-// others. A warp that takes more than FEW has shared memory for them. Segments that are longer on
-// average, or of which more keys are selected, are left to blocks.
+// Most items of a segment that a warp takes.
+static uint64_t warp_row(const problem *p, int most)
+{
+    if (most > MOST_OFTEN) return MOST_OFTEN;
+    return cubc_type_size((cubc_type)p->type) > 4 ? MOST_OF_WARP / 2 : MOST_OF_WARP;
+}
+
+// Items of a row: those of all segments of one size, twice the mean of others. A block that takes
+// more than FEW has shared memory for them. Segments that are longer on average have no rows.
 static int row_for(const problem *p, int most, int equal_size)
 {
     uint64_t mean = mean_length(p), longest = equal_size ? mean : 2 * mean;
-    uint64_t limit = most > MOST_OFTEN                        ? MOST_OFTEN
-                     : cubc_type_size((cubc_type)p->type) > 4 ? MOST_OF_ROW / 2
-                                                              : MOST_OF_ROW;
+    uint64_t limit = warp_row(p, most);
+    if (mean > limit && most == MOST_OFTEN) limit = MOST_OF_BLOCK;
     if (mean > limit || longest <= FEW) return FEW;
     int row = MOST_OFTEN;
     while ((uint64_t)row < smaller(longest, limit)) row *= 2;
@@ -147,8 +153,11 @@ static void segmented_topk_define(const problem *p, text *out)
     topk_sizes_define(segmented_topk_traits_of(p).most, out);
     text_printf(out, "#define TUNE_HELD %d\n#define TUNE_HELD_BYTES %d\n", MOST_HELD,
                 MOST_HELD * HELD_ITEM_BYTES);
-    text_printf(out, "#define TUNE_ROW %d\n#define TUNE_FEW %d\n#define TUNE_ROW_MOST %d\n",
-                segmented_topk_traits_of(p).row, FEW, MOST_OFTEN);
+    segmented_topk_traits traits = segmented_topk_traits_of(p);
+    text_printf(out,
+                "#define TUNE_ROW %d\n#define TUNE_WARP_ROW %d\n#define TUNE_FEW %d\n"
+                "#define TUNE_ROW_MOST %d\n",
+                traits.row, (int)warp_row(p, traits.most), FEW, MOST_OFTEN);
     text_puts(out,
               "#define TUNE_RADIX_BITS 8\n"); // radix.h needs one; keys are not cut into digits
 }
@@ -219,6 +228,24 @@ static uint64_t parts_for(const problem *p, uint64_t resident)
     return larger(1, smaller(resident / numbers.segments, mean_length(p) / least));
 }
 
+// Adds a launch of a block a segment, which has shared memory for a row; *adds tells if it was
+// done. It is faster where there are few, and where a warp takes no such rows.
+static cubc_status plan_rows(const problem *p, const instance *i, plan *out, bool *adds)
+{
+    const device_kernel *kernel = &i->kernels[ROWS_KERNEL];
+    segmented_topk_traits traits = segmented_topk_traits_of(p);
+    uint64_t segments = segmented_topk_numbers_of(p).segments;
+    uint64_t resident = (uint64_t)i->device->info.sm_count * (uint64_t)kernel->info.blocks_per_sm;
+    bool is_of_warp = (uint64_t)traits.row <= warp_row(p, traits.most);
+    *adds = traits.row > FEW && (segments <= resident || !is_of_warp);
+    if (!*adds) return CUBC_OK;
+    launch made = make_launch(p, kernel, smaller(segments, resident));
+    made.args[GROUP] = 1;
+    made.scratch_args = 1u << LIST;
+    out->scratch_bytes = made.shape.grid * topk_listed_bytes(traits.most);
+    return add_launch(p, &made, out);
+}
+
 static cubc_status segmented_topk_plan(const problem *p, const instance *i, plan *out)
 {
     segmented_topk_numbers numbers = segmented_topk_numbers_of(p);
@@ -229,6 +256,9 @@ static cubc_status segmented_topk_plan(const problem *p, const instance *i, plan
         FAIL(CUBC_INVALID_ARGUMENT,
              "segmented_topk: the device has no room in shared memory for indices of %llu items",
              (unsigned long long)p->n);
+    bool are_rows;
+    TRY(plan_rows(p, i, out, &are_rows));
+    if (are_rows) return CUBC_OK;
     uint64_t resident = (uint64_t)i->device->info.sm_count * (uint64_t)kernel->info.blocks_per_sm;
     uint64_t key = cubc_type_size((cubc_type)p->type), offset = p->wide ? 8 : 4;
     uint64_t parts = parts_for(p, resident), units = numbers.segments * parts;
@@ -285,7 +315,7 @@ static const benchmark segmented_topk_benchmarks[] = {
 const algorithm segmented_topk_algorithm = {
     .name = "segmented_topk",
     .source = "segmented_topk.cu",
-    .kernels = {"segmented_topk_parts", "segmented_topk_join"},
+    .kernels = {"segmented_topk_parts", "segmented_topk_join", "segmented_topk_rows"},
     .cpu_source = "cpu_segmented_topk.cu",
     .cpu_kernels = {"segmented_topk_parts"},
     .axes = {"Elements", "SegmentSize", "K"},

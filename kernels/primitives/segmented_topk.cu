@@ -7,8 +7,9 @@
 // drops the others, and from then on adds no item behind it.
 //
 // Where segments are short, each is left to a warp (topk_few.h, topk_row.h), and blocks take only
-// those that are longer. Where there are fewer segments than blocks fit the device, segments are
-// cut into parts, and a second launch selects from the k items of each part.
+// those that are longer. Where there are few of them, each is a block's (topk_row.h). Where there
+// are fewer segments than blocks fit the device, long ones are cut into parts, and a second launch
+// selects from the k items of each part.
 //
 // %RANGE% TUNE_ITEMS_PER_THREAD ipt 2:16:2
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:64
@@ -28,8 +29,17 @@
 #include "topk_row.h"
 
 enum : u32 {
-    ROW = TUNE_ROW, // most items of a segment that a warp takes
-    FEW = TUNE_FEW  // those that it takes in registers
+    FEW = TUNE_FEW, // items of a segment that a warp takes in registers
+    WARP_ROW = TUNE_ROW > TUNE_WARP_ROW ? TUNE_FEW : TUNE_ROW, // those that it takes at all
+    HAS_WARP_ROWS = WARP_ROW > FEW,
+    // Those of a row that a block takes, for which the device may have too little memory.
+    ROW = TUNE_ROW > 4096 && sizeof(key_t) > 4 && SMALL ? 4096u : static_cast<u32>(TUNE_ROW),
+    HAS_ROWS = ROW > FEW,
+    // Compiled are those kernels that are launched.
+    HAS_ROWS_ALONE = HAS_ROWS && !HAS_WARP_ROWS,
+    HAS_PARTS = !HAS_ROWS,
+    // Segments of one size are all for a warp.
+    HAS_NO_LONGER = HAS_WARP_ROWS && TUNE_EQUAL_SIZE
 };
 static_assert(ITEMS <= 32, "a bit for each item of a thread");
 
@@ -41,7 +51,7 @@ struct segmented_topk_shared {
         };
         struct { // of the warps, before there is a pool
             few_item few[SIMT_WARPS][SIMT_WARP];
-            row_shared<ROW> row[ROW > FEW ? SIMT_WARPS : 1];
+            row_shared<WARP_ROW, warp_team> row[HAS_WARP_ROWS ? SIMT_WARPS : 1];
         };
     };
     u32 held;        // items in the pool
@@ -194,7 +204,7 @@ FUNCTION void select_held(const segmented_topk_args& a, segmented_topk_shared& s
 }
 
 // ---- segments -----------------------------------------------------------------------------------
-// Selects from a segment, or a part of one.
+// Selects from a segment that is no row, or a part of one.
 FUNCTION void select_part(const segmented_topk_args& a, segmented_topk_shared& s, u64 unit)
 {
     const bool whole = a.parts == 1;
@@ -238,7 +248,7 @@ FUNCTION void select_part(const segmented_topk_args& a, segmented_topk_shared& s
 FUNCTION bool select_by_warp(const segmented_topk_args& a, segmented_topk_shared& s, u64 segment)
 {
     const stretch mine = part_of_segment(a, segment, 0);
-    if (mine.count > ROW) return false;
+    if (mine.count > WARP_ROW) return false;
     const u32 items = static_cast<u32>(mine.count);
     few_item(&few)[SIMT_WARP] = s.few[warp_id()];
     bool done = false;
@@ -246,12 +256,15 @@ FUNCTION bool select_by_warp(const segmented_topk_args& a, segmented_topk_shared
         done = select_few<1>(a, few, segment, mine.begin, items);
     else if (items <= FEW)
         done = select_few<2>(a, few, segment, mine.begin, items);
-    if constexpr (ROW > FEW) {
+    if constexpr (HAS_WARP_ROWS) {
         if (items > FEW && items <= 4 * SIMT_WARP)
             done = select_few<4>(a, few, segment, mine.begin, items);
         else if (items > 4 * SIMT_WARP && items <= 8 * SIMT_WARP)
             done = select_few<8>(a, few, segment, mine.begin, items);
-        if (!done) select_row(a, s.row[warp_id()], segment, mine.begin, items);
+        if (!done) {
+            select_row(warp_team(), a, s.row[warp_id()], segment, mine.begin, items);
+            return true;
+        }
     }
     for (u32 rank = items + lane_id(); rank < a.k; rank += SIMT_WARP) put_nothing(a, segment, rank);
     return true;
@@ -259,6 +272,7 @@ FUNCTION bool select_by_warp(const segmented_topk_args& a, segmented_topk_shared
 
 KERNEL(segmented_topk_parts, segmented_topk_args, segmented_topk_shared)
 {
+    if constexpr (HAS_ROWS_ALONE) return;
     const u64 units = a.set.count * a.parts;
     const bool by_warps = a.group > 1; // then segments have one part
     if (by_warps) {
@@ -272,16 +286,47 @@ KERNEL(segmented_topk_parts, segmented_topk_args, segmented_topk_shared)
         if (lane_id() == 0 && !all) shared_or(&s.longer, 1u);
         block_sync();
     }
+    if constexpr (HAS_NO_LONGER) return;
     const u64 left = by_warps && !s.longer ? 0 : units;
     NO_UNROLL
     for (u64 first = block_id() * a.group; first < left; first += block_count() * a.group) {
         const u64 end = smaller(first + a.group, units);
         NO_UNROLL
         for (u64 unit = first; unit < end; unit++)
-            if (!by_warps || part_of_segment(a, unit, 0).count > ROW) select_part(a, s, unit);
+            if (!by_warps || part_of_segment(a, unit, 0).count > WARP_ROW) select_part(a, s, unit);
     }
 }
 
+// ---- rows ---------------------------------------------------------------------------------------
+struct rows_shared {
+    union {
+        row_shared<ROW, block_team> row;
+        segmented_topk_shared longer;
+    };
+};
+
+// Selects from a segment that is no row. It is not inlined, so that rows have short code.
+SLOW_FUNCTION void select_longer(const segmented_topk_args& a, rows_shared& s, u64 segment)
+{
+    select_part(a, s.longer, segment);
+}
+
+// Selects from each segment by a block.
+KERNEL(segmented_topk_rows, segmented_topk_args, rows_shared)
+{
+    if constexpr (!HAS_ROWS) return;
+    NO_UNROLL
+    for (u64 segment = block_id(); segment < a.set.count; segment += block_count()) {
+        const stretch mine = part_of_segment(a, segment, 0);
+        if ((!TUNE_EQUAL_SIZE || ROW < TUNE_ROW) && mine.count > ROW)
+            select_longer(a, s, segment);
+        else
+            select_row(block_team{s.row.team}, a, s.row, segment, mine.begin,
+                       static_cast<u32>(mine.count));
+    }
+}
+
+// ---- parts --------------------------------------------------------------------------------------
 struct later_place {
     FUNCTION_MEMBER pool_place operator()(pool_place a, pool_place b) const
     {
@@ -307,6 +352,7 @@ FUNCTION pool_place last_of_shares(const key_t* keys, const offset_t* indices, u
 // Selects from the items of each segment's parts.
 KERNEL(segmented_topk_join, segmented_topk_args, segmented_topk_shared)
 {
+    if constexpr (!HAS_PARTS) return;
     const u64 each = a.parts * a.k;
     NO_UNROLL
     for (u64 segment = block_id(); segment < a.set.count; segment += block_count()) {

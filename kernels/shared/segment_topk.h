@@ -4,9 +4,9 @@
 //     TUNE_KEY, TUNE_KEY_KIND, TUNE_MANTISSA_BITS, TUNE_DESCENDING   see radix.h
 //     TUNE_OFFSET                        type that counts a segment's items
 //     TUNE_EQUAL_SIZE, TUNE_OFFSETS      see segments.h
-//     TUNE_ROW, TUNE_FEW                 most items of a segment that a warp takes, and of one that
-//                                        it takes in registers
-//     TUNE_ROW_MOST                      most keys that a warp selects from others
+//     TUNE_ROW, TUNE_WARP_ROW, TUNE_FEW  most items of a row, of one that a warp takes, and of one
+//                                        that it takes in registers
+//     TUNE_ROW_MOST                      most keys to select from a row
 //     TUNE_HELD, TUNE_HELD_BYTES         items that a block of the CPU keeps, and room for them
 #pragma once
 #include "radix.h"

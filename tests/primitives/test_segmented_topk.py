@@ -111,25 +111,53 @@ def test_short_segments_by_warps_of_a_gpu(label, type):
             check_rows(x.reshape(-1, mean), min(k, mean), "cpu")
 
 
-@pytest.mark.parametrize(
-    ("type", "kind"),
-    in_turn(["U8", "I16", "F32", "I64"], ["random", "rising", "falling", "few", "equal"], 3),
-)
+def check_rows_of_sizes(kind, type, rows, sizes, ks):
+    for size in sizes:
+        x = ordered(kind, rows * size, type)
+        for k in ks:
+            check_rows(x.reshape(-1, size), k, "cpu", largest=k != 32)
+
+
+KINDS = ["random", "rising", "falling", "few", "equal"]
+MANY = cubc.device_info("cpu")["sm_count"] + 1  # more rows than the cpu has blocks at once
+
+
+@pytest.mark.parametrize(("type", "kind"), in_turn(["U8", "I16", "F32", "I64"], KINDS, 3))
 @pytest.mark.usefixtures("policies")
 def test_rows_by_warps_of_a_gpu(type, kind):
     """The k-th key's range is found, or that key's ties are cut off by their index."""
     use_variant(type, "ipt_4.tpb_64.mb_1")
-    for size in (257, 300, 512, 513, 1000, 1024, 1025, 2048):
-        x = ordered(kind, 5 * size, type)
-        for k in (1, 32, 100, 255, 256):
-            check_rows(x.reshape(-1, size), k, "cpu", largest=k != 32)
+    sizes = (257, 300, 512, 513, 1000, 1024, 1025, 2048)
+    check_rows_of_sizes(kind, type, MANY, sizes, (1, 32, 100, 255, 256))
     for mean in (300, 1000):  # some segments are a block's, some are short
-        x = ordered(kind, 12 * mean, type)
+        x = ordered(kind, MANY * 2 * mean, type)
         for k in (2, 90, 256):
             check(x, k, edges(x.size, mean), "cpu", largest=k != 2)
 
 
-@pytest.mark.parametrize("kind", ["random", "rising", "falling", "few", "equal"])
+@pytest.mark.parametrize(("type", "kind"), in_turn(["U8", "I16", "F32", "I64"], KINDS, 2))
+@pytest.mark.parametrize("threads", [64, 192, 512])
+@pytest.mark.usefixtures("policies")
+def test_rows_by_blocks_of_a_gpu(threads, type, kind):
+    """Of few rows each has a block, whose threads may be more than ranges and than items."""
+    use_variant(type, f"ipt_4.tpb_{threads}.mb_1")
+    sizes = {64: (300, 1000), 192: (257, 2048, 5000), 512: (65, 513, 8192)}[threads]
+    check_rows_of_sizes(kind, type, 1, sizes, (1, 32, 65))
+    check_rows_of_sizes(kind, type, 1, sizes[1:], (255, 256))
+
+
+@pytest.mark.parametrize("type", ["I16", "I64"])
+@pytest.mark.usefixtures("policies")
+def test_segments_by_blocks_of_a_gpu(type):
+    """Rows beside segments that are empty, or too long for a row."""
+    use_variant(type, "ipt_4.tpb_128.mb_1")
+    x = ordered("random", 60_000, type)
+    for offsets in ([0, 700], [9, 9, 500], [0, 0, 8193], [5, 3000, 12_000], [0, 16_385, 16_385]):
+        for k in (1, 40, 256):
+            check(x, k, np.array(offsets), "cpu", largest=k != 40)
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("type", ["U8", "I32", "F64"])
 def test_long_segments(device, type, kind):
     """A block's pool is full many times; few segments are cut into parts."""
