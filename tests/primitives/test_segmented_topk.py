@@ -139,7 +139,7 @@ def test_rows_by_warps_of_a_gpu(type, kind):
 @pytest.mark.parametrize("threads", [64, 192, 512])
 @pytest.mark.usefixtures("policies")
 def test_rows_by_blocks_of_a_gpu(threads, type, kind):
-    """Of few rows each has a block, whose threads may be more than ranges and than items."""
+    """A block has a row, and its threads may be more than ranges and than items."""
     use_variant(type, f"ipt_4.tpb_{threads}.mb_1")
     sizes = {64: (300, 1000), 192: (257, 2048, 5000), 512: (65, 513, 8192)}[threads]
     check_rows_of_sizes(kind, type, 1, sizes, (1, 32, 65))
