@@ -21,21 +21,8 @@ import cubc
 from cubc import _core
 
 SIZES = (120_000_007, 48_000_001, 12_000_017, 7_000_003, 1_500_007, 200_003, 12_345)
-MOST = 1 << 30  # items; a policy of more is one of these
 DEVICE = "cuda:0"
 FEW, MORE = 5, 15  # samples
-
-
-def labels_of(name, dtype):
-    """Variants shipped for calls of a benchmark of any size."""
-    benchmark, _ = cub.split_name(name)
-    alike = [other for other in (*cub.NAMES, name) if cub.split_name(other)[0] == benchmark]
-    found = set()
-    for other, exponent in itertools.product(alike, range(8, MOST.bit_length())):
-        for items in (1 << exponent, 3 << exponent >> 1):
-            rt = {"Elements{io}": items} | cub.further_axes(*cub.split_name(other))
-            found.add(cub.policy_of(benchmark, dtype, rt, DEVICE))
-    return sorted(found)
 
 
 def place(name, size):
@@ -67,6 +54,12 @@ def ratio(work, variant, base, samples):
     measured = work.measure(variant, base, **held)
     us, base_us = (cub.microseconds(measured, key) for key in ("samples", "base_samples"))
     return us / base_us, us
+
+
+def labels_of(name, dtype):
+    """Variants shipped for calls of a benchmark of any size."""
+    benchmark, rt = place(name, SIZES[0])
+    return _core.shipped(benchmark, {"T{ct}": dtype}, cubc.device_info(DEVICE)["arch"], rt)
 
 
 def faster(name, dtype, size, labels, below):

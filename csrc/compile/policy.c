@@ -108,6 +108,17 @@ static double octaves(uint64_t a, uint64_t b)
     return fabs(log2(((double)a + 1) / ((double)b + 1)));
 }
 
+double policy_distance(const policy *row, const uint64_t *place)
+{
+    double sum = 0;
+    for (int k = 0; k < POLICY_AXES; k++) {
+        policy_range r = row->where[k];
+        if (place[k] < r.from) sum += octaves(r.from, place[k]);
+        if (place[k] > r.to) sum += octaves(place[k], r.to);
+    }
+    return sum;
+}
+
 static double width(const policy *row)
 {
     double sum = 0;

@@ -10,6 +10,7 @@
 #include "run/keys.h"
 #include "run/problem.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -222,6 +223,55 @@ static PyObject *current(PyObject *self, PyObject *args)
     return policy_label(args, "sOs|O:policy", false);
 }
 
+// Appends the labels of the shipped rows of the nearest architecture, the nearest to a place first,
+// each once. -1: exception.
+static int add_shipped_labels(PyObject *labels, const policy_list *rows, const uint64_t *place)
+{
+    int arch = -1;
+    double after = -1; // all rows up to this distance are there
+    for (int row = 0; row < rows->count; row++)
+        if (!rows->rows[row].overlaid && arch < rows->rows[row].arch) arch = rows->rows[row].arch;
+    for (;;) {
+        double next = INFINITY;
+        for (int row = 0; row < rows->count; row++) {
+            const policy *one = &rows->rows[row];
+            double away = policy_distance(one, place);
+            if (!one->overlaid && one->arch == arch && away > after && away < next) next = away;
+        }
+        if (next == INFINITY) return 0;
+        for (int row = 0; row < rows->count; row++) {
+            const policy *one = &rows->rows[row];
+            if (one->overlaid || one->arch != arch || policy_distance(one, place) != next) continue;
+            PyObject *label = PyUnicode_FromString(one->label);
+            int there = label ? PySequence_Contains(labels, label) : -1;
+            if (there == 0) there = PyList_Append(labels, label);
+            Py_XDECREF(label);
+            if (there < 0) return -1;
+        }
+        after = next;
+    }
+}
+
+static PyObject *shipped(PyObject *self, PyObject *args)
+{
+    const char *name, *arch;
+    PyObject *ct, *rt;
+    problem p;
+    policy_list rows;
+    uint64_t place[POLICY_AXES];
+    (void)self;
+    if (!PyArg_ParseTuple(args, "sOsO:shipped", &name, &ct, &arch, &rt) ||
+        problem_from(name, ct, rt, &p) < 0)
+        return NULL;
+    cubc_status st = algorithm_policies(&p, arch, &rows);
+    if (st) return py_raise(st);
+    problem_place(&p, place);
+    PyObject *labels = PyList_New(0);
+    if (labels && add_shipped_labels(labels, &rows, place) < 0) Py_CLEAR(labels);
+    policy_list_free(&rows);
+    return labels;
+}
+
 static PyObject *base_range(PyObject *self, PyObject *args)
 {
     problem p;
@@ -395,6 +445,7 @@ static PyMethodDef methods[] = {
     {"current_label", current_label, METH_VARARGS, "Label of a variant of an earlier version."},
     {"base", base, METH_VARARGS, "Label of the shipped policy."},
     {"policy", current, METH_VARARGS, "Label that the next call runs."},
+    {"shipped", shipped, METH_VARARGS, "Labels of all shipped policies, the nearest first."},
     {"base_range", base_range, METH_VARARGS, "Calls that the shipped policy is for, as a text."},
     {"use_policy", use_policy, METH_VARARGS, "Overlay a policy."},
     {"clear_policies", clear_policies, METH_NOARGS, "Drop all overlaid policies."},

@@ -455,6 +455,9 @@ def base(benchmark: str, ct: dict[str, str], arch: str, rt: dict[str, int] | Non
     no range holds.
     """
 
+def shipped(benchmark: str, ct: dict[str, str], arch: str, rt: dict[str, int], /) -> list[str]:
+    """Labels of the shipped policies for calls of any size, those of the nearest sizes first."""
+
 def policy(
     benchmark: str, ct: dict[str, str], arch: str, rt: dict[str, int] | None = None, /
 ) -> str:

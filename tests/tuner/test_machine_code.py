@@ -87,7 +87,7 @@ def test_policies_for_some_sizes_are_there():
     if why := why_no_nvrtc():
         pytest.skip(why)
     names = set(manifest(["sm_90"], "reduce.sum", {"T": "F32"}))
-    ranges = ("", " Elements=0:65536", " Elements=0:1048576", " Elements=1048577:33554432")
+    ranges = ("", " Elements=0:65536", " Elements=0:2121325", " Elements=1048577:33554432")
     assert names == {f"sm_90 reduce.sum F32{calls}" for calls in ranges}
 
 

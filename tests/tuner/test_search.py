@@ -136,6 +136,32 @@ def test_a_variant_that_another_search_has_just_measured(db, monkeypatch):
     assert set(result.scores().variant) == {"base", *asked}
 
 
+def test_variants_shipped_for_other_sizes_are_tried_early(db):
+    """The first of them is the first of the search; base is none of them."""
+    axes = {"Elements{io}[pow2]": 16}
+    workload = compile_time_workloads("reduce.sum", F32 | axes, "cpu", ())[0]
+    (label,) = workload.shipped
+    assert label != workload.bases[0]
+    assert label in _core.shipped("reduce.sum", F32, "cpu", axes)
+    search(db, variants=1)
+    assert [r["variant"] for r in stores.read(db)] == ["base", label]
+
+
+def test_shipped_variants_come_by_their_distance():
+    """A row that holds at a place is before those that do not, and the nearer of them first."""
+
+    def shipped(elements):
+        return _core.shipped("sort.pairs", {"T{ct}": "I64"}, "sm_90", {"Elements": elements})
+
+    few, many = (
+        _core.base("sort.pairs", {"T{ct}": "I64"}, "sm_90", {"Elements": n}) for n in (9, 10**6)
+    )
+    assert shipped(9).index(few) < shipped(9).index(many)
+    assert shipped(10**6).index(many) < shipped(10**6).index(few)
+    assert sorted(shipped(9)) == sorted(shipped(10**6))
+    assert len(set(shipped(9))) == len(shipped(9)) > 4
+
+
 def test_exhaustive_strategy_goes_in_order(db):
     search(db, strategy="exhaustive", variants=3)
     measured = [variant for _, variant, _ in keys(db)][1:]

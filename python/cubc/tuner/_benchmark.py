@@ -334,6 +334,11 @@ class UserCompileTimeWorkload(CompileTimeWorkload):
         """Label of base at each of `rts`, the same at all."""
         return [self.base] * len(self.rts)
 
+    @property
+    def shipped(self) -> list[str]:  # type: ignore[override]
+        """Nothing is shipped for it."""
+        return []
+
     @cached_property
     def source_hash(self) -> str:
         """Hash of the source with this workload, and of the function, which says what is right."""

@@ -53,6 +53,11 @@ class ReplayWorkload(CompileTimeWorkload):
         return [*self.labels]
 
     @property
+    def shipped(self) -> list[str]:  # type: ignore[override]
+        """Nothing is shipped for it."""
+        return []
+
+    @property
     def source_hash(self) -> str:
         """No source is compiled."""
         return ARCH

@@ -31,7 +31,7 @@ from ._replay_target import Replay, is_replay, replay_info, replay_workloads
 from ._result import Result
 from ._session import Session
 from ._stores import MOST_SAMPLES, StorePaths, expand, read, store_path
-from ._strategy import DEFAULT, Exhaustive, Factory, make, warmed
+from ._strategy import DEFAULT, STRATEGIES, Exhaustive, Factory, make, warmed
 from ._target import Source
 from ._workload import CompileTimeWorkload, compile_time_workloads
 from ._workload_results import WorkloadResults
@@ -205,7 +205,11 @@ class Search:
             )
             # Constraints may leave a parameter no value, which strategies need not know of.
             factory = self.strategy if workload.space.size else Exhaustive
-            factory = warmed(factory, elsewhere(results.groups, others))
+            known = elsewhere(results.groups, others)
+            # One of a user's and an exhaustive one have an order of their own.
+            if factory in STRATEGIES.values() and factory is not Exhaustive:
+                known += [{label: 0.0} for label in workload.shipped]
+            factory = warmed(factory, known)
             strategy = factory(workload.space, self.seed)
             searches.append(
                 WorkloadSearch(session, target, workload, strategy, results, self.variants)
@@ -351,7 +355,8 @@ def search(*arguments: Any, **options: Any) -> Result:
     warm
         Stores or glob patterns whose best variants, of other devices or another version of the
         kernel, are tried early. Only the order changes: a warm search tries the variants of a cold
-        one, and a few more. Measurements of other devices in `db` count as well.
+        one, and a few more. Measurements of other devices in `db` count as well. All strategies
+        by name but "exhaustive" begin with the variants that cubc ships for other sizes, too.
     constraints
         Expressions that variants have to fulfil, as ``"tpb * ipt <= 4096"``. One over parameters is
         evaluated before compiling; one over a single parameter, as ``"tpb == 256"``, narrows the

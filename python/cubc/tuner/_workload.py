@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import zip_longest
 from typing import Any
 
 from cubc import _core
@@ -52,6 +53,13 @@ class CompileTimeWorkload:
     def bases(self) -> list[str]:
         """Label of base at each of `rts`: what a call there runs."""
         return [_core.base(*self.where, rt) for rt in self.rts]
+
+    @cached_property
+    def shipped(self) -> list[str]:
+        """Variants that are shipped for calls of other sizes, those of the nearest sizes first."""
+        per_size = (_core.shipped(*self.where, rt) for rt in self.rts)
+        labels = dict.fromkeys(label for turn in zip_longest(*per_size) for label in turn if label)
+        return [label for label in labels if set(self.bases) != {label}]
 
     @cached_property
     def source_hash(self) -> str:

@@ -1,4 +1,4 @@
-"""Warm starts: the best variants of other devices are tried early.
+"""Warm starts: the best variants of other devices and sizes are tried early.
 
 They are worth a try, and on some devices they are far from the best. A strategy that searches
 around the variants that it knows would stay near them. So it learns of a recommended variant only
