@@ -35,7 +35,7 @@ enum : u32 {
     // Those of a row that a block takes, for which the device may have too little memory.
     ROW = TUNE_ROW > 4096 && sizeof(key_t) > 4 && SMALL ? 4096u : static_cast<u32>(TUNE_ROW),
     HAS_ROWS = ROW > FEW,
-    // Compiled are those kernels that are launched.
+    // A kernel that no call launches is compiled empty.
     HAS_ROWS_ALONE = HAS_ROWS && !HAS_WARP_ROWS,
     HAS_PARTS = !HAS_ROWS,
     // Segments of one size are all for a warp.

@@ -97,8 +97,10 @@ def test_lengths_around_those_of_a_warp_and_of_a_pool(device, offset_type):
             check(x, k, offsets, device)
 
 
-@pytest.mark.parametrize("type", ["U8", "I16", "F32", "I64"])
-@pytest.mark.parametrize("label", ["ipt_4.tpb_64.mb_1", "ipt_8.tpb_128.mb_8"])
+@pytest.mark.parametrize(
+    ("type", "label"),
+    in_turn(["U8", "I16", "F32", "I64"], ["ipt_4.tpb_64.mb_1", "ipt_8.tpb_128.mb_8"], 2),
+)
 @pytest.mark.usefixtures("policies")
 def test_short_segments_by_warps_of_a_gpu(label, type):
     """A lane has 1, 2, 4 or 8 items, and some segments are left to the block."""
@@ -115,9 +117,10 @@ def check_rows_of_sizes(kind, type, rows, sizes, ks):
     for size in sizes:
         x = ordered(kind, rows * size, type)
         for k in ks:
-            check_rows(x.reshape(-1, size), k, "cpu", largest=k != 32)
+            check_rows(x.reshape(-1, size), k, "cpu", type not in SMALLEST)
 
 
+SMALLEST = ("I16", "I64")  # types of which the smallest keys are selected; both are more kernels
 KINDS = ["random", "rising", "falling", "few", "equal"]
 MANY = cubc.device_info("cpu")["sm_count"] + 1  # more rows than the cpu has blocks at once
 
@@ -132,18 +135,25 @@ def test_rows_by_warps_of_a_gpu(type, kind):
     for mean in (300, 1000):  # some segments are a block's, some are short
         x = ordered(kind, MANY * 2 * mean, type)
         for k in (2, 90, 256):
-            check(x, k, edges(x.size, mean), "cpu", largest=k != 2)
+            check(x, k, edges(x.size, mean), "cpu", type not in SMALLEST)
 
 
-@pytest.mark.parametrize(("type", "kind"), in_turn(["U8", "I16", "F32", "I64"], KINDS, 2))
-@pytest.mark.parametrize("threads", [64, 192, 512])
+@pytest.mark.parametrize(
+    ("threads", "type", "sizes"),
+    [
+        (64, "U8", (300, 1000)),
+        (192, "I16", (257, 2048, 5000)),
+        (192, "F32", (257, 2048, 5000)),
+        (512, "I64", (65, 513, 8192)),
+    ],
+)
 @pytest.mark.usefixtures("policies")
-def test_rows_by_blocks_of_a_gpu(threads, type, kind):
+def test_rows_by_blocks_of_a_gpu(threads, type, sizes):
     """A block has a row, and its threads may be more than ranges and than items."""
     use_variant(type, f"ipt_4.tpb_{threads}.mb_1")
-    sizes = {64: (300, 1000), 192: (257, 2048, 5000), 512: (65, 513, 8192)}[threads]
-    check_rows_of_sizes(kind, type, 1, sizes, (1, 32, 65))
-    check_rows_of_sizes(kind, type, 1, sizes[1:], (255, 256))
+    for kind in KINDS:
+        check_rows_of_sizes(kind, type, 1, sizes, (1, 32, 65))
+        check_rows_of_sizes(kind, type, 1, sizes[1:], (255, 256))
 
 
 @pytest.mark.parametrize("type", ["I16", "I64"])
@@ -154,7 +164,7 @@ def test_segments_by_blocks_of_a_gpu(type):
     x = ordered("random", 60_000, type)
     for offsets in ([0, 700], [9, 9, 500], [0, 0, 8193], [5, 3000, 12_000], [0, 16_385, 16_385]):
         for k in (1, 40, 256):
-            check(x, k, np.array(offsets), "cpu", largest=k != 40)
+            check(x, k, np.array(offsets), "cpu", type not in SMALLEST)
 
 
 @pytest.mark.parametrize("kind", KINDS)
