@@ -5,10 +5,6 @@
 // nothing. There is no index to corrupt, and entries have no locks. Nothing is synced: a file that
 // a power cut truncates no longer matches its hash and is a miss.
 //
-// A claim is a record lock, which the system takes back from a process that ends, however it does,
-// and which no child inherits. A key's is on one byte of a file that stays empty, so that there is
-// no file of a claim to be left behind.
-//
 // All access goes through a descriptor of the folder, opened and checked once, so that nobody can
 // put another folder in its place afterwards.
 #define _POSIX_C_SOURCE 200809L
@@ -17,7 +13,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -32,18 +27,15 @@ enum {
     HEADER_BYTES = 8 + 8 + KEY_LENGTH + 8 + 32, // magic, version, key, payload's length and hash
     TRIM_EVERY = 64,                            // puts
     STALE_SECONDS = 3600, // age at which a temporary file is one of a dead writer
-    LONGEST_PAUSE = 20,   // milliseconds between two looks at a claim
 };
 static const uint64_t file_version = 1;
 static const char magic[8] = "cubcbin";
 static const char temporary_prefix[] = ".put-";
-static const char claims_name[] = ".claims";
-static const double claim_seconds = 60; // longer than any compiler takes for a kernel
 static const int64_t max_file_bytes = INT64_C(256) << 20;
 
 static pthread_once_t folder_once = PTHREAD_ONCE_INIT;
 static char folder_path[4096], folder_why[4096 + 256]; // folder_why: "" while the cache is on
-static int folder_fd = -1, claims_fd = -1;
+static int folder_fd = -1;
 
 // ---- folder -----------------------------------------------------------------------------------
 static bool choose_path(void)
@@ -389,94 +381,14 @@ void cache_put(const char key[65], const binary *code)
     if ((turn + (unsigned)getpid()) % TRIM_EVERY == 0) trim();
 }
 
-// ---- claims -----------------------------------------------------------------------------------
-enum { MOST_CLAIMS = 64 }; // of a process at a time; it compiles others without a claim
-
-FORK_SAFE_MUTEX(claims_lock);
-static struct {
-    pid_t process; // a child has none of its parent's
-    int count;
-    off_t places[MOST_CLAIMS];
-} claims;
-
-// The file stays open: a process that closes it gives up all its locks on it.
-static void open_claims(void)
+int cache_open_file(const char *name)
 {
     struct stat info;
-    int fd = openat(folder_fd, claims_name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
-                    0600);
-    if (fd >= 0 && !fstat(fd, &info) && S_ISREG(info.st_mode) && is_private(&info))
-        claims_fd = fd;
-    else if (fd >= 0)
+    if (!cache_folder()) return -1;
+    int fd = openat(folder_fd, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+    if (fd >= 0 && (fstat(fd, &info) || !S_ISREG(info.st_mode) || !is_private(&info))) {
         close(fd);
-}
-
-// The byte of a key: its first seven digits, which any off_t holds.
-static off_t place_of(const char *key)
-{
-    char digits[8];
-    snprintf(digits, sizeof digits, "%s", key);
-    return (off_t)strtol(digits, NULL, 16);
-}
-
-// Sets a lock or takes it back; false: another process has it.
-static bool set_lock(off_t place, short type)
-{
-    struct flock byte = {.l_type = type, .l_whence = SEEK_SET, .l_start = place, .l_len = 1};
-    int failed;
-    if (claims_fd < 0) return true;
-    do failed = fcntl(claims_fd, F_SETLK, &byte);
-    while (failed && errno == EINTR);
-    return !failed || (errno != EAGAIN && errno != EACCES);
-}
-
-static bool try_claim(off_t place)
-{
-    pthread_mutex_lock(&claims_lock);
-    if (claims.process != getpid()) claims.count = 0;
-    claims.process = getpid();
-    bool claimed = true;
-    for (int i = 0; i < claims.count; i++) claimed = claimed && claims.places[i] != place;
-    if (claimed && claims.count < MOST_CLAIMS && (claimed = set_lock(place, F_WRLCK)))
-        claims.places[claims.count++] = place;
-    pthread_mutex_unlock(&claims_lock);
-    return claimed;
-}
-
-void cache_release(const char key[65])
-{
-    if (!is_key(key)) return;
-    off_t place = place_of(key);
-    pthread_mutex_lock(&claims_lock);
-    for (int i = 0; i < claims.count; i++)
-        if (claims.process == getpid() && claims.places[i] == place) {
-            claims.places[i] = claims.places[--claims.count];
-            set_lock(place, F_UNLCK);
-            break;
-        }
-    pthread_mutex_unlock(&claims_lock);
-}
-
-cubc_status cache_claim(const char key[65], const char *label, double limit_s, double *waited_s)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    *waited_s = 0;
-    if (!cache_folder() || !is_key(key)) return CUBC_OK;
-    pthread_once(&once, open_claims);
-    if (try_claim(place_of(key))) return CUBC_OK;
-    double start = now_seconds();
-    for (int pause = 1; *waited_s < claim_seconds;) {
-        poll(NULL, 0, pause);
-        pause = 2 * pause < LONGEST_PAUSE ? 2 * pause : LONGEST_PAUSE;
-        *waited_s = now_seconds() - start;
-        if (try_claim(place_of(key))) {
-            cache_release(key); // at once, for all others who wait
-            return CUBC_OK;
-        }
-        if (interrupt_pending()) FAIL(CUBC_INTERRUPTED, "interrupted while compiling %s", label);
-        if (limit_s > 0 && *waited_s >= limit_s)
-            FAIL(CUBC_TIMEOUT, "compiling %s took longer than %g s in another thread or process",
-                 label, limit_s);
+        return -1;
     }
-    return CUBC_OK;
+    return fd;
 }

@@ -32,13 +32,8 @@ void cache_put(const char key[65], const binary *code);
 // Removes an entry that is intact but does not load.
 void cache_remove(const char key[65]);
 
-// Claims a key that is to be compiled, until cache_release or the end of this process. Where
-// another thread or process has claimed it, this waits instead, to find the entry afterwards; there
-// is none if that one failed, and then all who waited compile at once. A wait has the time limit
-// (0: none) and the interruption of the compiling that it is for. It is over after a minute, too,
-// since a process that is halted keeps its claims. Where the file system has no locks, or the cache
-// is off, nobody waits for another process. *waited_s: how long it was.
-cubc_status cache_claim(const char key[65], const char *label, double limit_s, double *waited_s);
-void cache_release(const char key[65]);
+// A descriptor of a file of the folder that is no entry, made if there is none; -1 if the cache is
+// off or another user could write to the file. The caller closes it.
+int cache_open_file(const char *name);
 
 #endif

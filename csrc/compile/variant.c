@@ -3,6 +3,8 @@
 
 #include "base/log.h"
 #include "compile/bundle.h"
+#include "compile/cache.h"
+#include "compile/claim.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -68,15 +70,15 @@ static cubc_status take_shipped(const device_api *api, cubc_device *device,
     return why;
 }
 
-// Takes code of the cache, where somebody else may be about to put it. A wait for that is off the
-// deadline of the request.
+// Takes code of the cache, after a wait if somebody else is about to put it there. The time waited
+// is taken off the deadline of the request, of which something stays: 0 would be no deadline.
 static cubc_status take_kept(compile_request *request, const char *key, binary *code, bool *kept)
 {
     double waited;
     *kept = cache_get(key, code);
     if (*kept) return CUBC_OK;
-    TRY(cache_claim(key, request->label, request->deadline_s, &waited));
-    if (request->deadline_s > 0) // 0 is no deadline
+    TRY(claim_or_wait(key, request->label, request->deadline_s, &waited));
+    if (request->deadline_s > 0)
         request->deadline_s = request->deadline_s > waited ? request->deadline_s - waited : 1e-3;
     *kept = cache_get(key, code);
     return CUBC_OK;
@@ -133,7 +135,7 @@ static cubc_status compile(const device_api *api, cubc_device *device,
     if (api->target) TRY(api->target(one.target));
     TRY(take_kept(&rest, one.key, &one.code, &found));
     st = make(api, device, &rest, found, &one, module, seconds);
-    cache_release(one.key);
+    claim_release(one.key);
     if (!st) *code = one.code;
     return st;
 }
