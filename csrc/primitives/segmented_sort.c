@@ -8,7 +8,6 @@
 // In the order of the descriptor's kernels.
 enum { WINDOWS_KERNEL, ROUND_KERNEL };
 enum { KEYS = 0, VALUES = 1 }; // places of the inputs; the offsets, if there are any, come last
-enum { SHORT_MEAN = 32, LONG_MEAN = 4096 }; // between the lengths that benchmarks stand for
 
 typedef struct segmented_sort_traits {
     int equal_size; // there are no offsets

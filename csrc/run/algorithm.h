@@ -29,8 +29,7 @@ enum {
     MAX_LAZY = 2, // inputs of one call
     MAX_TEXTS = 40,
     MAX_FIELDS = 32,
-    MAX_AXES = 5, // that operands of a lazy input need to be told apart along
-    MAX_AXIS_VALUES = 16
+    MAX_AXES = 5 // that operands of a lazy input need to be told apart along
 };
 
 typedef struct algorithm algorithm;

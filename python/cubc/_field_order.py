@@ -39,7 +39,7 @@ def sorted_by_fields(
     movable = len(turns) == 1 and not indices and x.dtype.itemsize in MOVED
     found: Any = None
     for k, turn in enumerate(reversed(turns)):
-        keys, bits = _key(x, turn, found, size)
+        keys, bits = _key(x, turn, found)
         last = k == len(turns) - 1
         values = x if movable else found
         to = out if last and (indices or movable) else None
@@ -170,9 +170,7 @@ def _turns(fields: list[tuple[str, Any, bool]]) -> list[list[tuple[str, Any, boo
     return turns
 
 
-def _key(
-    x: Any, turn: list[tuple[str, Any, bool]], found: Any, size: int
-) -> tuple[Lazy, tuple[int, int]]:
+def _key(x: Any, turn: list[tuple[str, Any, bool]], found: Any) -> tuple[Lazy, tuple[int, int]]:
     """Return the codes of fields side by side, of structs in the order found so far."""
     total = sum(_bits(of) for _, of, _ in turn)
     word = next(bits for bits in (8, 16, 32, 64) if bits >= total)

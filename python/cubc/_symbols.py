@@ -292,19 +292,19 @@ class Symbol:
         refuse(f"numpy.{function.__name__} has no expression: write it by ufuncs or as a text of C")
 
     def __getattr__(self, name: str) -> Any:
-        return self._field(name, AttributeError)
+        return self._field(name)
 
     def __getitem__(self, name: Any) -> Any:
         if isinstance(name, int) and self.dtype.fields:
             name = self.dtype.names[name]
-        return self._field(name, TypeError)
+        return self._field(name)
 
     def __iter__(self) -> Any:
         if not self.dtype.fields:
             refuse("an item is one number, and has no items of its own")
         return iter([self[name] for name in self.dtype.names])
 
-    def _field(self, name: Any, error: type[Exception]) -> Any:
+    def _field(self, name: Any) -> Any:
         if isinstance(name, str) and name.startswith("__"):
             raise AttributeError(name)
         fields = self.dtype.fields

@@ -37,21 +37,6 @@ def test_quantiles_are_those_of_scipy(n):
         np.testing.assert_allclose(q.quantiles(x, P), expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize("n", SIZES)
-def test_standard_errors_are_those_of_scipy(n):
-    inner = P[1:-1]
-    for x in drawn(n):
-        variance = np.asarray(hdquantiles(x, inner, var=True))[1]
-        np.testing.assert_allclose(q.standard_error(x, inner), np.sqrt(variance), rtol=1e-9)
-
-
-def test_standard_error_is_the_spread_of_the_sample_quantile():
-    rng = np.random.default_rng(0)
-    medians = np.median(rng.normal(size=(4000, 50)), axis=1)
-    errors = q.standard_error(rng.normal(size=(4000, 50)), 0.5)
-    assert np.mean(errors) == pytest.approx(np.std(medians), rel=0.05)
-
-
 def test_only_weights_that_count_are_kept():
     first, weights = q._weights(10_000, 0.5)
     assert weights.size < 1000
@@ -115,7 +100,7 @@ def test_trimmed_quantiles_ignore_outliers():
     assert q.quantiles(worse, 0.9) > 2 * q.quantiles(x, 0.9)
 
 
-@pytest.mark.parametrize("estimate", [q.quantiles, q.trimmed_quantiles, q.standard_error])
+@pytest.mark.parametrize("estimate", [q.quantiles, q.trimmed_quantiles])
 def test_what_cannot_be_is_refused(estimate):
     with pytest.raises(ValueError, match="at least one sample"):
         estimate([], 0.5)

@@ -24,7 +24,6 @@
 enum {
     SIMT_MAX_THREADS = 1024,
     SIMT_LANES = 32,
-    SIMT_MAX_WARPS = SIMT_MAX_THREADS / SIMT_LANES,
     SIMT_STACK_KIB = SIMT_ASAN ? 256 : 64, // for a thread of a kernel; signals have more below it
     SIMT_HANDLER_KIB = SIMT_ASAN ? 32 : 4  // for a handler and what it calls
 };

@@ -31,14 +31,15 @@ void infile_close(infile *file)
     file->descriptor = -1;
 }
 
-bool infile_holds(const infile *file, uint64_t offset, uint64_t bytes)
+// True if [offset, offset + bytes) lies within the file.
+static bool holds(const infile *file, uint64_t offset, uint64_t bytes)
 {
     return offset <= file->size && bytes <= file->size - offset;
 }
 
 cubc_status infile_at(const infile *file, uint64_t offset, void *to, size_t bytes, const char *what)
 {
-    if (!infile_holds(file, offset, bytes))
+    if (!holds(file, offset, bytes))
         FAIL(CUBC_IO_ERROR,
              "%s: %zu bytes at byte %" PRIu64 " are not there, the file ends at byte %" PRIu64
              ": it is truncated or no file of this format",

@@ -17,7 +17,5 @@ void infile_close(infile *file);
 // part of the file in messages.
 cubc_status infile_at(const infile *file, uint64_t offset, void *to, size_t bytes,
                       const char *what);
-// True if [offset, offset + bytes) lies within the file.
-bool infile_holds(const infile *file, uint64_t offset, uint64_t bytes);
 
 #endif

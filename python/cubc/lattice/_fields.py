@@ -4,7 +4,6 @@ Users have complex arrays ``[t][z][y][x][spin][colour]`` in the DeGrand-Rossi ba
 the native order, which cubc/lattice.h describes.
 """
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -154,33 +153,6 @@ def unpack(field: Spinors, like: Any, out: Any = None, stream: Any = None) -> An
         **extent_fields(field.extent),
     }
     return call("spinor_copy", given, stream=stream)[0]
-
-
-def cropped(
-    field: Any, extent: tuple[int, ...], cut: int, margin: int, reals: int, stream: Any = None
-) -> Any:
-    """Return a rank's part of a field of both parities, in native order, without sites around it.
-
-    Parameters
-    ----------
-    field : cubc.Array
-        Reals of all sites, so many a site.
-    extent : tuple of int
-        Sites along X, Y, Z, T with those around the part.
-    cut, margin : int
-        Directions with sites around, a bit each, and how many on each side.
-    """
-    sites = math.prod(e - 2 * margin * (cut >> d & 1) for d, e in enumerate(extent))
-    return copied_part(
-        field,
-        (str(field.dtype), (sites * reals,), None),
-        extent,
-        reals,
-        stream,
-        crop=1,
-        cut=cut,
-        margin=margin,
-    )
 
 
 def copied_part(

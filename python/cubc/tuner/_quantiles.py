@@ -87,26 +87,6 @@ def trimmed_quantiles(x: ArrayLike, p: ArrayLike = PERCENTILES) -> Floats:
     return _estimate(x, p, _trimmed_weights)
 
 
-def standard_error(x: ArrayLike, p: ArrayLike = 0.5) -> Floats:
-    """Standard error of sample quantiles, by Maritz and Jarrett's method.
-
-    That of `quantiles` themselves is somewhat smaller (a tenth, for the median of normal samples).
-    Parameters, shapes, units and errors are those of `quantiles`. Where p is 0 or 1 the result is
-    0, which says nothing: the method knows of no sample beyond the extremes.
-
-    References
-    ----------
-    J. S. Maritz, R. G. Jarrett: "A note on estimating the variance of the sample median".
-    """
-    several = np.asarray(x, np.float64)
-
-    def spread(values: Floats, weights: Floats) -> Floats:
-        center = values @ weights
-        return np.sqrt((values - center[..., None]) ** 2 @ weights)
-
-    return _estimate(several, p, _weights, spread)
-
-
 def ratio(x: ArrayLike, y: ArrayLike, p: ArrayLike = PERCENTILES) -> Floats:
     """Quantile of `y` over the same quantile of `x`: R(p) = Q_y(p) / Q_x(p).
 
@@ -244,12 +224,7 @@ def spread_ties(x: ArrayLike, resolution: float | None = None) -> Floats:
 
 
 # ---- weights ------------------------------------------------------------------------------------
-def _estimate(
-    x: ArrayLike,
-    p: ArrayLike,
-    weights_of: Callable[[int, float], Weights],
-    combine: Callable[[Floats, Floats], Floats] = np.matmul,
-) -> Floats:
+def _estimate(x: ArrayLike, p: ArrayLike, weights_of: Callable[[int, float], Weights]) -> Floats:
     """Combine sorted samples and their weights for each p."""
     ordered, chances = np.sort(_samples(x), axis=-1), np.asarray(p, np.float64)
     if not ((chances >= 0) & (chances <= 1)).all():
@@ -257,7 +232,7 @@ def _estimate(
     found = np.empty((*ordered.shape[:-1], chances.size))
     for place, chance in enumerate(chances.flat):
         first, weights = weights_of(ordered.shape[-1], float(chance))
-        found[..., place] = combine(ordered[..., first : first + weights.size], weights)
+        found[..., place] = ordered[..., first : first + weights.size] @ weights
     return found.reshape(ordered.shape[:-1] + chances.shape)[()]
 
 

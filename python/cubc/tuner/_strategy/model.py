@@ -33,7 +33,7 @@ LOOKED = 50  # points that may be invalid for each of these
 LEAST, GROWTH = 1, 0.01
 ELITE = 10  # the best variants: their neighbours and children are candidates
 CHILDREN = 100  # candidates, drawn anew each time
-RANDOM, FRESH = 200, 200
+RANDOM = 200
 MOST = 400  # neighbours that are candidates
 # Outcomes, at most, that the model rests on, and those that stay of more: its time grows with their
 # square.
