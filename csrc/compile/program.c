@@ -31,7 +31,7 @@ struct program {
 // decides.
 cubc_status program_prelude(const char *arch, unsigned threads, text *out)
 {
-    bool cpu = strcmp(arch, "cpu") == 0;
+    bool cpu = device_is_cpu(arch);
     const char *source, *dialect = "";
     TRY(source_load(cpu ? "cuda.h" : "entry.h", &source));
     if (threads && !cpu) TRY(source_load("simt.h", &dialect));

@@ -29,7 +29,7 @@ int device_list(char names[][16], int capacity)
         int usable = back_ends[i]->count(&why);
         for (int index = 0; index < usable; index++, count++) {
             if (count >= capacity) continue; // still counted: the caller can come back with room
-            if (strcmp(kind, "cpu") == 0)
+            if (device_is_cpu(kind))
                 snprintf(names[count], 16, "cpu");
             else
                 snprintf(names[count], 16, "%s:%d", kind, index);
@@ -81,7 +81,7 @@ static cubc_status fail_unknown(const char *name, const char *origin, bool malfo
 
 const device_api *device_api_of_arch(const char *arch)
 {
-    return strcmp(arch, "cpu") == 0 ? &device_cpu_api : &device_cuda_api;
+    return device_is_cpu(arch) ? &device_cpu_api : &device_cuda_api;
 }
 
 // ---- open, retain, release (open_... run with the lock held) -----------------------------------

@@ -11,6 +11,7 @@
 #include "base/base.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 typedef struct device_info {
     char name[16];     // "cuda:0", "cpu"
@@ -34,6 +35,12 @@ typedef struct device_info {
     int bus_bits;             // 0 if unknown
     int ecc;                  // 1 on, 0 off, -1 unknown
 } device_info;
+
+// True of the CPU's kind and of its architecture, which have one name.
+static inline bool device_is_cpu(const char *kind)
+{
+    return strcmp(kind, "cpu") == 0;
+}
 
 typedef struct binary { // a compiled variant; owned by whoever received it
     uint8_t *data;

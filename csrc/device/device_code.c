@@ -7,7 +7,7 @@
 int device_arch_number(const char *arch)
 {
     int number = 0;
-    if (strcmp(arch, "cpu") == 0) return 0;
+    if (device_is_cpu(arch)) return 0;
     if (strncmp(arch, "sm_", 3) != 0) return -1;
     for (arch += 3; *arch >= '0' && *arch <= '9' && number < 10000; arch++)
         number = number * 10 + (*arch - '0');

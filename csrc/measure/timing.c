@@ -10,7 +10,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 typedef struct sampler {
@@ -37,7 +36,7 @@ static const double TELLING_S = 1e-3; // that a batch takes whose rate tells wha
 
 timing_options timing_defaults(const cubc_device *device)
 {
-    bool cpu = strcmp(device->api->kind, "cpu") == 0;
+    bool cpu = device_is_cpu(device->api->kind);
     timing_options o = {.stopping = stopping_defaults(STOP_MEDIAN),
                         .min_samples = cpu ? 5 : 10,
                         .max_samples = cpu ? 100 : 200,

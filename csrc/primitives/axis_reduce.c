@@ -3,8 +3,6 @@
 #include "base/integer.h"
 #include "primitives/routes.h"
 
-#include <string.h>
-
 typedef struct axis_reduce_traits {
     int deterministic; // the shape alone says in which order rows are combined
     int whole_chunks;  // rows have a multiple of 16 bytes
@@ -70,9 +68,9 @@ static const char *axis_reduce_invalid(const problem *p, const char *kind, const
 {
     const int size = (int)cubc_type_size((cubc_type)p->type);
     const int vector = 1 << variant_value(s, v, "ipv", 0);
-    if (strcmp(kind, "cpu") != 0 && vector > 1 && vector * size > 16)
+    if (!device_is_cpu(kind) && vector > 1 && vector * size > 16)
         return "a vector is wider than 16 bytes";
-    if (strcmp(kind, "cpu") != 0 &&
+    if (!device_is_cpu(kind) &&
         variant_value(s, v, "tpb", 1) * vector * problem_acc_bytes(p) > 200 * 1024)
         return "the accumulators of a block do not fit its shared memory";
     return problem_invalid(p, kind, s, v, size);

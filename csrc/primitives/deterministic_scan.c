@@ -89,7 +89,7 @@ static const char *deterministic_scan_invalid(const problem *p, const char *kind
 {
     enum { MOST_WARPS = 8 }; // parts of a tile
     uint64_t threads = (uint64_t)variant_value(s, v, "tpb", 1);
-    if (strcmp(kind, "cpu") == 0) return NULL;
+    if (device_is_cpu(kind)) return NULL;
     if (MOST_WARPS % (threads / 32)) return "the parts of a tile do not fill the warps of a block";
     if (tile_items(p) / threads * scan_sum_bytes(p) > 512)
         return "the items of a thread do not fit its registers";

@@ -1,8 +1,6 @@
 // Orders and the limits of merging: see order.h.
 #include "primitives/order.h"
 
-#include <string.h>
-
 // Without a comparison of the caller's own the items need one.
 cubc_status order_take(problem *p, const char *less)
 {
@@ -39,7 +37,7 @@ const char *order_invalid_merge(const problem *p, const char *kind, const space 
     int items = variant_value(s, v, "ipt", 1) * variant_value(s, v, "tpb", 1);
     int key = (int)cubc_type_size((cubc_type)p->type);
     int value = pairs ? (int)operand_item_bytes(&p->outputs[1]) : 0;
-    if (strcmp(kind, "cpu") == 0)
+    if (device_is_cpu(kind))
         return items * (key + value) > 200 * 1024 ? "the tile does not fit" : NULL;
     int places = pairs ? 2 : 0,
         beside = value <= 4 && value > key ? value : 0; // as in merge_sort.cu

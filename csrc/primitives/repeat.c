@@ -2,8 +2,6 @@
 #include "base/integer.h"
 #include "run/problem.h"
 
-#include <string.h>
-
 enum { ITEMS = 0, ENDS = 1 }; // places of the inputs
 
 cubc_status repeat_problem(const cubc_repeat_params *params, problem *out)
@@ -62,7 +60,7 @@ static const char *repeat_invalid(const problem *p, const char *kind, const spac
                                   const variant *v)
 {
     const int items = variant_value(s, v, "ipt", 1) * variant_value(s, v, "tpb", 1);
-    if (strcmp(kind, "cpu") != 0 && items * 4 > 96 * 1024)
+    if (!device_is_cpu(kind) && items * 4 > 96 * 1024)
         return "the marks of a block do not fit its shared memory";
     return problem_invalid(p, kind, s, v, 4);
 }

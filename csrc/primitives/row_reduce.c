@@ -3,8 +3,6 @@
 #include "base/integer.h"
 #include "primitives/routes.h"
 
-#include <string.h>
-
 typedef struct row_reduce_numbers {
     uint64_t shift; // items between a multiple of 16 bytes and the input
 } row_reduce_numbers;
@@ -71,7 +69,7 @@ static const char *row_reduce_invalid(const problem *p, const char *kind, const 
     const int vector = 1 << variant_value(s, v, "ipv", 0);
     const int bytes = vector * (int)cubc_type_size(problem_widest(p));
     const int threads = variant_value(s, v, "tpb", 1);
-    if (strcmp(kind, "cpu") == 0) return NULL;
+    if (device_is_cpu(kind)) return NULL;
     if (vector > 1 && bytes > 16) return "a vector is wider than 16 bytes";
     if (bytes % 16 && variant_value(s, v, "ld", 0) == 2)
         return "loads narrower than 16 bytes have no choice of caching";

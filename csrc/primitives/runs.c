@@ -2,8 +2,6 @@
 #include "primitives/runs.h"
 #include "primitives/routes.h"
 
-#include <string.h>
-
 enum { KEYS = RUNS_KEYS, VALUES = RUNS_VALUES };
 enum { HEADS = RUNS_HEADS, RESULTS = RUNS_RESULTS, TOTAL = RUNS_COUNT };
 
@@ -189,7 +187,7 @@ static const char *runs_invalid(const problem *p, const char *kind, const space 
                       : m == FIRST_VALUES ? (int)operand_item_bytes(&p->inputs[VALUES])
                                           : 2;
     if (items > 65536) return "a block has more than 2^16 items";
-    if (strcmp(kind, "cpu") != 0 && items * (key + value) > 96 * 1024)
+    if (!device_is_cpu(kind) && items * (key + value) > 96 * 1024)
         return "the items of a block do not fit its shared memory";
     return problem_invalid(p, kind, s, v, key + (m == SUMS || m == FIRST_VALUES ? value : 0));
 }

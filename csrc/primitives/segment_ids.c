@@ -62,7 +62,7 @@ static const char *segment_ids_invalid(const problem *p, const char *kind, const
                                        const variant *v)
 {
     const int rows = variant_value(s, v, "ipt", 1) >> variant_value(s, v, "ipv", 0);
-    if (strcmp(kind, "cpu") != 0 && rows >= 32) return "a warp has no more than 31 rows";
+    if (!device_is_cpu(kind) && rows >= 32) return "a warp has no more than 31 rows";
     return problem_invalid(p, kind, s, v, 4);
 }
 

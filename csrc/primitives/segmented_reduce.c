@@ -2,8 +2,6 @@
 #include "base/integer.h"
 #include "primitives/routes.h"
 
-#include <string.h>
-
 // ---- problems -----------------------------------------------------------------------------------
 enum { ITEMS, OFFSETS };   // places of the inputs
 enum { BLOCK_LOADS = 4 };  // items that a thread of a block loads before it uses them
@@ -56,7 +54,7 @@ static const char *segmented_reduce_invalid(const problem *p, const char *kind, 
     const int threads = variant_value(s, v, "tpb", 1);
     const int window = variant_value(s, v, "ipt", 1) * threads;
     const int ends = variant_value(s, v, "ept", 1) * threads;
-    if (strcmp(kind, "cpu") != 0 &&
+    if (!device_is_cpu(kind) &&
         window * (size + 2) + 16 * threads + ends * problem_acc_bytes(p) > 200 * 1024)
         return "the items of a block do not fit its shared memory";
     return problem_invalid(p, kind, s, v, size);

@@ -146,7 +146,7 @@ static const char *select_invalid(const problem *p, const char *kind, const spac
 {
     const int size = (int)cubc_type_size((cubc_type)p->type);
     const int items = variant_value(s, v, "ipt", 1) * variant_value(s, v, "tpb", 1);
-    if (strcmp(kind, "cpu") != 0 && items * size > 96 * 1024)
+    if (!device_is_cpu(kind) && items * size > 96 * 1024)
         return "the items of a block do not fit its shared memory";
     return problem_invalid(p, kind, s, v, size);
 }

@@ -138,7 +138,7 @@ static const char *sort_invalid(const problem *p, const char *kind, const space 
 {
     int threads = variant_value(s, v, "tpb", 1), ipt = variant_value(s, v, "ipt", 1);
     int radix_bits = variant_value(s, v, "rb", 8), key = key_bits(p) / 8;
-    if (strcmp(kind, "cpu") == 0)
+    if (device_is_cpu(kind))
         return p->output_count * 64 << radix_bits > 200 * 1024
                    ? "the lines of the bins do not fit the shared memory"
                    : NULL;

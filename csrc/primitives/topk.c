@@ -92,7 +92,7 @@ static const char *topk_invalid(const problem *p, const char *kind, const space 
 {
     int key = (int)cubc_type_size((cubc_type)p->type);
     int histograms = 4 << radix_bits(p) << variant_value(s, v, "hc", 0);
-    if (strcmp(kind, "cpu") != 0 && histograms > 64 * 1024)
+    if (!device_is_cpu(kind) && histograms > 64 * 1024)
         return "the histograms leave the multiprocessor no room for a second block";
     return problem_invalid(p, kind, s, v, key);
 }

@@ -66,7 +66,7 @@ static const char *transpose_invalid(const problem *p, const char *kind, const s
 {
     int size = (int)cubc_type_size((cubc_type)p->type);
     int tile = variant_value(s, v, "ipt", 1) * variant_value(s, v, "tpb", 1);
-    if (strcmp(kind, "cpu") != 0 && (tile + tile / 16) * size > 200 * 1024)
+    if (!device_is_cpu(kind) && (tile + tile / 16) * size > 200 * 1024)
         return "the tile does not fit the shared memory of a multiprocessor";
     return problem_invalid(p, kind, s, v, size);
 }

@@ -207,7 +207,7 @@ static int check_changed(const params_call *c, int f)
         PyErr_Format(PyExc_TypeError, "%s is changed in place: an array is needed, not None", what);
         return -1;
     }
-    if (!call->host || strcmp(call->device->info.kind, "cpu") == 0) return 0;
+    if (!call->host || device_is_cpu(call->device->info.kind)) return 0;
     PyErr_Format(PyExc_ValueError,
                  "%s is changed in place, and host memory cannot be on %s: move it there with "
                  "cubc.asarray(x, device=...), or compute with device=\"cpu\"",

@@ -7,8 +7,6 @@
 #include "python/py_transform.h"
 #include "python/py_types.h"
 
-#include <string.h>
-
 static PyObject *copy_to_device(const py_view *view, cubc_device *device, void *stream)
 {
     PyObject *array = py_array_new(device, view->type, view->ndim, view->shape, stream);
@@ -16,7 +14,7 @@ static PyObject *copy_to_device(const py_view *view, cubc_device *device, void *
     void *to = ((py_array *)array)->data;
     size_t bytes = view->n * cubc_type_size(view->type);
     // The side that is a GPU copies: it knows both memories.
-    bool source_copies = view->device && strcmp(device->info.kind, "cpu") == 0;
+    bool source_copies = view->device && device_is_cpu(device->info.kind);
     cubc_device *copier = source_copies ? view->device : device;
     void *on = source_copies ? view->stream : stream;
     cubc_status st = CUBC_OK;

@@ -11,7 +11,6 @@
 #include "run/run.h"
 
 #include <stdio.h>
-#include <string.h>
 
 void py_call_begin(py_call *c)
 {
@@ -131,7 +130,7 @@ static cubc_status ready_operand(py_call *c, py_view *view, PyObject **staged)
 {
     if (view->expression) return ready_expression(c, view->expression);
     if (view->device) return py_view_order(view, c->stream, c->stream_object);
-    if (strcmp(c->device->info.kind, "cpu") == 0) return CUBC_OK; // host memory is its memory
+    if (device_is_cpu(c->device->info.kind)) return CUBC_OK; // host memory is its memory
     *staged = py_array_new(c->device, view->type, view->ndim, view->shape, c->stream);
     if (!*staged) return CUBC_NO_DEVICE_MEMORY;
     c->wait = true;
@@ -227,7 +226,7 @@ int py_call_prepare_out(py_call *c, int k, const char *function, cubc_type type,
         py_raise(st);
         return -1;
     }
-    if (!c->host || strcmp(c->device->info.kind, "cpu") == 0) return 0;
+    if (!c->host || device_is_cpu(c->device->info.kind)) return 0;
     out->staged =
         py_array_new(c->device, out->view.type, out->view.ndim, out->view.shape, c->stream);
     c->wait = true;
@@ -244,7 +243,7 @@ int py_call_workspace(py_call *c, PyObject *workspace)
 {
     if (!workspace) return 0;
     if (py_view_get(workspace, "workspace", true, c->stream, &c->workspace) < 0) return -1;
-    bool host_on_cpu = c->workspace.on_host && strcmp(c->device->info.kind, "cpu") == 0;
+    bool host_on_cpu = c->workspace.on_host && device_is_cpu(c->device->info.kind);
     if (!host_on_cpu && c->workspace.device != c->device) {
         PyErr_SetString(PyExc_ValueError, "workspace must be memory of the device that computes");
         return -1;

@@ -65,7 +65,7 @@ static int check_items(const py_view *view, const char *what, const argument_typ
 
 static int check_place(const py_view *view, const char *what, const cubc_device *device)
 {
-    bool on_cpu = strcmp(device->info.kind, "cpu") == 0;
+    bool on_cpu = device_is_cpu(device->info.kind);
     if (view->device == device || (view->on_host && on_cpu)) return 0;
     PyErr_Format(PyExc_ValueError,
                  "%s is on %s, the kernel runs on %s: move it with cubc.asarray(x, device=...)",

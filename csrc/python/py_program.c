@@ -12,7 +12,6 @@
 #include "compile/program.h"
 #include "run/recorded_calls.h"
 #include <limits.h>
-#include <string.h>
 
 static PyObject *program_type;
 
@@ -30,7 +29,7 @@ static PyObject *source_parameters(PyObject *self, PyObject *args)
     space s;
     (void)self;
     if (!PyArg_ParseTuple(args, "ss:source_parameters", &source, &arch)) return NULL;
-    cubc_status st = space_parse(source, strcmp(arch, "cpu") == 0 ? "cpu" : "cuda", &s);
+    cubc_status st = space_parse(source, device_is_cpu(arch) ? "cpu" : "cuda", &s);
     return st ? py_raise(st) : py_parameters(&s);
 }
 
@@ -70,7 +69,7 @@ static PyObject *source_compile(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "sss|dy*:source_compile", &source, &arch, &title, &deadline,
                           &abandon))
         return NULL;
-    if (strcmp(arch, "cpu") != 0) py_device_find_cuda();
+    if (!device_is_cpu(arch)) py_device_find_cuda();
     Py_BEGIN_ALLOW_THREADS
     interrupt_watch(abandon.len ? abandon.buf : NULL);
     st = variant_compile(arch, source, title, deadline, &code, &seconds);

@@ -376,7 +376,7 @@ static int compiled(PyObject *args, const char *format, binary *code, double *se
     }
     cubc_status st = algorithm_variant(&p, arch, label, &s, &v, resolved);
     if (!st) st = algorithm_source(&p, arch, &s, &v, &source, hash);
-    if (strcmp(arch, "cpu") != 0) py_device_find_cuda();
+    if (!device_is_cpu(arch)) py_device_find_cuda();
     if (!st) {
         snprintf(title, sizeof title, "%s %s", name, resolved);
         Py_BEGIN_ALLOW_THREADS

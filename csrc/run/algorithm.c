@@ -32,13 +32,13 @@ cubc_status benchmark_find(const char *name, const algorithm **a, const benchmar
 
 static const char *kind_of_arch(const char *arch)
 {
-    return strcmp(arch, "cpu") == 0 ? "cpu" : "cuda";
+    return device_is_cpu(arch) ? "cpu" : "cuda";
 }
 
 // True for the variants of an algorithm whose kernel is the CPU's own.
 static bool is_cpu_kernel(const algorithm *a, const char *kind, unsigned threads)
 {
-    return a->cpu_source && threads == 1 && strcmp(kind, "cpu") == 0;
+    return a->cpu_source && threads == 1 && device_is_cpu(kind);
 }
 
 const char *const *algorithm_kernels(const algorithm *a, const char *arch, unsigned threads)
@@ -59,7 +59,7 @@ static cubc_status space_of(const algorithm *a, const char *kind, space *out)
     const char *file = is_cpu_kernel(a, kind, 1) ? a->cpu_source : a->source, *source;
     size_t k = 0;
     while (algorithm_list[k] != a) k++;
-    struct known_space *s = &spaces[k][strcmp(kind, "cpu") != 0];
+    struct known_space *s = &spaces[k][!device_is_cpu(kind)];
     TRY(source_load(file, &source));
     pthread_mutex_lock(&spaces_lock);
     cubc_status st = s->known ? CUBC_OK : space_parse(source, kind, &s->space);
@@ -85,7 +85,7 @@ static cubc_status parse_label(const algorithm *a, const char *arch, const char 
     TRY(algorithm_space(a, arch, &own));
     *s = own;
     cubc_status st = variant_parse(s, label, v);
-    if (st != CUBC_INVALID_ARGUMENT || strcmp(*kind, "cpu") != 0) return st;
+    if (st != CUBC_INVALID_ARGUMENT || !device_is_cpu(*kind)) return st;
     *kind = "cuda";
     TRY(space_of(a, *kind, s));
     // When it is in neither, the message is about the cpu's.
@@ -207,7 +207,7 @@ cubc_status algorithm_source(const problem *p, const char *arch, const space *s,
 {
     const algorithm *a = p->algorithm;
     const char *kernel, *cpu_kernel = "", *kind = kind_of_arch(arch);
-    bool cpu = strcmp(kind, "cpu") == 0;
+    bool cpu = device_is_cpu(kind);
     unsigned threads = (unsigned)variant_value(s, v, "tpb", 1);
     text workload = {0};
     sha256 h;

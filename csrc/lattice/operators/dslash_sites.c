@@ -164,7 +164,7 @@ const char *dslash_sites_invalid(const problem *p, const char *kind, const space
         return "there is one source and not several for a thread";
     if (!dslash_site_traits_of(p).several && variant_value(s, v, "sf", 0))
         return "there is one source and none that comes first";
-    if (strcmp(kind, "cpu") == 0) return NULL;
+    if (device_is_cpu(kind)) return NULL;
     if (variant_value(s, v, "kl", 0) && variant_value(s, v, "spt", 1) == 1)
         return "links are kept for a second source, and there is none";
     if (variant_value(s, v, "cv", 0) && p->type != CUBC_I16)

@@ -57,7 +57,7 @@ const char *site_map_fitting_variant(const problem *p, const char *kind, const s
                                      const variant *v)
 {
     (void)p;
-    if (strcmp(kind, "cpu") == 0) return NULL;
+    if (device_is_cpu(kind)) return NULL;
     if (variant_value(s, v, "tpb", 1) * variant_value(s, v, "mb", 1) > 2048)
         return "more threads than a multiprocessor holds";
     return NULL;
