@@ -1,15 +1,9 @@
-// Checks and macros that the descriptors share: see problem.h.
+// Checks of a call, and its launches, that the descriptors share: see problem.h.
 #include "run/problem.h"
-
-#include "base/integer.h"
 
 #include <string.h>
 
-const cubc_type problem_all_types[PROBLEM_ALL_TYPES] = {CUBC_I8,  CUBC_I16,  CUBC_I32, CUBC_I64,
-                                                        CUBC_U8,  CUBC_U16,  CUBC_U32, CUBC_U64,
-                                                        CUBC_F16, CUBC_BF16, CUBC_F32, CUBC_F64};
-const int problem_elements[4] = {16, 20, 24, 28};
-
+// ---- operators ---------------------------------------------------------------------------------
 // Structs have the operators that a user writes for them, complex numbers those without an order.
 static cubc_status check_operator(const problem *p, const char *op)
 {
@@ -56,21 +50,6 @@ static cubc_status check_conversions(const problem *p, const char *family)
     return CUBC_OK;
 }
 
-cubc_status problem_real(const char *what, cubc_type type)
-{
-    if (!type_valid(type)) return CUBC_OK; // an unknown type is refused with its array
-    if (type_table[type].kind == KIND_STRUCT)
-        FAIL(CUBC_INVALID_TYPE,
-             "%s are structs, %.200s, and have to be numbers: take one of their members", what,
-             type_table[type].description);
-    if (type_table[type].kind == KIND_COMPLEX)
-        FAIL(CUBC_INVALID_TYPE,
-             "%s are complex (%s) and have to be real: take their real parts, imaginary parts or "
-             "absolute values",
-             what, cubc_type_name(type));
-    return CUBC_OK;
-}
-
 cubc_status problem_operator(problem *p, const char *family, const char *op, const void *init)
 {
     if (!op) FAIL(CUBC_INVALID_ARGUMENT, "%s: an operator is needed", family);
@@ -104,72 +83,7 @@ cubc_status problem_take_equal(problem *p, const char *equal)
     return CUBC_OK;
 }
 
-void problem_define_equal(const problem *p, text *out)
-{
-    if (p->text_count) problem_define_expression(out, "TUNE_EQUAL", p->texts[0]);
-}
-
-// For each call: a formatted print would take longer than the rest of the problem.
-void problem_set_benchmark(problem *p, const char *family, const char *name)
-{
-    size_t room = sizeof p->benchmark - 1, first = strlen(family), second = strlen(name);
-    if (first > room) first = room;
-    if (second > room - first) second = room - first;
-    memcpy(p->benchmark, family, first);
-    memcpy(p->benchmark + first, name, second);
-    p->benchmark[first + second] = 0;
-}
-
-void problem_define_rounding(text *out)
-{
-    text_puts(out, "#define SIMT_ROUNDED 1\n");
-}
-
-uint64_t problem_deterministic_tile(uint64_t bytes)
-{
-    enum { PARTS = 8, LANES = 32 };
-    uint64_t vector = bytes < 16 ? 16 / bytes : 1, rows = bytes <= 16 ? 8 : bytes <= 32 ? 4 : 2;
-    return PARTS * rows * LANES * vector;
-}
-
-int problem_bytes_with(cubc_type type, int word)
-{
-    int alignment = type_table[type].alignment;
-    uint64_t value = round_up((uint64_t)type_table[type].size, (uint64_t)word) + (uint64_t)word;
-    return (int)round_up(value, (uint64_t)(alignment > word ? alignment : word));
-}
-
-int problem_acc_bytes(const problem *p)
-{
-    if (p->op && p->op->arg) return problem_bytes_with((cubc_type)p->acc_type, 8);
-    if (p->op) return (int)cubc_type_size((cubc_type)p->acc_type);
-    return problem_bytes_with((cubc_type)p->acc_type, 4);
-}
-
-cubc_type problem_widest(const problem *p)
-{
-    bool made =
-        p->algorithm->makes_structs && p->inputs[0].lazy && type_table[p->type].kind == KIND_STRUCT;
-    cubc_type widest = made ? CUBC_BOOL : (cubc_type)p->type; // made: the first operand's, or wider
-    for (int l = 0; l < p->lazy_count; l++)
-        for (int k = 0; k < p->lazy[l].count && !p->lazy[l].bounds; k++) {
-            int at = p->lazy[l].first + k;
-            cubc_type type = (cubc_type)p->operands[at].type;
-            bool wider = cubc_type_size(type) > cubc_type_size(widest) || (made && at == 0);
-            if (!p->operands[at].scalar && wider) widest = type;
-        }
-    return widest;
-}
-
-void problem_place(const problem *p, uint64_t place[POLICY_AXES])
-{
-    memset(place, 0, POLICY_AXES * sizeof *place);
-    if (p->algorithm->place)
-        p->algorithm->place(p, place);
-    else
-        place[0] = p->n;
-}
-
+// ---- arrays ------------------------------------------------------------------------------------
 cubc_status problem_size(const char *what, uint64_t n, cubc_type type)
 {
     uint64_t bytes = cubc_type_size(type);
@@ -208,6 +122,21 @@ cubc_status problem_output(problem *p, const char *what, void *data, uint64_t n,
     return problem_array(p, &p->outputs[p->output_count++], what, data, n, type);
 }
 
+cubc_status problem_real(const char *what, cubc_type type)
+{
+    if (!type_valid(type)) return CUBC_OK; // an unknown type is refused with its array
+    if (type_table[type].kind == KIND_STRUCT)
+        FAIL(CUBC_INVALID_TYPE,
+             "%s are structs, %.200s, and have to be numbers: take one of their members", what,
+             type_table[type].description);
+    if (type_table[type].kind == KIND_COMPLEX)
+        FAIL(CUBC_INVALID_TYPE,
+             "%s are complex (%s) and have to be real: take their real parts, imaginary parts or "
+             "absolute values",
+             what, cubc_type_name(type));
+    return CUBC_OK;
+}
+
 bool problem_opaque(int bytes, cubc_type *type, uint8_t *width)
 {
     static const cubc_type by_size[] = {
@@ -237,13 +166,6 @@ cubc_status problem_value_input(problem *p, const char *what, const void *data, 
     return CUBC_OK;
 }
 
-cubc_status problem_indices(const char *what, uint64_t n, int bytes)
-{
-    if (n == 0 || bytes >= 8 || (n - 1) >> (8 * bytes) == 0) return CUBC_OK;
-    FAIL(CUBC_INVALID_TYPE, "%s gives indices of %d bytes: those of %llu items do not fit", what,
-         bytes, (unsigned long long)n);
-}
-
 cubc_status problem_value_output(problem *p, const char *what, void *data, uint64_t n, int bytes)
 {
     cubc_type type = CUBC_U8;
@@ -254,6 +176,14 @@ cubc_status problem_value_output(problem *p, const char *what, void *data, uint6
     return CUBC_OK;
 }
 
+cubc_status problem_indices(const char *what, uint64_t n, int bytes)
+{
+    if (n == 0 || bytes >= 8 || (n - 1) >> (8 * bytes) == 0) return CUBC_OK;
+    FAIL(CUBC_INVALID_TYPE, "%s gives indices of %d bytes: those of %llu items do not fit", what,
+         bytes, (unsigned long long)n);
+}
+
+// ---- arrays that overlap -----------------------------------------------------------------------
 static bool same_place(const operand *a, const operand *b)
 {
     return a->data == b->data && a->n == b->n && operand_item_bytes(a) == operand_item_bytes(b);
@@ -263,24 +193,6 @@ static bool overlap(const operand *a, const operand *b)
 {
     uintptr_t x = (uintptr_t)a->data, y = (uintptr_t)b->data;
     return x < y + b->n * operand_item_bytes(b) && y < x + a->n * operand_item_bytes(a);
-}
-
-cubc_status problem_init_in_memory(problem *p, const char *family, const void *init)
-{
-    const operand place = {
-        .data = (void *)(uintptr_t)init, .n = 1, .type = p->acc_type, .width = 1};
-    operand checked;
-    if (p->op && p->op->arg) FAIL(CUBC_INVALID_ARGUMENT, "%s takes no initial value", p->op->name);
-    TRY(problem_array(p, &checked, "the initial value", init, 1, (cubc_type)p->acc_type));
-    for (int k = 0; k < p->output_count; k++) // a single result is written after it has been read
-        if (p->outputs[k].n > 1 && overlap(&p->outputs[k], &place))
-            FAIL(CUBC_INVALID_ARGUMENT,
-                 "%s: the initial value is in the output, which is written before it is read "
-                 "everywhere: they must be apart",
-                 family);
-    p->has_init = p->init_in_memory = true;
-    p->init = (type_value){.word = {(uintptr_t)init}};
-    return CUBC_OK;
 }
 
 // `in` is input k, or an operand of it.
@@ -334,6 +246,25 @@ cubc_status problem_apart(const problem *p, const void *memory, size_t bytes)
     return CUBC_OK;
 }
 
+cubc_status problem_init_in_memory(problem *p, const char *family, const void *init)
+{
+    const operand place = {
+        .data = (void *)(uintptr_t)init, .n = 1, .type = p->acc_type, .width = 1};
+    operand checked;
+    if (p->op && p->op->arg) FAIL(CUBC_INVALID_ARGUMENT, "%s takes no initial value", p->op->name);
+    TRY(problem_array(p, &checked, "the initial value", init, 1, (cubc_type)p->acc_type));
+    for (int k = 0; k < p->output_count; k++) // a single result is written after it has been read
+        if (p->outputs[k].n > 1 && overlap(&p->outputs[k], &place))
+            FAIL(CUBC_INVALID_ARGUMENT,
+                 "%s: the initial value is in the output, which is written before it is read "
+                 "everywhere: they must be apart",
+                 family);
+    p->has_init = p->init_in_memory = true;
+    p->init = (type_value){.word = {(uintptr_t)init}};
+    return CUBC_OK;
+}
+
+// ---- traffic -----------------------------------------------------------------------------------
 static double array_bytes(const operand *o)
 {
     return o->scalar || o->lazy ? 0 : (double)o->n * (double)operand_item_bytes(o);
@@ -356,74 +287,29 @@ double problem_array_bytes(const problem *p)
     return bytes;
 }
 
-void problem_append_init(const problem *p, launch *l)
+// ---- variants ----------------------------------------------------------------------------------
+cubc_type problem_widest(const problem *p)
 {
-    size_t words = p->init_in_memory ? 1 : (cubc_type_size((cubc_type)p->acc_type) + 7) / 8;
-    memcpy(l->args + l->args_count, p->init.word, 8 * words);
-    l->args_count += words;
-    l->args[l->args_count++] = p->has_init;
+    bool made =
+        p->algorithm->makes_structs && p->inputs[0].lazy && type_table[p->type].kind == KIND_STRUCT;
+    cubc_type widest = made ? CUBC_BOOL : (cubc_type)p->type; // made: the first operand's, or wider
+    for (int l = 0; l < p->lazy_count; l++)
+        for (int k = 0; k < p->lazy[l].count && !p->lazy[l].bounds; k++) {
+            int at = p->lazy[l].first + k;
+            cubc_type type = (cubc_type)p->operands[at].type;
+            bool wider = cubc_type_size(type) > cubc_type_size(widest) || (made && at == 0);
+            if (!p->operands[at].scalar && wider) widest = type;
+        }
+    return widest;
 }
 
-// A macro's text ends with its line. The compiler's messages call the place "expression".
-void problem_define_expression(text *out, const char *name, const char *expression)
+void problem_place(const problem *p, uint64_t place[POLICY_AXES])
 {
-    text_printf(out, "#line 1 \"expression\"\n#define %s (", name);
-    for (const char *c = expression; *c; c++)
-        if (*c == '%' && c[1] != '=')
-            text_puts(out, "*cubc_modulus*"); // see kernels/dialect/modulus.h
-        else
-            text_append(out, *c == '\n' || *c == '\r' ? " " : c, 1);
-    text_puts(out, ")\n");
-}
-
-void problem_define_keys(const problem *p, text *out)
-{
-    static const int mantissa[CUBC_TYPE_COUNT] = {
-        [CUBC_F16] = 10, [CUBC_BF16] = 7, [CUBC_F32] = 23, [CUBC_F64] = 52};
-    cubc_type type = (cubc_type)p->type;
-    type_kind of = type_table[type].kind;
-    int kind = of == KIND_FLOAT ? 2 : of == KIND_SIGNED ? 1 : of == KIND_BOOL ? 3 : 0;
-    text_printf(out, "#define TUNE_KEY u%d\n#define TUNE_KEY_KIND %d\n",
-                8 * (int)cubc_type_size(type), kind);
-    text_printf(out, "#define TUNE_MANTISSA_BITS %d\n#define TUNE_DESCENDING %d\n", mantissa[type],
-                p->descending);
-}
-
-void problem_define_values(const problem *p, text *out)
-{
-    const operand *values = &p->outputs[1];
-    int width = p->output_count < 2 ? 0 : values->width ? values->width : 1;
-    text_printf(out, "#define TUNE_VALUE %s\n#define TUNE_VALUE_WIDTH %d\n",
-                width ? type_table[values->type].dialect : "u8", width);
-}
-
-void problem_define(const problem *p, text *out)
-{
-    bool floating = type_table[p->acc_type].kind == KIND_FLOAT;
-    bool signed_zero = floating || type_table[p->acc_type].kind == KIND_COMPLEX;
-    text_printf(out, "#define TUNE_T %s\n#define TUNE_A %s\n#define TUNE_O %s\n",
-                type_table[p->type].dialect, type_table[p->acc_type].dialect,
-                type_table[p->outputs[0].type].dialect);
-    text_printf(out, "#define TUNE_ALIGNED %d\n", p->aligned);
-    if (p->init_in_memory) text_puts(out, "#define TUNE_INITIAL_IN_MEMORY 1\n");
-    if (!p->op) {
-        problem_define_expression(out, "TUNE_OPERATOR", p->expression);
-        return;
-    }
-    problem_define_expression(out, "TUNE_OPERATOR",
-                              floating && p->op->float_expression ? p->op->float_expression
-                                                                  : p->op->expression);
-    if (p->op->arg) text_puts(out, "#define TUNE_ARG 1\n");
-    if (p->op->float_mask && signed_zero)
-        text_printf(out, "#define TUNE_IDENTITY %s\n#define TUNE_OF_NONE %s\n", p->op->float_mask,
-                    p->op->identity);
-    else if (p->op->mask)
-        text_printf(out, "#define TUNE_IDENTITY %s\n", p->op->mask);
-}
-
-void problem_define_plain_loads(const problem *p, text *out)
-{
-    if (p->in_place) text_puts(out, "#undef TUNE_LOAD\n#define TUNE_LOAD 0\n");
+    memset(place, 0, POLICY_AXES * sizeof *place);
+    if (p->algorithm->place)
+        p->algorithm->place(p, place);
+    else
+        place[0] = p->n;
 }
 
 const char *problem_invalid(const problem *p, const char *kind, const space *s, const variant *v,
@@ -432,7 +318,7 @@ const char *problem_invalid(const problem *p, const char *kind, const space *s, 
     int ipt = variant_value(s, v, "ipt", 1), vector = 1 << variant_value(s, v, "ipv", 0);
     int vector_bytes = vector * (int)cubc_type_size(problem_widest(p));
     if (ipt % vector) return "ipt is not a multiple of the vector's items";
-    if (strcmp(kind, "cpu") == 0) return NULL;
+    if (device_is_cpu(kind)) return NULL;
     if (vector > 1 && vector_bytes > 32) return "a vector is wider than two 16-byte accesses";
     if (ipt * item_bytes > 512) return "the items of a thread do not fit its registers";
     // 64 Ki registers of 4 bytes a multiprocessor; some are needed for other things.
@@ -443,21 +329,22 @@ const char *problem_invalid(const problem *p, const char *kind, const space *s, 
     return NULL;
 }
 
-const char *problem_random_bits(const problem *p, int k)
+uint64_t problem_deterministic_tile(uint64_t bytes)
 {
-    switch ((cubc_type)p->inputs[k].type) {
-    case CUBC_F16: return "f16{static_cast<u16>(random_u64(seed, i))}";
-    case CUBC_BF16: return "bf16{static_cast<u16>(random_u64(seed, i))}";
-    case CUBC_F32: return "f32_of(static_cast<u32>(random_u64(seed, i)))";
-    case CUBC_F64: return "f64_of(random_u64(seed, i))";
-    default: return "random_u64(seed, i)";
-    }
+    enum { PARTS = 8, LANES = 32 };
+    uint64_t vector = bytes < 16 ? 16 / bytes : 1, rows = bytes <= 16 ? 8 : bytes <= 32 ? 4 : 2;
+    return PARTS * rows * LANES * vector;
 }
 
-const char problem_random_offsets[] =
-    "i * SegmentSize + (i ? random_u64(seed, i) % SegmentSize : 0)";
+// ---- launches ----------------------------------------------------------------------------------
+void problem_append_init(const problem *p, launch *l)
+{
+    size_t words = p->init_in_memory ? 1 : (cubc_type_size((cubc_type)p->acc_type) + 7) / 8;
+    memcpy(l->args + l->args_count, p->init.word, 8 * words);
+    l->args_count += words;
+    l->args[l->args_count++] = p->has_init;
+}
 
-// ---- launches -----------------------------------------------------------------------------------
 cubc_status problem_blocks(const problem *p, uint64_t blocks)
 {
     if (blocks <= INT32_MAX) return CUBC_OK;
@@ -478,3 +365,34 @@ unsigned problem_cluster_most(const instance *i, int kernel)
     if (variant_value(&i->space, &i->variant, "ord", 0) != IN_A_CLUSTER) return 1;
     return i->kernels[kernel].cluster > 1 ? i->kernels[kernel].cluster : 1;
 }
+
+// ---- benchmarks --------------------------------------------------------------------------------
+const cubc_type problem_all_types[PROBLEM_ALL_TYPES] = {CUBC_I8,  CUBC_I16,  CUBC_I32, CUBC_I64,
+                                                        CUBC_U8,  CUBC_U16,  CUBC_U32, CUBC_U64,
+                                                        CUBC_F16, CUBC_BF16, CUBC_F32, CUBC_F64};
+const int problem_elements[4] = {16, 20, 24, 28};
+
+// For each call: a formatted print would take longer than the rest of the problem.
+void problem_set_benchmark(problem *p, const char *family, const char *name)
+{
+    size_t room = sizeof p->benchmark - 1, first = strlen(family), second = strlen(name);
+    if (first > room) first = room;
+    if (second > room - first) second = room - first;
+    memcpy(p->benchmark, family, first);
+    memcpy(p->benchmark + first, name, second);
+    p->benchmark[first + second] = 0;
+}
+
+const char *problem_random_bits(const problem *p, int k)
+{
+    switch ((cubc_type)p->inputs[k].type) {
+    case CUBC_F16: return "f16{static_cast<u16>(random_u64(seed, i))}";
+    case CUBC_BF16: return "bf16{static_cast<u16>(random_u64(seed, i))}";
+    case CUBC_F32: return "f32_of(static_cast<u32>(random_u64(seed, i)))";
+    case CUBC_F64: return "f64_of(random_u64(seed, i))";
+    default: return "random_u64(seed, i)";
+    }
+}
+
+const char problem_random_offsets[] =
+    "i * SegmentSize + (i ? random_u64(seed, i) % SegmentSize : 0)";

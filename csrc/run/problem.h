@@ -1,10 +1,123 @@
-// The common part of the descriptors: checks of operands and parts of the compile-time workload.
+// The common part of the descriptors: checks of a call, the macros of its compile-time workload,
+// its variants and its launches.
+//
+// problem.c has the checks and the launches, problem_define.c the macros, problem_lazy.c the inputs
+// that may be lazy. `what` names an array in messages.
 #ifndef CUBC_PROBLEM_H
 #define CUBC_PROBLEM_H
 
 #include "base/size.h"
 #include "run/instance.h"
 
+// ---- operators ---------------------------------------------------------------------------------
+// Resolves the operator of a reduction or scan into op or expression, and takes in init. The types
+// of the items, of the accumulator and of the result, the last output so far, are there already.
+cubc_status problem_operator(problem *p, const char *family, const char *op, const void *init);
+// Takes in an initial value that is in the device's memory, after the operator and the outputs.
+cubc_status problem_init_in_memory(problem *p, const char *family, const void *init);
+// The operator in the name of a benchmark.
+const char *problem_operator_name(const problem *p);
+// An expression of a and b that says which consecutive keys are equal (kernels/shared/same_run.h);
+// NULL: ==. The problem has no other texts.
+cubc_status problem_take_equal(problem *p, const char *equal);
+
+// ---- arrays ------------------------------------------------------------------------------------
+// Adds an array: it exists, is aligned to its type and not too long.
+cubc_status problem_input(problem *p, const char *what, const void *data, uint64_t n,
+                          cubc_type type);
+cubc_status problem_output(problem *p, const char *what, void *data, uint64_t n, cubc_type type);
+// The same of an input that may also be lazy: data is a cubc_lazy if the type is CUBC_LAZY. The
+// type of its items is that of p->inputs afterwards.
+cubc_status problem_lazy_input(problem *p, const char *what, const void *data, uint64_t n,
+                               cubc_type type);
+// The type of what problem_lazy_input will add.
+cubc_type problem_input_type(const void *data, cubc_type type);
+// The same of the offsets of segments, one more than there are: I32 or I64.
+cubc_status problem_offsets(problem *p, const char *what, const void *data, uint64_t segments,
+                            cubc_type type);
+// The same of values that keys take along, rows of 1, 2, 4, 8 or 16 bytes. Their output is the
+// second one.
+cubc_status problem_value_input(problem *p, const char *what, const void *data, uint64_t n,
+                                int bytes);
+cubc_status problem_value_output(problem *p, const char *what, void *data, uint64_t n, int bytes);
+// Finds the type that moves items of 1, 2, 4, 8 or 16 bytes unseen; false: they are of other sizes.
+bool problem_opaque(int bytes, cubc_type *type, uint8_t *width);
+// Checks an array, and puts it where it belongs: an operand of a lazy input is none of p's inputs.
+cubc_status problem_array(problem *p, operand *to, const char *what, const void *data, uint64_t n,
+                          cubc_type type);
+// Refuses structs and complex numbers.
+cubc_status problem_real(const char *what, cubc_type type);
+// Refuses more items than any memory has room for.
+cubc_status problem_size(const char *what, uint64_t n, cubc_type type);
+// Fails unless the indices 0 to n-1 fit values of that many bytes.
+cubc_status problem_indices(const char *what, uint64_t n, int bytes);
+// Checks all arrays that were added: an output lies apart from every other array, or it is an input
+// with items of the same size: any of them, or one of as many items.
+typedef enum in_place { ANY_INPUT, INPUT_OF_SAME_NUMBER } in_place;
+cubc_status problem_overlap(problem *p, in_place allowed);
+// Fails with CUBC_INVALID_ARGUMENT unless a call's arrays lie apart from its workspace.
+cubc_status problem_apart(const problem *p, const void *memory, size_t bytes);
+// The bytes that are read for input k: those of its operands if it is lazy.
+double problem_input_bytes(const problem *p, int k);
+// The bytes of all arrays: the traffic of a kernel that reads or writes each once.
+double problem_array_bytes(const problem *p);
+
+// ---- macros ------------------------------------------------------------------------------------
+// Defines TUNE_T, TUNE_A, TUNE_O, the operator and TUNE_ALIGNED.
+void problem_define(const problem *p, text *out);
+// Defines the macros of input k for kernels/shared/input.h, with a prefix such as "TUNE_IN". k is
+// -1 for an input that a call lacks, here and in problem_place_input: the kernel has a NULL
+// pointer.
+void problem_define_input(const problem *p, int k, const char *prefix, text *out);
+// Defines the macros of input k, the offsets, for kernels/shared/segments.h; k is -1 if segments
+// have one size.
+void problem_define_offsets(const problem *p, int k, text *out);
+// Defines for kernels/shared/radix.h the properties of the keys.
+void problem_define_keys(const problem *p, text *out);
+// Defines TUNE_VALUE and TUNE_VALUE_WIDTH, of the values that keys take along.
+void problem_define_values(const problem *p, text *out);
+// Defines TUNE_EQUAL if problem_take_equal was given an expression.
+void problem_define_equal(const problem *p, text *out);
+void problem_define_expression(text *out, const char *name, const char *expression);
+// Has each product and each sum rounded by itself: see device_source_rounds.
+void problem_define_rounding(text *out);
+// TUNE_LOAD 0 where an output is an input: memory that the kernel itself writes must not be read
+// through the read-only path.
+void problem_define_plain_loads(const problem *p, text *out);
+// The size of a struct of the kernels that has a value and then an integer of `word` bytes.
+int problem_bytes_with(cubc_type value, int word);
+// sizeof(acc_t) of kernels/shared/operator.h; the kernels assert that the two agree.
+int problem_acc_bytes(const problem *p);
+
+// ---- variants ----------------------------------------------------------------------------------
+// The limits that hold for any kernel with ipt, tpb and ipv; item_bytes is what a thread keeps of
+// an item in registers.
+const char *problem_invalid(const problem *p, const char *kind, const space *s, const variant *v,
+                            int item_bytes);
+// The type that policies go by: the problem's, or a wider one that a lazy input reads. A thread's
+// loads are then no wider than those of the benchmark that the policy was found with.
+cubc_type problem_widest(const problem *p);
+// A call's value on each of the axes; 0 beyond.
+void problem_place(const problem *p, uint64_t place[POLICY_AXES]);
+// Items of a tile of kernels/grid/deterministic.h, by their bytes.
+uint64_t problem_deterministic_tile(uint64_t bytes);
+
+// ---- launches ----------------------------------------------------------------------------------
+// Replaces argument `at`, the pointer of input k if that is plain, by what stands for the input. Of
+// several inputs the one that comes last in the arguments is placed first.
+cubc_status problem_place_input(const problem *p, int k, launch *l, int at);
+// Appends init and has_init, the last arguments of a kernel that begins with a value.
+void problem_append_init(const problem *p, launch *l);
+// Fails with CUBC_INVALID_ARGUMENT if a launch would need more than 2^31 blocks for p's items.
+cubc_status problem_blocks(const problem *p, uint64_t blocks);
+// The cluster that a launch of so many blocks is to be (kernels/grid/cluster.h); 0 where the
+// variant does not ask for one, the device has none, or the blocks are too many for it.
+unsigned problem_cluster(const instance *i, uint64_t blocks);
+// The most blocks of a kernel that can be one cluster and send to one another's shared memory
+// (kernels/grid/cluster_send.h); 1 where the variant asks for none, or there are none.
+unsigned problem_cluster_most(const instance *i, int kernel);
+
+// ---- benchmarks --------------------------------------------------------------------------------
 // The types that benchmarks range over.
 extern const cubc_type problem_all_types[]; // the real numbers, 12 of them
 enum { PROBLEM_ALL_TYPES = 12 };
@@ -19,106 +132,8 @@ extern const int problem_elements[4]; // 2^16, 2^20, 2^24, 2^28
 // The place of an array in the parameters of a benchmark's call: no two of them overlap, and none
 // has memory yet.
 #define BENCHMARK_ARRAY(k) ((void *)((uintptr_t)((k) + 1) << 58))
-
-// Resolves the operator of a reduction or scan into op or expression, and takes in init. The types
-// of the items, of the accumulator and of the result, the last output so far, are there already.
-cubc_status problem_operator(problem *p, const char *family, const char *op, const void *init);
-// Takes in an initial value that is in the device's memory, after the operator and the outputs.
-cubc_status problem_init_in_memory(problem *p, const char *family, const void *init);
-// The operator in the name of a benchmark.
-const char *problem_operator_name(const problem *p);
-// An expression of a and b that says which consecutive keys are equal (kernels/shared/same_run.h);
-// NULL: ==. The problem has no other texts.
-cubc_status problem_take_equal(problem *p, const char *equal);
-void problem_define_equal(const problem *p, text *out);
 // The benchmark that stands for the problem: family, such as "reduce.", and name.
 void problem_set_benchmark(problem *p, const char *family, const char *name);
-// Has each product and each sum rounded by itself: see device_source_rounds.
-void problem_define_rounding(text *out);
-// Items of a tile of kernels/grid/deterministic.h, by their bytes.
-uint64_t problem_deterministic_tile(uint64_t bytes);
-// The size of a struct of the kernels that has a value and then an integer of `word` bytes.
-int problem_bytes_with(cubc_type value, int word);
-// sizeof(acc_t) of kernels/shared/operator.h; the kernels assert that the two agree.
-int problem_acc_bytes(const problem *p);
-// Refuses structs and complex numbers.
-cubc_status problem_real(const char *what, cubc_type type);
-// Appends init and has_init, the last arguments of a kernel that begins with a value.
-void problem_append_init(const problem *p, launch *l);
-// Refuses more items than any memory has room for.
-cubc_status problem_size(const char *what, uint64_t n, cubc_type type);
-// Adds an array: it exists, is aligned to its type and not too long.
-cubc_status problem_input(problem *p, const char *what, const void *data, uint64_t n,
-                          cubc_type type);
-// The same of an input that may also be lazy: data is a cubc_lazy if the type is CUBC_LAZY. The
-// type of its items is that of p->inputs afterwards.
-cubc_status problem_lazy_input(problem *p, const char *what, const void *data, uint64_t n,
-                               cubc_type type);
-// The same of the offsets of segments, one more than there are: I32 or I64.
-cubc_status problem_offsets(problem *p, const char *what, const void *data, uint64_t segments,
-                            cubc_type type);
-// The type of what problem_lazy_input will add.
-cubc_type problem_input_type(const void *data, cubc_type type);
-// Checks an array, and puts it where it belongs: an operand of a lazy input is none of p's inputs.
-cubc_status problem_array(problem *p, operand *to, const char *what, const void *data, uint64_t n,
-                          cubc_type type);
-cubc_status problem_output(problem *p, const char *what, void *data, uint64_t n, cubc_type type);
-// Finds the type that moves items of 1, 2, 4, 8 or 16 bytes unseen; false: they are of other sizes.
-bool problem_opaque(int bytes, cubc_type *type, uint8_t *width);
-// The same of values that keys take along, rows of 1, 2, 4, 8 or 16 bytes. Their output is the
-// second one.
-cubc_status problem_value_input(problem *p, const char *what, const void *data, uint64_t n,
-                                int bytes);
-cubc_status problem_value_output(problem *p, const char *what, void *data, uint64_t n, int bytes);
-// Fails unless the indices 0 to n-1 fit values of that many bytes.
-cubc_status problem_indices(const char *what, uint64_t n, int bytes);
-// Fails with CUBC_INVALID_ARGUMENT unless a call's arrays lie apart from its workspace.
-cubc_status problem_apart(const problem *p, const void *memory, size_t bytes);
-// Checks all arrays that were added: an output lies apart from every other array, or it is an input
-// with items of the same size: any of them, or one of as many items.
-typedef enum in_place { ANY_INPUT, INPUT_OF_SAME_NUMBER } in_place;
-cubc_status problem_overlap(problem *p, in_place allowed);
-// The bytes that are read for input k: those of its operands if it is lazy.
-double problem_input_bytes(const problem *p, int k);
-// The bytes of all arrays: the traffic of a kernel that reads or writes each once.
-double problem_array_bytes(const problem *p);
-// Defines the macros of input k for kernels/shared/input.h, with a prefix such as "TUNE_IN". k is
-// -1 for an input that a call lacks, here and in problem_place_input: the kernel has a NULL
-// pointer.
-void problem_define_input(const problem *p, int k, const char *prefix, text *out);
-// Defines the macros of input k, the offsets, for kernels/shared/segments.h; k is -1 if segments
-// have one size.
-void problem_define_offsets(const problem *p, int k, text *out);
-// Replaces argument `at`, the pointer of input k if that is plain, by what stands for the input. Of
-// several inputs the one that comes last in the arguments is placed first.
-cubc_status problem_place_input(const problem *p, int k, launch *l, int at);
-// TUNE_T, TUNE_A, TUNE_O, the operator, TUNE_ALIGNED.
-void problem_define(const problem *p, text *out);
-// Defines for kernels/shared/radix.h the properties of the keys.
-void problem_define_keys(const problem *p, text *out);
-// TUNE_VALUE, TUNE_VALUE_WIDTH.
-void problem_define_values(const problem *p, text *out);
-void problem_define_expression(text *out, const char *name, const char *expression);
-// TUNE_LOAD 0 where an output is an input: memory that the kernel itself writes must not be read
-// through the read-only path.
-void problem_define_plain_loads(const problem *p, text *out);
-// The limits that hold for any kernel with ipt, tpb and ipv; item_bytes is what a thread keeps of
-// an item in registers.
-const char *problem_invalid(const problem *p, const char *kind, const space *s, const variant *v,
-                            int item_bytes);
-// The type that policies go by: the problem's, or a wider one that a lazy input reads. A thread's
-// loads are then no wider than those of the benchmark that the policy was found with.
-cubc_type problem_widest(const problem *p);
-// A call's value on each of the axes; 0 beyond.
-void problem_place(const problem *p, uint64_t place[POLICY_AXES]);
-// The cluster that a launch of so many blocks is to be (kernels/grid/cluster.h); 0 where the
-// variant does not ask for one, the device has none, or the blocks are too many for it.
-unsigned problem_cluster(const instance *i, uint64_t blocks);
-// Fails with CUBC_INVALID_ARGUMENT if a launch would need more than 2^31 blocks for p's items.
-cubc_status problem_blocks(const problem *p, uint64_t blocks);
-// The most blocks of a kernel that can be one cluster and send to one another's shared memory
-// (kernels/grid/cluster_send.h); 1 where the variant asks for none, or there are none.
-unsigned problem_cluster_most(const instance *i, int kernel);
 // For a descriptor's `random`: keys of all bits. A float from a random number would have few
 // exponents.
 const char *problem_random_bits(const problem *p, int k);
