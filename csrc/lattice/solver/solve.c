@@ -105,7 +105,20 @@ static cubc_status check_shifts(const cubc_solve_params *p, const solver_method 
         if (!(p->shifts[k] >= 0) || isinf(p->shifts[k]))
             FAIL(CUBC_INVALID_ARGUMENT, "a shift of %g: they are numbers of 0 and more",
                  p->shifts[k]);
+    if (p->sloppy != p->precise)
+        FAIL(CUBC_INVALID_TYPE, "multishift iterates in the precise type, %s, not in %s",
+             cubc_type_name(p->precise), cubc_type_name(p->sloppy));
     return CUBC_OK;
+}
+
+static cubc_status check_params(const cubc_solve_params *p, const solver_method *method)
+{
+    TRY(check_shifts(p, method));
+    if (method == &solver_block_cg && p->sloppy == CUBC_I16)
+        FAIL(CUBC_INVALID_TYPE, "block_cg iterates in F64 or F32, not in fixed point");
+    TRY(check_numbers(p));
+    TRY(check_schwarz(p, method));
+    return check_sites(p);
 }
 
 static cubc_status find_shape(const cubc_solve_params *p, const operator_row **row,
@@ -141,7 +154,7 @@ cubc_status cubc_solve_reports(const cubc_solve_params *params, uint64_t *count)
 enum { ROUNDINGS = 16, PIVOT_ROUNDINGS = 64 };
 static cubc_status open_states(solver *s, const cubc_solve_params *p)
 {
-    bool on_cpu = strcmp(s->device->info.kind, "cpu") == 0;
+    bool on_cpu = device_is_cpu(s->device->info.kind);
     uint64_t sources = s->shape.sources, sites = solver_reals(s) / (uint64_t)s->shape.reals;
     double usual = s->method->delta > 0 ? s->method->delta : 0.2,
            delta = p->delta > 0 ? p->delta : usual,
@@ -258,21 +271,11 @@ cubc_status cubc_solve(cubc_device *device, const cubc_solve_params *params, cub
     solver s = {.device = device, .actions = &solver_run_actions};
     solve_context context = {p, info};
     TRY(find_method(p->solver, &s.method));
-    TRY(check_shifts(p, s.method));
-    if (s.method == &solver_multishift) {
-        if (p->sloppy != p->precise)
-            FAIL(CUBC_INVALID_TYPE, "multishift iterates in the precise type, %s, not in %s",
-                 cubc_type_name(p->precise), cubc_type_name(p->sloppy));
-        s.shifts = taken.shift_count;
-    }
-    if (s.method == &solver_block_cg && p->sloppy == CUBC_I16)
-        FAIL(CUBC_INVALID_TYPE, "block_cg iterates in F64 or F32, not in fixed point");
-    TRY(check_numbers(p));
-    TRY(check_schwarz(p, s.method));
-    TRY(check_sites(p));
+    TRY(check_params(p, s.method));
     TRY(find_shape(p, &s.row, &s.shape));
     if (!p->b || !p->x) FAIL(CUBC_INVALID_ARGUMENT, "cubc_solve: b or x is NULL");
     if (s.row->check) TRY(s.row->check(p->op));
+    s.shifts = s.method == &solver_multishift ? p->shift_count : 0;
     s.precise = p->precise;
     s.sloppy = p->sloppy;
     s.schwarz = p->schwarz;
