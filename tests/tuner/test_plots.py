@@ -322,6 +322,20 @@ def test_bandwidth(analysis):
     assert curve(axes, "memory: 4800 GB/s")[1].tolist() == [4800, 4800]
 
 
+def test_bandwidth_is_logarithmic_where_it_spans_a_decade(analysis):
+    axes = analysis.plot_bandwidth(BEST)
+    rates = dict(zip(analysis.groups[0].rts, curve(axes, "base")[1], strict=True))
+    assert max(rates.values()) > 10 * min(rates.values())
+    assert axes.get_yscale() == "log"
+    assert all("$" not in text.get_text() for text in axes.get_yticklabels())  # 200, not 2e2
+    for cells in analysis.groups[0].cells.values():
+        for rt, cell in cells.items():
+            cell.extra["bytes"] /= rates[rt]
+    axes = analysis.plot_bandwidth(BEST)
+    assert axes.get_yscale() == "linear"
+    assert axes.get_ylim()[0] == 0
+
+
 def test_roofline_needs_flops(analysis):
     with pytest.raises(ValueError, match="declares no bytes and flops; plot_bandwidth"):
         analysis.plot_roofline()

@@ -12,10 +12,13 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.ticker import LogLocator
 
 from .._records import Group
 from . import style
+
+DECADE = 10
 
 
 def plot_bandwidth(
@@ -37,7 +40,8 @@ def plot_bandwidth(
     Returns
     -------
     Axes
-        Vertically the bytes that must be moved over the time, in GB/s.
+        Vertically the bytes that must be moved over the time, in GB/s; logarithmic if the
+        throughputs lie a factor of ten apart or more, as those of small and large arrays do.
 
     Raises
     ------
@@ -48,12 +52,14 @@ def plot_bandwidth(
     labels = style.short(group, chosen)
     axes = style.new_axes(axes)
     texts: dict[str, str] = {}
+    rates: list[float] = []
     for place, variant in enumerate(chosen, -1):
         points = [(rt, rate) for rt in group.rts if (rate := _rate(group, variant, rt, "bytes"))]
         texts |= {rt: _lines(group.cells[variant][rt].rt) for rt, _ in points}
         color, marker = style.look(variant, place)
         x, y = [group.rts.index(rt) for rt, _ in points], [rate for _, rate in points]
         axes.plot(x, y, color=color, marker=marker, label=labels[variant])
+        rates += y
     if not texts:
         raise ValueError(f"{group.benchmark} {group.workload} declares no bytes to be moved")
     if peak is not None:
@@ -61,7 +67,11 @@ def plot_bandwidth(
     axes.set_xticks([group.rts.index(rt) for rt in texts], list(texts.values()))
     axes.set_xlabel(" / ".join(axis.plain for axis in group.axes))
     axes.margins(x=0.08)
-    axes.set_ylim(bottom=0)
+    if max(rates) >= DECADE * min(rates):
+        axes.set_yscale("log")
+        _number_decades(axes.yaxis)
+    else:
+        axes.set_ylim(bottom=0)
     axes.set_ylabel("throughput (GB/s)")
     style.legend(axes, len(group.axes))
     style.clean(axes)
@@ -114,9 +124,7 @@ def plot_roofline(
     axes.set_xscale("log")
     axes.set_yscale("log")
     for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        axis.set_major_formatter("{x:g}")
-        axis.set_minor_formatter("")
+        _number_decades(axis)
     for place, (variant, several) in enumerate(points.items(), -1):
         color, marker = style.look(variant, place)
         x, y = np.transpose(several) if several else ([], [])
@@ -128,6 +136,13 @@ def plot_roofline(
     style.clean(axes)
     style.title(axes, group)
     return axes
+
+
+def _number_decades(axis: Axis) -> None:
+    """Write numbers at 1, 2 and 5 of each decade of a logarithmic axis."""
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_formatter("")
 
 
 def _roofs(axes: Axes, gbps: float | None, gflops: float | None) -> None:
