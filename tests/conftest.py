@@ -64,7 +64,7 @@ def pytest_configure(config):
 def why_no_cuda():
     """Why there is no CUDA device to test on; "" where there is one."""
     try:
-        cubc.device_info("cuda:0")
+        cubc._core.device_info("cuda:0")
     except cubc.NoDeviceError as error:
         return str(error)
     return ""

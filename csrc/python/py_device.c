@@ -99,13 +99,14 @@ static PyObject *devices(PyObject *self, PyObject *unused)
     return list;
 }
 
-static PyObject *device_info_dict(PyObject *self, PyObject *args)
+static PyObject *device_info_dict(PyObject *self, PyObject *args, PyObject *keywords)
 {
+    static char *names[] = {"device", NULL};
     PyObject *name = NULL;
     cubc_device *device;
     cubc_status st;
     (void)self;
-    if (!PyArg_ParseTuple(args, "|O:device_info", &name)) return NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O:device_info", names, &name)) return NULL;
     if ((st = py_device(name, &device))) return py_raise(st);
     const device_info *i = &device->info;
     PyObject *dict = Py_BuildValue(
@@ -173,7 +174,8 @@ static PyObject *set_default_device(PyObject *self, PyObject *args)
 
 static PyMethodDef methods[] = {
     {"devices", devices, METH_NOARGS, devices_doc},
-    {"device_info", device_info_dict, METH_VARARGS, device_info_doc},
+    {"device_info", (PyCFunction)(void (*)(void))device_info_dict, METH_VARARGS | METH_KEYWORDS,
+     device_info_doc},
     {"synchronize", (PyCFunction)(void (*)(void))synchronize, METH_VARARGS | METH_KEYWORDS,
      synchronize_doc},
     {"set_cuda_paths", set_cuda_paths, METH_VARARGS, "Files to load cudart and NVRTC from."},

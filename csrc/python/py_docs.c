@@ -453,7 +453,7 @@ const char devices_doc[] =
     ">>> cubc.devices()[-1]\n"
     "'cpu'";
 
-const char device_info_doc[] = "device_info($module, device=None, /)\n"
+const char device_info_doc[] = "device_info($module, /, device=None)\n"
                                "--\n"
                                "\n"
                                "Return properties of a device, a dict: model, uuid, arch, "

@@ -35,14 +35,12 @@ from ._core import (
     StoreError,
     __version__,
     asarray,
-    device_info,
     devices,
     empty,
     reduce,
-    synchronize,
     transform,
 )
-from ._device import device
+from ._device import device, device_info, synchronize
 from ._for_each import for_each
 from ._histogramdd import histogram2d, histogramdd
 from ._histograms import bincount, histogram, histogram_channels

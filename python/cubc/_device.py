@@ -1,9 +1,13 @@
-"""Paths of CUDA's libraries, and the default device of a thread."""
+"""Devices: their properties, the default one of a thread, and paths of CUDA's libraries."""
 
 import contextlib
 import os
 
 from . import _core
+from ._calls import named
+
+device_info = named(_core.device_info)
+synchronize = named(_core.synchronize)
 
 
 def find_cuda():

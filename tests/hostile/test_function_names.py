@@ -361,3 +361,29 @@ def test_what_was_called_is_named(call, error, words):
 def test_a_source_may_have_one_line():
     """A path has no __global__."""
     assert cubc.Kernel("__global__ void f(int* x) {}", block=1).name == "f"
+
+
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("device_info", lambda: cubc.device_info("nowhere")),
+        ("device_info", lambda: cubc.device_info(3)),
+        ("device_info", lambda: cubc.device_info(name="cpu")),
+        ("record", lambda: cubc.tuner.record(3).__enter__()),
+        ("synchronize", lambda: cubc.synchronize("nowhere")),
+        ("synchronize", lambda: cubc.synchronize(stream="one")),
+        ("synchronize", lambda: cubc.synchronize(steam=None)),
+    ],
+)
+def test_functions_of_devices_and_recordings(name, call):
+    with pytest.raises((TypeError, cubc.NoDeviceError), match=rf"^{name}\(\)"):
+        call()
+
+
+def test_a_recording_within_another(tmp_path):
+    with (
+        cubc.tuner.record(tmp_path / "one.db"),
+        pytest.raises(ValueError, match=r"^record\(\): calls are recorded already"),
+        cubc.tuner.record(tmp_path / "two.db"),
+    ):
+        pass

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Iterator
 
 from cubc import _core
+from cubc._calls import name_function
 
 from ._stores import store_path
 
@@ -62,8 +63,12 @@ def record(db: str | os.PathLike, *, keys: bool = False) -> Iterator[None]:
     ValueError
         If calls are being recorded already.
     """
-    path = os.path.abspath(store_path(db))  # a program may change its folder
-    _core.record_calls(path, EVERY, keys)
+    try:
+        path = os.path.abspath(store_path(db))  # a program may change its folder
+        _core.record_calls(path, EVERY, keys)
+    except Exception as error:
+        name_function(error, "record")
+        raise
     try:
         yield
     finally:
