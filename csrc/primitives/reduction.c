@@ -4,7 +4,9 @@
 // Comes after the arrays, whose types it looks at.
 static cubc_status add_operator(const reduction *r, problem *p)
 {
-    if (!type_valid(r->acc_type)) FAIL(CUBC_INVALID_TYPE, "unknown accumulator type");
+    if (!type_valid(r->acc_type))
+        FAIL(CUBC_INVALID_TYPE, "acc_type is %d: expected a cubc_type such as CUBC_F32",
+             (int)r->acc_type);
     TRY(problem_operator(p, r->call, r->op, r->init_in_memory ? NULL : r->init));
     if (r->init && r->init_in_memory) TRY(problem_init_in_memory(p, r->call, r->init));
     p->commutative = p->op || r->commutative;

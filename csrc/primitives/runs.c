@@ -36,7 +36,9 @@ static cubc_status add_reduction(const cubc_runs_params *params, problem *p)
 {
     TRY(problem_lazy_input(p, "the values of runs", params->values, params->n, params->value_type));
     TRY(problem_output(p, "the output of runs", params->out, params->n, params->out_type));
-    if (!type_valid(params->acc_type)) FAIL(CUBC_INVALID_TYPE, "unknown accumulator type");
+    if (!type_valid(params->acc_type))
+        FAIL(CUBC_INVALID_TYPE, "acc_type is %d: expected a cubc_type such as CUBC_F32",
+             (int)params->acc_type);
     p->type = p->inputs[VALUES].type; // for now: of what is reduced
     TRY(problem_operator(p, "a reduction by key", params->op, NULL));
     if (p->op && p->op->arg)

@@ -103,7 +103,9 @@ cubc_status scan_operands(const cubc_scan_params *params, const algorithm *a, pr
     TRY(problem_lazy_input(out, "the input of scan", params->in, params->n, params->type));
     TRY(add_runs(params, out));
     TRY(problem_output(out, "the output of scan", params->out, params->n, params->out_type));
-    if (!type_valid(params->acc_type)) FAIL(CUBC_INVALID_TYPE, "unknown accumulator type");
+    if (!type_valid(params->acc_type))
+        FAIL(CUBC_INVALID_TYPE, "acc_type is %d: expected a cubc_type such as CUBC_F32",
+             (int)params->acc_type);
     TRY(problem_overlap(out, INPUT_OF_SAME_NUMBER));
     TRY(problem_operator(out, "scan", params->op, params->init_in_memory ? NULL : params->init));
     if (out->op && out->op->arg)

@@ -49,7 +49,8 @@ static cubc_status read_shape(const cubc_scatter_params *params, scatter_numbers
              (unsigned long long)params->n, (unsigned long long)params->length,
              (unsigned long long)params->columns);
     if (params->total != out->count * outer * params->columns || params->index_count % each)
-        FAIL(CUBC_INVALID_ARGUMENT, "scatter: %llu indices do not go with %llu values",
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "scatter: %llu indices with %llu values: each index needs a value for each column",
              (unsigned long long)params->index_count, (unsigned long long)params->total);
     return CUBC_OK;
 }

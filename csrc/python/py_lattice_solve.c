@@ -134,7 +134,10 @@ static int prepare_out(py_call *c, const cubc_solve_params *p)
     Py_ssize_t shape[VIEW_DIMENSIONS + 1] = {p->shift_count};
     int more = p->shift_count > 0;
     if (b->ndim + more > VIEW_DIMENSIONS) {
-        PyErr_SetString(PyExc_ValueError, "b has too many dimensions");
+        PyErr_Format(PyExc_ValueError,
+                     "b has %d dimensions, and shifts add one: at most %d are possible; reshape "
+                     "the axes of sources",
+                     b->ndim, VIEW_DIMENSIONS);
         return -1;
     }
     memcpy(shape + more, b->shape, (size_t)b->ndim * sizeof *shape);

@@ -103,7 +103,10 @@ static cubc_status check_table(const cubc_operand *o, bool mixed)
              "the expression indexes the operand '%s', and names it without an index: give the "
              "array a second name for that",
              o->name);
-    if (o->scalar) FAIL(CUBC_INVALID_ARGUMENT, "the operand '%s' is no array to index", o->name);
+    if (o->scalar)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "the operand '%s' is no array to index: give an array, or use it without [ ]",
+             o->name);
     if (!o->shape)
         FAIL(CUBC_INVALID_ARGUMENT, "the operand '%s' is indexed and needs a shape", o->name);
     return CUBC_OK;

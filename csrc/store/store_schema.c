@@ -338,7 +338,8 @@ static cubc_status check_folder(const char *path)
 static cubc_status check_path(const char *path, bool write)
 {
     struct stat info;
-    if (!*path) FAIL(CUBC_INVALID_ARGUMENT, "the path of the store is empty");
+    if (!*path)
+        FAIL(CUBC_INVALID_ARGUMENT, "the path of the store is empty: give the name of a file");
     if (stat(path, &info)) {
         if (write && errno == ENOENT) return check_folder(path);
         if (errno == ENOENT) FAIL(CUBC_IO_ERROR, "there is no store %s; a search writes one", path);

@@ -146,7 +146,9 @@ def _edges(x: Any, bins: Any, range: Any, options: Any) -> Any:
     ends: tuple[Any, Any] = (0, 1) if range is None else tuple(range)
     low, high = ends
     if not (np.isfinite(low) and np.isfinite(high)) or low > high:
-        raise ValueError(f"the range [{low}, {high}] is not finite, or is reversed")
+        raise ValueError(
+            f"the range is [{low}, {high}]: expected two finite numbers, the lower one first"
+        )
     if low == high:
         low, high = low - 0.5, high + 0.5
     return np.linspace(low, high, int(bins) + 1)

@@ -17,7 +17,7 @@ static cubc_status check_side(const problem *p, const char *what, uint64_t n, cu
         FAIL(CUBC_INVALID_ARGUMENT, "%s has an unknown order (%d)", what, (int)order);
     if (order != CUBC_NATIVE && (type == CUBC_I16 || reals != MATRIX_REALS))
         FAIL(CUBC_INVALID_ARGUMENT,
-             "%s is not in native order and has all 18 reals of a link, of F64 or F32", what);
+             "%s is not in native order: its links have all 18 reals, and are F64 or F32", what);
     uint64_t wanted = lattice_link_reals(p, type, reals);
     if (n != wanted)
         FAIL(CUBC_INVALID_ARGUMENT, "%s has %llu real numbers, not %llu", what,

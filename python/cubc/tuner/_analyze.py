@@ -126,7 +126,9 @@ class Analysis(Figures):
                 if _certain(one) > _certain(other):
                     found[group.model_key] = one
         if not found:
-            raise ValueError("no variant was measured at all its workloads")
+            raise ValueError(
+                "no variant was measured at all its workloads: search longer, or look at to_frame()"
+            )
         models = {group.model_key for group in self.groups}
         return next(iter(found.values())) if len(models) == 1 else [*found.values()]
 
