@@ -328,7 +328,7 @@ static bool replaces(const overlay *new, const overlay *old)
     return same && (new->anywhere || place);
 }
 
-// With the lock.
+// Removes the overlays that a new one replaces. With the lock.
 static void drop_replaced(const overlay *new)
 {
     overlay **link = &overlays;

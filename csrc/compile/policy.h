@@ -54,8 +54,8 @@ typedef struct policy_key {
     const void *context;
 } policy_key;
 
-// The architecture with a number, among those that have shipped rows, from 0 on in the table's
-// order; NULL if there are not so many.
+// The architecture with a number, counted from 0, of those that have shipped rows; NULL past the
+// last.
 const char *policy_arch(size_t number);
 // Lists the rows for a key; release with policy_list_free. Fails if there is none for all calls.
 cubc_status policy_list_make(const policy_key *key, policy_list *out);

@@ -8,8 +8,8 @@
 typedef struct program program;
 
 // The text in front of a plain CUDA source for an arch: KERNEL_ENTRY alone on CUDA, and all of
-// CUDA's names on the cpu. A source that uses the collectives is compiled for blocks of so many
-// threads, and has the names of the dialect in front too; for others threads is 0.
+// CUDA's names on the cpu. A source that uses the collectives is compiled for blocks of
+// `threads` threads, and has the names of the dialect in front too; for others threads is 0.
 cubc_status program_prelude(const char *arch, unsigned threads, text *out);
 
 // Compiles a complete source, through the cache on disk, and loads it.
@@ -18,7 +18,7 @@ void program_close(program *p);
 cubc_device *program_device(const program *p);
 uint64_t program_serial(const program *p); // serial_number()
 
-// Looks a kernel up for blocks of so many threads; the program keeps what it has found.
+// Looks a kernel up for blocks of `threads` threads; the program keeps what it has found.
 cubc_status program_kernel(program *p, const char *name, unsigned threads,
                            const device_kernel **out);
 // Queues one launch.

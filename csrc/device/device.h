@@ -1,8 +1,8 @@
 // The device contract: what the rest of the core may ask of a machine that runs kernels.
 //
-// Two back-ends fill the table: device_cuda.c (CUDA runtime, driver and NVRTC, found at run time)
-// and device_cpu.c (the same kernels compiled by the host's C++ compiler). Nothing outside those
-// two files knows which one it talks to, except by reading `info`.
+// Two back-ends fill the table: cuda/ (CUDA runtime, driver and NVRTC, found at run time) and cpu/
+// (the same kernels compiled by the host's C++ compiler). Nothing outside those two folders knows
+// which one it talks to, except by reading `info`.
 //
 // Threads: every function may be called from any thread. Compilation needs no open device.
 #ifndef CUBC_DEVICE_H
@@ -142,8 +142,8 @@ typedef struct device_api {
     // Counts the usable devices of this kind; *why says in a sentence why not when it is 0.
     int (*count)(const char **why);
     // The index of the device whose kernels reach the memory at this very address: the device's
-    // own, managed, and registered host memory. -1: there is none. *whole: it reaches so many bytes
-    // from there on.
+    // own, managed, and registered host memory. -1: there is none. *whole: all of the
+    // bytes from there on are in it.
     int (*index_of)(const void *pointer, size_t bytes, bool *whole);
     cubc_status (*open)(int index, cubc_device **out);
     void (*close)(cubc_device *device);

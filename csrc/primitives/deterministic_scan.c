@@ -29,7 +29,7 @@ cubc_status deterministic_scan_build(const cubc_scan_params *params, problem *ou
     return CUBC_OK;
 }
 
-// The scanned array and its result come first here, after the keys in runs.
+// Reorders the operands of runs, which have the keys first: here the values and their result are.
 static void scan_runs(problem *p)
 {
     const operand keys = p->inputs[RUNS_KEYS], heads = p->outputs[RUNS_HEADS];

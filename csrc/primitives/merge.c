@@ -8,8 +8,8 @@
 enum { A, B, A_VALUES, B_VALUES };
 // In the order of the descriptor's kernels; single threads have the first one.
 enum { TILES_KERNEL, CROSSINGS_KERNEL };
-// From so many tiles on a launch of its own finds their crossings: blocks that search read up to
-// 20 KB a tile beside its items, and the launch takes 20 us.
+// Number of tiles from which a launch of its own finds their crossings: blocks that search read up
+// to 20 KB a tile beside its items, and the launch takes 20 us.
 enum { MANY_TILES = 4096 };
 
 static cubc_status add_values(const cubc_merge_params *params, problem *p)

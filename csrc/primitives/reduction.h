@@ -30,7 +30,7 @@ typedef struct reduction {
 // descriptor adds its benchmark and what else its code depends on.
 cubc_status reduction_operands(const reduction *r, const algorithm *a, problem *out);
 
-// Lanes (log2) of a team that reduces a row or segment of so many vectors, of which a lane loads
+// Lanes (log2) of a team that reduces a row or segment of `vectors` vectors, of which a lane loads
 // `loads` at once: as few as hold it in their registers, but more where there are too few segments
 // for the device's threads; at most a warp.
 uint64_t reduction_team_log2(uint64_t vectors, uint64_t loads, uint64_t segments, uint64_t threads);

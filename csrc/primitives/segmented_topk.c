@@ -135,7 +135,7 @@ static cubc_status segmented_topk_workload(const benchmark *b, cubc_type type, c
     uint64_t size = smaller(call.n, at[SEGMENT_SIZE]);
     call.segments = call.n / size;
     call.k = at[K_AXIS];
-    if (!call.offsets) { // rows are whole and have as many keys
+    if (!call.offsets) { // rows of one size have no part left over
         call.n = call.segments * size;
         call.k = smaller(call.k, size);
     }

@@ -216,7 +216,8 @@ static memory place_spare(const problem *p, uint64_t first, plan *out)
     return spare;
 }
 
-// The range of the keys, the counts, the pass to bins, and the bins; or one tile.
+// Launches for the range of the keys, their counts, the pass to bins and the sort of each bin; a
+// single tile takes one launch.
 static cubc_status plan_cpu(const problem *p, const instance *i, uint64_t tiles, plan *out)
 {
     const device_kernel *kernels = i->kernels;
@@ -229,8 +230,8 @@ static cubc_status plan_cpu(const problem *p, const instance *i, uint64_t tiles,
     }
     // VALUES of cpu_sort.cu.
     uint64_t values = key_bits(p) == 16 && p->output_count == 1 ? 1 << 16 : 0;
-    // Larger tiles leave fewer lines that are not full, and fewer counts of values; so many blocks
-    // keep the cores equally busy.
+    // Larger tiles leave fewer lines that are not full, and fewer counts of values. This number
+    // of blocks keeps the cores equally busy.
     tiles = smaller(tiles, (values ? 2 : 8) * (uint64_t)i->device->info.sm_count);
     out->cleared_bytes = 2 * 8; // the range; behind it where bins begin, and the number of tiles
     uint64_t rows = round_up(out->cleared_bytes + (radix + 1) * 8, 256);

@@ -71,7 +71,8 @@ static const char *transpose_invalid(const problem *p, const char *kind, const s
     return problem_invalid(p, kind, s, v, size);
 }
 
-// The greatest length of a tile across so many: TILE items, ROOM with an odd distance between rows.
+// The greatest length of a tile that is `across` items wide: it has `tile` items at most, and a
+// sixteenth more with the odd distance between its rows.
 static uint64_t length_for(uint64_t across, uint64_t tile)
 {
     return smaller(tile / across, (tile + tile / 16) / (across | 1));

@@ -41,7 +41,7 @@ static PyObject *forget_recording(PyObject *self, PyObject *unused)
 
 static PyMethodDef methods[] = {
     {"record_calls", record_calls, METH_VARARGS,
-     "Record all calls from now on in a store, written every so many seconds."},
+     "Record all calls from now on in a store, written every `seconds`."},
     {"end_recording", end_recording, METH_NOARGS,
      "Write what was recorded: how many calls had no room."},
     {"forget_recording", forget_recording, METH_NOARGS, "End the recording in a forked child."},

@@ -129,7 +129,7 @@ static const void *initial_place(const initial *i, PyObject *init)
 }
 
 // ---- reduce -------------------------------------------------------------------------------------
-// A call that is others, which a function of Python makes.
+// Makes a call by a function of Python, which splits it into several.
 static PyObject *reduce_by(const char *file, const char *name, PyObject *const *v, int count,
                            const py_signature *signature)
 {

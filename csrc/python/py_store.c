@@ -159,7 +159,7 @@ static PyObject *store_find_method(PyObject *self, PyObject *dict)
 typedef struct several {
     store_row *rows;
     device_info *infos;          // of the devices, each once in a row
-    const device_info **devices; // one a row
+    const device_info **devices; // one per row
     store_added *added;
 } several;
 

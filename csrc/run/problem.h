@@ -110,7 +110,7 @@ cubc_status problem_place_input(const problem *p, int k, launch *l, int at);
 void problem_append_init(const problem *p, launch *l);
 // Fails with CUBC_INVALID_ARGUMENT if a launch would need more than 2^31 blocks for p's items.
 cubc_status problem_blocks(const problem *p, uint64_t blocks);
-// The cluster that a launch of so many blocks is to be (kernels/grid/cluster.h); 0 where the
+// The cluster that a launch of `blocks` blocks is to be (kernels/grid/cluster.h); 0 where the
 // variant does not ask for one, the device has none, or the blocks are too many for it.
 unsigned problem_cluster(const instance *i, uint64_t blocks);
 // The most blocks of a kernel that can be one cluster and send to one another's shared memory

@@ -11,7 +11,7 @@
 #include <time.h>
 
 // Rows lie in the log beside the file until they are moved into it, which waits for the disk: after
-// so many, or if the last time is so long ago.
+// this number of rows, or if the last time is longer ago than checkpoint_s.
 enum { CHECKPOINT_ROWS = 100 };
 static const double checkpoint_s = 1.0;
 

@@ -24,8 +24,8 @@ struct store {
 cubc_status store_make(sql *db, int version, bool writable, store **out);
 // Reads a store from memory; the image becomes the store's in any case, the path is for messages.
 cubc_status store_open_image(const char *path, store_image *image, store **out);
-// Adds a row of all columns by a statement, ADD or PUT_CALLS, with that number if it is not 0, in a
-// transaction that is open.
+// Adds a row by the statement `which`, ADD or PUT_CALLS, within an open transaction. Its number is
+// `id`, or the next one if that is 0.
 cubc_status store_put(store *s, int which, int64_t id, const store_record *record);
 // Adds a row whose device, environment and moment are known, in a transaction that is open.
 cubc_status store_put_row(store *s, int which, store_record *record, bool *done);

@@ -1,4 +1,4 @@
-// Stable sort of keys, or of keys with values, on the CPU: by single threads, one a core.
+// Stable sort of keys, or of keys with values, on the CPU: by single threads, one per core.
 //
 // The cost is passes over more memory than a cache holds, so that there are few of them, adapted to
 // the keys. One launch finds the lowest and the highest key: only the bits of key - lowest are

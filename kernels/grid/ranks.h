@@ -113,7 +113,7 @@ FUNCTION void receive_mail(const rank_table& t, u64 place, f64* value, u64 count
 }
 
 // Says that all mails of a state are sent. Called by one thread of a rank. Returns true for the
-// last of so many states; the sums of all of them can be received then.
+// last of the states; the sums of all of them can be received then.
 FUNCTION bool sums_sent(rank_table& t, u64 states)
 {
     device_fence();

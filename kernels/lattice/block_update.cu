@@ -66,7 +66,7 @@ struct block_update_args {
     real_t* x;
     real_t* w;
     solver_state* states;
-    block_matrices* matrices; // one a block of sources
+    block_matrices* matrices; // one per block of sources
     f64* parts;               // of sums: 2 N^2 numbers for each block of the launch
     u64 sources;
     u64 words;  // of a source

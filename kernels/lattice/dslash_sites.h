@@ -190,8 +190,8 @@ FUNCTION bool dslash_work_of(const block_work& block, dslash_work& w)
 // Returns the number of a source's field of a parity among those of a face.
 FUNCTION u64 face_field(u32 source, u32 parity) { return BOTH ? 2 * source + parity : source; }
 
-// True if a thread of a block may have a site on a face: of the tile of so many sites that has this
-// number. All threads of a block agree.
+// True if a thread of a block may have a site on a face. The block's tile has `sites` sites and the
+// number `tile`; all threads of a block agree.
 FUNCTION bool has_outer_site(u32 tile, u32 sites) { return (tile + 1) * sites > INNER_PLACES; }
 
 // Calls `compute` for the thread's site, in code of its own where the block has no site on a face:

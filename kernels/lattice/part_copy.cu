@@ -23,7 +23,7 @@ struct part_copy_shared {
 
 enum : int { REALS = TUNE_REALS, WHOLE = 16 / sizeof(stored_t) };
 
-// Copies a chunk of so many reals, 4 bytes or a multiple of them.
+// Copies a chunk of `items` reals, 4 bytes or a multiple of them.
 FUNCTION void copy_chunk(const stored_t* from, stored_t* to, int items)
 {
     if (items == WHOLE) {
@@ -35,7 +35,7 @@ FUNCTION void copy_chunk(const stored_t* from, stored_t* to, int items)
         reinterpret_cast<u32*>(to)[w] = reinterpret_cast<const u32*>(from)[w];
 }
 
-// Returns where a chunk of a site is, of a field with so many sites of a parity.
+// Returns where a chunk of a site is, in a field with `sites` sites of each parity.
 FUNCTION u64 place_of(u64 sites, u32 parity, u32 index, int first, int items)
 {
     return parity * sites * REALS + sites * static_cast<u64>(first) +

@@ -1,6 +1,6 @@
 // Batch of memory copies of any sizes in one launch.
 //
-// The concatenated bytes of all copies are cut into equal tiles, one a block. A block finds the
+// The concatenated bytes of all copies are cut into equal tiles, one per block. A block finds the
 // copies of its tile by a binary search in their ends. A tile within one copy is copied in the
 // widest words that the alignment of source and destination allows. In any other tile a thread
 // takes 16 bytes at a time, finds their copy among those of the tile, and goes on from copy to

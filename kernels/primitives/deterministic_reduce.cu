@@ -56,7 +56,7 @@ struct deterministic_reduce_args {
     u64* counts;  // long segments and slots taken; 0 at first
     u64* owners;  // 1 + the long segment of each slot, or 0; NULL for an array
     long_segment* longs;
-    acc_t* totals; // one a slot
+    acc_t* totals; // one per slot
     initial_t init;
     u64 has_init;
 };

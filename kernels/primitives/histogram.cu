@@ -184,8 +184,8 @@ FUNCTION void add(const histogram_args& a, histogram_shared& s, u32 slot, u32 co
         atomic_add(a.out + slot, static_cast<sum_t>(count));
 }
 
-// Returns the copy for a thread's j-th item: one a lane, or one for each of neighbouring items of a
-// single thread.
+// Returns the copy for a thread's j-th item: one per lane, or one for each of neighbouring items of
+// a single thread.
 FUNCTION u32 copy_of(int j)
 {
     return (SIMT_SINGLE_THREAD ? static_cast<u32>(j) : lane_id()) % COPIES;

@@ -26,7 +26,7 @@ struct merge_sort_args { // arguments of both kernels
 };
 
 // Values go through shared memory, because a gather of them from global memory costs an access a
-// value: through that of the keys where they fit, and beside it if they are small.
+// value. They take the place of the keys where they fit, and a place beside them if they are small.
 enum {
     IN_KEYS = PAIRS && sizeof(value_t) <= sizeof(item_t) && alignof(value_t) <= alignof(item_t),
     BESIDE = PAIRS && !IN_KEYS && sizeof(value_t) <= 4

@@ -58,7 +58,7 @@ struct reduce_args {
     out_t* out;
     u64 n;
     u64 steps;     // steps of every block
-    u64* messages; // one a block
+    u64* messages; // one per block
     initial_t init;
     u64 has_init;
 };

@@ -23,7 +23,7 @@
 // ld    caching of the loads, see load_bytes16
 // wav   most blocks, in multiples of those resident at once
 //
-// Traffic: all items are read, one a row is written.
+// Traffic: all items are read, one per row is written.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #include "block.h"
 #include "input.h"

@@ -101,7 +101,7 @@ struct runs_args {
     i64* offsets;
     u64* count;
     u64 n;
-    u64* messages; // one a tile
+    u64* messages; // one per tile
 };
 
 // Partial result of a stretch of items.

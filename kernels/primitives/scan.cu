@@ -78,7 +78,7 @@ struct scan_args {
     runs_t runs;
     out_t* out;
     u64 n;
-    u64* messages; // one a tile
+    u64* messages; // one per tile
     initial_t init;
     u64 has_init;
     u64 longest; // items of a segment that a team scans; 0: there are no teams

@@ -66,7 +66,7 @@ FUNCTION void reduce_segments(const segmented_reduce_args& a, segment_teams_shar
     }
 }
 
-// Segments that blocks hold at once, one a block, item by item. So few instructions, as fetching
+// Segments that blocks hold at once, one per block, item by item. So few instructions, as fetching
 // those of the other ways takes longer than the items of a small call.
 FUNCTION void reduce_segment_of_block(const segmented_reduce_args& a, segment_teams_shared& s)
 {

@@ -83,7 +83,7 @@ struct segmented_reduce_args {
     in_t in;
     out_t* out;
     segments set;
-    u64* messages; // one a block; of teams: the number of chunks
+    u64* messages; // one per block; of teams: the number of chunks
     // Teams:
     u64 team_log2; // lanes of a team: up to a warp; more: the team is a block
     u64 turns;     // in each a warp, or the block, takes as many segments as it has teams

@@ -97,7 +97,7 @@ struct select_args {
     item_t* rest;
     u64* count;
     u64 n;
-    u64* messages; // one a tile
+    u64* messages; // one per tile
     item_t* second;
 };
 

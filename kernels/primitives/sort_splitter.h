@@ -47,7 +47,7 @@ FUNCTION key_float place_of(key_t code, bool by_code)
     return by_code ? static_cast<key_float>(code) : float_of_key(code);
 }
 
-// The range is a little wider than the sample's, as the keys' is.
+// The range is a little wider than that of the sample, since other keys lie beyond it.
 FUNCTION splitter splitter_of(key_t low, key_t high, bool by_code)
 {
     const key_float one = place_of(falls(by_code) ? high : low, by_code),
@@ -59,7 +59,7 @@ FUNCTION splitter splitter_of(key_t low, key_t high, bool by_code)
 FUNCTION u32 digit_of(key_t code, const splitter& p)
 {
     const key_float value = place_of(code, p.by_code), at = (value - p.low_value) * p.scale;
-    const bool last = !(at < RADIX - 1); // NaN is, and of infinities what is not the first
+    const bool last = !(at < RADIX - 1); // true for NaN, too, and for the infinity at the end
     const u32 bin = value <= p.low_value ? 0 : last ? RADIX - 1 : static_cast<u32>(at);
     return falls(p.by_code) ? RADIX - 1 - bin : bin;
 }

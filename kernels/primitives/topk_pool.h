@@ -1,5 +1,5 @@
-// Selection of the lowest of so many keys as the shared memory of a cluster's blocks holds, in
-// order.
+// Selection of the lowest keys, in order, of a number that fits the shared memory of a cluster's
+// blocks.
 //
 // Each block keeps the keys of its part of the pool. The span of all keys, or what is left of it,
 // is cut into RANGES ranges of one width, and the blocks count their keys in each and add the
@@ -46,7 +46,7 @@ enum : u64 { MOST_CODE = static_cast<code_t>(~0ull) };
 // A key as the pool holds it.
 typedef pool_codes<(sizeof(key_t) > 4)>::type held_t;
 enum : u32 { SHORT = sizeof(key_t) <= 2, INDEX_BITS = 16 }; // of the index behind a short key
-// Returns how many bits of the indices of so many items are left out there.
+// Returns how many bits of the items' indices are left out there.
 FUNCTION u32 bits_left_out(u64 items)
 {
     const u32 bits = items ? bit_length(items - 1) : 0;

@@ -146,7 +146,7 @@ def _operand(x: Any) -> Any:
 
 @unnamed
 def compute(ufunc: np.ufunc, *given: Any) -> Any:
-    """Return a lazy input: what a ufunc of NumPy makes of operands. NotImplemented if it cannot."""
+    """Return a ufunc of operands as a lazy input; NotImplemented if it has no expression."""
     operands = [_operand(x) for x in given]
     if any(x is None for x in operands):
         return NotImplemented

@@ -105,9 +105,9 @@ class Kernel:
     They use the macro ``SIMT_THREADS``, the number of threads of a block, at compile time. A source
     with them is therefore compiled for each size of block that it is launched with. Such a block
     has one dimension, and a multiple of 32 threads, or 1 thread on the cpu.
-    ``__launch_bounds__(SIMT_THREADS)`` limits a kernel's registers to what so many threads can
-    have. The source cannot define the headers' names, nor those of the dialect that they are
-    written in (``kernels/dialect/simt.h``).
+    ``__launch_bounds__(SIMT_THREADS)`` limits a kernel's registers to those that a block of that
+    size can have. The source cannot define the headers' names, nor those of the dialect that they
+    are written in (``kernels/dialect/simt.h``).
 
     **Tuning.** `cubc.tuner.benchmark` takes the same source with ``%RANGE%`` comments for its
     macros. The values that a search finds are given as `defines`; ``kernel()`` of its result does

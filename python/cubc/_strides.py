@@ -7,7 +7,9 @@ from ._axes import items_of, transposed
 from ._core import Array, Lazy, call, empty
 from ._lazy import lazy
 
-_MOST_AXES = 4  # whose extents and steps are numbers of a launch; others are part of its kernel
+# Up to this number of axes, extents and steps are arguments of a launch; those of more axes are
+# part of its kernel.
+_MOST_AXES = 4
 
 
 def gathered(

@@ -26,7 +26,7 @@ static void open_problem(const char *benchmark, cubc_type type, uint64_t element
     CHECK_STATUS(workload_problem_at(benchmark, type, at, out), CUBC_OK);
 }
 
-// The label of the row that a call of so many elements runs; 0: of no call in particular.
+// The label of the row that a call of n elements runs; 0: of no call in particular.
 static const char *label_at(const char *benchmark, cubc_type type, const char *arch,
                             uint64_t elements)
 {

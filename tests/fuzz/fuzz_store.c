@@ -104,7 +104,7 @@ static void execute(const char *script)
     sql_close(db);
 }
 
-// The two files as an input, which has to be read with so many rows.
+// The two files as an input, which has to be read with `rows` rows.
 static void add_store(fuzz_add *add, const char *as, int rows)
 {
     text file = {0}, log = {0}, input = {0};

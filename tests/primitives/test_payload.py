@@ -14,7 +14,7 @@ LARGE = np.dtype([("name", "S7"), ("row", "f8", 9)])
 
 
 def values_of(kind, n, seed=2):
-    """Rows of so many bytes, structs, or what only host memory has."""
+    """Rows of some bytes, structs, or types that only host memory has."""
     if isinstance(kind, int):
         return np.random.default_rng(seed).integers(0, 256, (n, kind), np.uint8)
     if kind == "rows":

@@ -15,7 +15,7 @@ TYPES = ("i1", "u2", "f2", "i4", "f4", "i8", "f8", "c16")
 
 
 def at(device, first, x):
-    """An array with the items of x, which begins so many items behind an aligned place."""
+    """An array with the items of x, which begins `first` items behind an aligned place."""
     whole = np.concatenate([np.full(first, 77).astype(x.dtype), x])
     return cubc.asarray(whole, device=device)[first:]
 

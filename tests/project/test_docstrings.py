@@ -18,7 +18,7 @@ SAFE = {"clear_policies", "devices", "effective_mass", "example_db", "get_includ
 
 
 def is_error(one):
-    """An exception says by its name what it is."""
+    """True for an exception, whose name says what it is: it needs no further docstring."""
     return inspect.isclass(one) and issubclass(one, BaseException)
 
 

@@ -10,7 +10,7 @@ PATH = Path(__file__).parent.parent
 
 
 def rows_of(arguments, folder, path, log, seconds):
-    """Run pytest in a folder; a list of dicts, one a test that reached cubc.
+    """Run pytest in a folder; a list of dicts, one per test that reached cubc.
 
     `seconds` are the most that the run takes where some cases of each test run, and all cases.
     """

@@ -25,7 +25,7 @@ SOURCES = Path(os.environ.get("CUBC_CUPY", ""))
 
 
 def run(modules, log):
-    """Run modules of CuPy's tests; a list of dicts, one a test that reached cubc."""
+    """Run modules of CuPy's tests; a list of dicts, one per test that reached cubc."""
     folder = SOURCES / "tests"
     options = ["--tb=native", "--noconftest", "-c", os.devnull, "-p", "suites.cupy_plugin"]
     return rows_of([*options, *modules], folder, [folder], log, (280, 3600))

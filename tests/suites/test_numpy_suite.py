@@ -26,7 +26,7 @@ GROUPS = [list(MODULES)[:1], list(MODULES)[1:-2], list(MODULES)[-2:]]
 
 
 def run(modules, folder):
-    """Run NumPy's modules of tests; a list of dicts, one a test that reached cubc."""
+    """Run NumPy's modules of tests; a list of dicts, one per test that reached cubc."""
     copies, log = {folder / Path(module).name: module for module in modules}, folder / "log.jsonl"
     for copy, module in copies.items():
         copy.write_text(rewritten((NUMPY / module).read_text()))

@@ -1,4 +1,4 @@
-"""Kernels of kernels/*.cu, one a family of collectives, against NumPy.
+"""Kernels of kernels/*.cu, one per family of collectives, against NumPy.
 
     python collectives.py
 

@@ -139,7 +139,7 @@ def test_nothing_that_was_drawn_is_lost():
 
 
 def test_a_range_too_long_to_be_listed_has_the_same_distances(monkeypatch):
-    """Up to so many values have a column each, more are compared."""
+    """A parameter of few values has a column for each; more values are compared."""
     short = Distances([range(1, 65), [1, 2]])
     monkeypatch.setattr(distance, "MANY", 63)
     long = Distances([range(1, 65), [1, 2]])

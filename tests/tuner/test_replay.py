@@ -1,4 +1,4 @@
-"""Replayed searches: tables are read, refused and visited as they say."""
+"""Replayed searches: tables are read or refused, and a search gets what they hold."""
 
 import gzip
 import math

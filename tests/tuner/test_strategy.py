@@ -36,7 +36,7 @@ def asked(strategy):
 
 
 def searched(name, space, outcome, ahead=1, seed=0, budget=10**9):
-    """All variants in the order in which they were named, each told so many asks later."""
+    """All variants in the order in which they were named, each told `ahead` asks later."""
     strategy = make(name)(space, seed)
     asks = islice(iter(strategy.ask, None), budget)
     waiting, named = deque(islice(asks, ahead)), []

@@ -27,7 +27,7 @@ def test_base_against_itself(small):
     base = _core.base("reduce.sum", {"T{ct}": "F32"}, "cpu")
     found = function("reduce.sum", base, AXES, device="cpu")
     assert [one.rt for one in found.workloads] == [f"Elements{{io}}[pow2]={n}" for n in (12, 16)]
-    for one in found.workloads:  # tests that run beside it may tell them apart, by little
+    for one in found.workloads:  # tests that run at the same time may make a small difference
         assert one.verdict.word in ("SAME", "UNDECIDED") or abs(one.verdict.ratio - 1) < 0.25
     assert all(LEAST <= one.verdict.rounds <= MOST for one in found.workloads)
     assert all(one.a > 0 and one.b > 0 for one in found.workloads)

@@ -256,8 +256,8 @@ static cubc_status job_start(job *j, char **arguments, char **environment, const
     return CUBC_OK;
 }
 
-// Takes what the pipe holds by now, for at most so many milliseconds; closes it at its end. What
-// does not fit in the log is dropped.
+// Takes what the pipe holds, waiting for at most `wait_ms`; closes it at its end. Text that does
+// not fit in the log is dropped.
 static void job_read(job *j, int wait_ms)
 {
     char chunk[4096];

@@ -110,7 +110,7 @@ static cubc_status gather(cubc_ranks *r, const void *mine, void *all, size_t byt
     FAIL(CUBC_IO_ERROR, "the ranks' all_gather has failed");
 }
 
-// A step that all ranks take, or none: `mine` is how it went here.
+// Ends a step that all ranks take or none, by telling the others how it went here.
 static cubc_status agree(cubc_ranks *r, cubc_status mine)
 {
     int32_t here = (int32_t)mine;

@@ -9,9 +9,9 @@
 void ranks_grid(const cubc_ranks *r, int grid[4]);
 int ranks_cut(const cubc_ranks *r);        // bit d: faces of direction d are exchanged
 uint64_t ranks_edges(const cubc_ranks *r); // bit 2 d + (1: upper): the face is on the boundary
-// Sees to it that there is room for faces of so many bytes, and for so many sums of each of so many
-// states. All ranks ask for the same; where there is none they make new memory together, and what
-// is queued goes on with the old one.
+// Sees to it that there is room for faces of `bytes` bytes, and for the sums of each state. All
+// ranks ask for the same; where there is none they make new memory together, and launches that are
+// queued go on with the old one.
 cubc_status ranks_reserve_faces(cubc_ranks *r, size_t bytes);
 cubc_status ranks_reserve_sums(cubc_ranks *r, uint64_t states, int sums);
 // INVALID_ARGUMENT for fields on another device than that of the ranks, which has their faces.

@@ -23,9 +23,9 @@ uint64_t field_part_place(const field_part *p, const int all[4], uint64_t site, 
 
 // ---- steps --------------------------------------------------------------------------------------
 enum { FIELD_PART_TOLD = 64 };
-// Ends a step, which went as `mine` says. Each rank tells all others so many bytes, which all of
-// them get from all, in the order of ranks and FIELD_PART_TOLD bytes each; all: NULL if nobody
-// needs them. If a step failed on a rank, it does so on all of them, with that one's reason.
+// Ends a step, which went as `mine` says. Each rank tells the others `bytes` bytes. `all` gets
+// those of every rank, in the order of ranks, FIELD_PART_TOLD bytes each; NULL if nobody needs
+// them. If a step failed on a rank, it does so on all of them, with that one's reason.
 cubc_status field_part_step(field_part *p, cubc_status mine, const void *told, size_t bytes,
                             void *all);
 // Ends the last step, unless the ranks have failed together before.

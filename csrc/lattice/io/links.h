@@ -19,8 +19,8 @@ double links_distance(const double *link);
 double links_project(double *link);
 // Re tr of the plaquette of links a, b around one corner and c, d around the other.
 double links_plaquette(const double *a, const double *b, const double *c, const double *d);
-// Sums of Re tr P and of Re tr U of the rows of sites along x, [t][z][y][2], of a field of so many
-// sites with a margin on each side that has no rows of its own.
+// Sums of Re tr P and of Re tr U of the rows of sites along x, [t][z][y][2], of a field
+// of `extent` sites with a margin on each side that has no rows of its own.
 cubc_status links_row_sums(const double *field, const int extent[4], const int margin[4],
                            double (*sums)[2]);
 // Means of all rows' sums, in their order.

@@ -29,7 +29,7 @@ typedef struct block_update_params {
                       // change
 } block_update_params;
 
-// The blocks that so many sources are divided into, of about the same size.
+// The size of the blocks that sources are divided into, about the same for all.
 int block_of(uint64_t sources);
 size_t block_matrices_bytes(int block);
 uint64_t block_parts(int block); // numbers of partial sums of a block of sources, at most

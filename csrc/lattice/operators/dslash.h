@@ -57,8 +57,8 @@ cubc_status dslash_plan_on(const problem *p, const instance *i, dslash_grid grid
         FIELD(cubc_dslash_wilson_params, anisotropy, FIELD_REAL)
 
 // A benchmark of links of 18, 12 and 8 reals: CALL(reals) is its row's call. DSLASH_CALL has the
-// part without the site term: odd to even sites, antiperiodic in time, no x; DSLASH_CALL_OF that
-// of sources of so many fields.
+// part without the site term: odd to even sites, antiperiodic in time, no x; DSLASH_CALL_OF
+// has it for sources of `each` fields.
 #define DSLASH_CALL(reals) DSLASH_CALL_OF(reals, 1)
 #define DSLASH_CALL_OF(reals, each)                  \
     {.sites = DSLASH_SITES_CALL(SPINOR_REALS, each), \

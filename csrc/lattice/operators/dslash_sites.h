@@ -38,7 +38,7 @@ PROBLEM_NUMBERS(dslash_site_numbers);
     PROBLEM_STRUCT(type, traits, sizeof(lattice_traits) + sizeof(dslash_site_traits))
 #define DSLASH_NUMBERS(type) PROBLEM_STRUCT(type, numbers, sizeof(dslash_site_numbers))
 
-// The problem of an algorithm whose fields have so many reals a site, without its arrays.
+// The problem of an algorithm whose fields have `reals` reals a site, without its arrays.
 cubc_status dslash_sites_begin(const algorithm *a, int reals, const cubc_dslash_sites *sites,
                                problem *out);
 // Takes in the fields and the guard. Fails if the output overlaps `in` or the links.
@@ -71,7 +71,7 @@ dslash_grid dslash_sites_grid(const problem *p, const instance *i); // that of d
 cubc_status dslash_sites_plan(const problem *p, const instance *i, dslash_grid grid,
                               dslash_words hops, dslash_words term, plan *out);
 uint64_t dslash_word(double number);
-// Floating-point operations of so many a site, and of adding x.
+// Floating-point operations: `site` of them a site, and those of adding x.
 double dslash_flops(const problem *p, int reals, int site);
 enum { DSLASH_PHASE_WORDS = 8 };
 // The phases as arguments of a kernel; returns how many words these are.
@@ -92,8 +92,8 @@ cubc_status dslash_rank_words(const problem *p, const instance *i, uint64_t *wor
         FIELD(cubc_dslash_sites, inner, FIELD_INT), FIELD(cubc_dslash_sites, ranks, FIELD_RANKS), \
         FIELD(cubc_dslash_sites, open, FIELD_INT)
 
-// The sites of a benchmark's call: odd to even, without x, of sources of so many fields. The links
-// are array 0.
+// The sites of a benchmark's call, from odd to even and without x. A source has `each` fields, and
+// the links are array 0.
 #define DSLASH_SITES_CALL(reals, each)                                                      \
     {LATTICE_FIELD(in, 1), LATTICE_FIELD(out, 3), .n = (reals) * (each), .norms_n = (each), \
      .norm_type = CUBC_F32}

@@ -27,7 +27,7 @@ cubc_status lattice_sources(const problem *p, const char *what, uint64_t n, int 
 // F64, F32, I16.
 cubc_status lattice_precision(const char *what, cubc_type type);
 cubc_status lattice_reconstruct(int reals);
-// Real numbers in memory of a field of links with so many reals each (kernels/lattice/su3.h).
+// Real numbers in memory of a field of links with `reals` reals each (kernels/lattice/su3.h).
 uint64_t lattice_link_reals(const problem *p, cubc_type type, int reals);
 cubc_status lattice_parity(int parity); // 0, 1; 2: both
 // Fails unless all fields start on 16 bytes.

@@ -6,12 +6,12 @@
 #include "run/problem.h"
 
 // Checks the update, and makes it the problem's texts, which stay the caller's. NULL: it is empty.
-// The guard has so many states.
+// The guard has `states` states.
 cubc_status solver_update_texts(problem *p, const char *what, const cubc_site_update *update,
                                 const cubc_guard *guard, uint64_t states);
 // The macros of kernels/lattice/solver/solver_update.h and TUNE_STATEMENTS.
 void solver_update_define(const problem *p, text *out);
-// Appends the members of guard_args; fails if the sums of so many blocks have no room.
+// Appends the members of guard_args; fails if there is no room for sums of that many blocks.
 cubc_status solver_update_place(const problem *p, const cubc_guard *guard, uint64_t blocks,
                                 uint64_t states, launch *l);
 

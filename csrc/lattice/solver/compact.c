@@ -67,8 +67,8 @@ static cubc_status move_work(solver *s, uint64_t to, uint64_t from, size_t reals
     return CUBC_OK;
 }
 
-// Puts the norms of so many sources behind their numbers. Both places are apart, as at least half
-// of the sources have left.
+// Puts the norms of the sources that are left behind their numbers. Both places are apart, as at
+// least half of the sources have left.
 static cubc_status move_norms(solver *s, uint64_t sources, size_t reals)
 {
     for (size_t k = 0; k < COUNT_OF(s->work); k++) {

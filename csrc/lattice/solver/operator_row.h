@@ -67,7 +67,7 @@ typedef struct stored_links { // in native order
     uint64_t n;
 } stored_links;
 
-// Links with so many reals in each of the solver's types (solver_types): those that are given, or
+// Links of `reals` reals in each of the solver's types (solver_types): those that are given, or
 // copies in its memory.
 cubc_status links_of_types(solver *s, const stored_links *from, int reals, stored_links out[TYPES]);
 const stored_links *links_in_type(const stored_links links[TYPES], cubc_type type);

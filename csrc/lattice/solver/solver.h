@@ -105,7 +105,7 @@ struct solver {
     cubc_guard guard;          // without phase and step, which are those of a launch; its ranks are
                                // those of the lattice
     solver_state *states;      // in host memory
-    double *scales;            // factor of b, and of x during the solve; one a source
+    double *scales;            // factor of b, and of x during the solve; one per source
     double compile_seconds;    // so far
 
     lattice_field b, y, r;                   // precise: source, solution, residual

@@ -25,7 +25,7 @@
 
 // ---- kernels with a state -----------------------------------------------------------------------
 struct guard_args {
-    solver_state* states; // one a source
+    solver_state* states; // one per source
     f64* parts;           // partial sums of all blocks of all sources
     u64 phase;            // phase of the sources to process
     u64 step;             // argument of TUNE_FINISH

@@ -20,7 +20,7 @@ class Paths:
     Attributes
     ----------
     one, three, five, seven : float
-        Coefficients of the paths of fat links with so many links.
+        Coefficients of the paths of fat links with one, three, five and seven links.
     lepage : float
         Coefficient of the paths that go two steps out on one side.
     naik : float
@@ -105,7 +105,7 @@ def paths_of(action: str, u0: float, naik_epsilon: float) -> Paths:
 def made_of(gauge: Gauge, action: str, paths: Paths, factor: float, stream: Any) -> tuple[Any, Any]:
     """Return the fat links of a field and its long links with a factor, in native order.
 
-    On a `Grid` they are made with so many of the neighbours' links around a part as paths reach:
+    On a `Grid` they are made with the neighbours' links around a part, as far as paths reach:
     two sites, and one more for the links of hisq that are smeared first. All ranks call it.
     """
     first = action == "hisq"

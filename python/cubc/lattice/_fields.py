@@ -163,7 +163,7 @@ def copied_part(
     Parameters
     ----------
     field : cubc.Array
-        Field of both parities in native order, so many reals a site.
+        Field of both parities in native order, of `reals` reals a site.
     to : tuple
         Type, shape and array, or None, of the result.
     extent : tuple of int

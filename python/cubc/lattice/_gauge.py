@@ -379,7 +379,7 @@ class Gauge:
         stream: Any = None,
         out: Any = None,
     ) -> Any:
-        """Return this rank's part of a field with sites around it, so many reals a site."""
+        """Return this rank's part of a field of `reals` reals a site, with sites around it."""
         if self.grid is None or not self.grid._cut:
             return field
         to = (str(field.dtype), (math.prod(self.extent) * reals,), out)

@@ -55,7 +55,7 @@ class Grid:
     Raises
     ------
     ValueError
-        If the grid is not that of so many ranks, or cuts X.
+        If the grid has another number of ranks, or cuts X.
     TimeoutError
         If a rank waits in vain for another.
 
@@ -192,7 +192,7 @@ class Grid:
         return x, y, z, t
 
     def _surrounded(self, extent: Sequence[int], margin: int) -> tuple[int, int, int, int]:
-        """Return the extents of this rank's part with so many sites on each side of cuts."""
+        """Return the extents of this rank's part with a margin on each side of its cuts."""
         x, y, z, t = (e + 2 * margin * (self._cut >> d & 1) for d, e in enumerate(extent))
         return x, y, z, t
 
@@ -209,7 +209,7 @@ class Grid:
         Parameters
         ----------
         field : cubc.Array
-            This rank's part, float64, so many reals a site.
+            This rank's part, float64, of `reals` reals a site.
         extent : tuple of int
             Sites of the part along X, Y, Z, T.
         margin : int
@@ -237,7 +237,7 @@ class Grid:
             self.check()
 
     def _beside(self, direction: int, step: int) -> int:
-        """Return the rank that is so many steps from this one."""
+        """Return the rank that is `step` steps from this one in a direction."""
         place = list(self.place)
         place[direction] = (place[direction] + step) % self.grid[direction]
         return int(np.ravel_multi_index(place[::-1], self.grid[::-1]))

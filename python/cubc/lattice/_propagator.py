@@ -66,7 +66,7 @@ def refuse(options: dict[str, Any], *names: str) -> None:
 
 
 def propagator_of(columns: np.ndarray, axes: int) -> np.ndarray:
-    """Return the propagator of columns ``(..., *site, T, Z, Y, X, *site)`` with so many of site."""
+    """Return the propagator of columns ``(..., *site, T, Z, Y, X, *site)``; a site has `axes`."""
     first = columns.ndim - 4 - 2 * axes
     places = [first + 5 + 2 * k for k in range(axes)]
     return np.moveaxis(columns, range(first, first + axes), places)
@@ -176,7 +176,7 @@ def pion_correlator(s: Any, time: int = 0) -> np.ndarray:
 
 
 def _correlated(s: np.ndarray, axes: int, time: int) -> np.ndarray:
-    """Return the pion correlators of propagators with so many axes of a site."""
+    """Return the pion correlators of propagators whose sites have `axes` axes."""
     squares = (abs(s) ** 2).sum(axis=tuple(range(-axes - 3, 0)))
     return np.roll(squares, -time, axis=-1)
 

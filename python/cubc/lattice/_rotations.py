@@ -295,7 +295,7 @@ def _temporal_of_ranks(gauge: Gauge, grid: Grid, given: dict[str, Any], stream: 
 def rotated(
     matrices: Any, extent: tuple[int, ...], field: Any, reals: int, stream: Any, **options: int
 ) -> Any:
-    """Return a field in native order, so many reals a site, rotated by matrices of its sites."""
+    """Return a field in native order, of `reals` reals a site, rotated by matrices of its sites."""
     given = {
         "in": field,
         "rotation": matrices,

@@ -27,7 +27,7 @@ PHASES = {
 
 
 def _stored(links: Any, extent: tuple[int, ...], kind: str, reals: int, stream: Any) -> Any:
-    """Return links of 18 float64 in another type, with so many reals."""
+    """Return links of 18 float64 as `reals` numbers of another type."""
     if (reals, kind) == (18, "float64"):
         return links
     padded = reals + reals % 2 if kind == "int16" else reals

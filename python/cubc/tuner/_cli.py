@@ -180,7 +180,7 @@ def _parser() -> Parser:
         type=float,
         const=10.0,
         metavar="SECONDS",
-        help="read the stores again every 10 s, or so many, until Ctrl-C; the page follows",
+        help="read the stores again every SECONDS (10) until Ctrl-C; the page follows",
     )
     shown.set_defaults(run=_report)
 

@@ -45,7 +45,7 @@ class Model:
         self.running: list[Running] = []
 
     def begin(self, most: int, end: float | None, *, is_first: bool) -> None:
-        """Begin searches until so many run; but for the first one, none past the end."""
+        """Begin searches until `most` run; but for the first one, none past the end."""
         while self._todo and len(self.running) < most:
             now = time.monotonic()
             if not is_first and end is not None and now > end:
@@ -89,7 +89,7 @@ class Course:
         self.failed: list[tuple[WorkloadSearch, str]] = []
 
     def run(self, seconds: float | None) -> None:
-        """Run all searches, within so many seconds."""
+        """Run all searches, for at most `seconds`."""
         with _seldom_collected():
             self._run(seconds)
 

@@ -1,6 +1,6 @@
 """Frames on the socket between a search and its measuring process.
 
-A frame is its length in four bytes and then so many bytes. Requests are pickled: they come from the
+A frame is its length in four bytes, and then its bytes. Requests are pickled: they come from the
 search, whose code the measuring process runs anyway. Replies come from a process that has run
 variants, and a variant may have written into the socket. So a reply is data: one line of JSON, then
 the samples as they are. It is taken only if it has the form that `encode` gives it, with values

@@ -135,7 +135,7 @@ class Lane:
         raise error
 
     def batch(self, free: int) -> list[Request]:
-        """Requests for the next of so many tasks; one with rounds takes long and is by itself."""
+        """Requests of the next of `free` tasks; one with rounds takes long and is by itself."""
         share = -(-len(self.ready) // free)  # so that each process has some
         found = [self.ready.popleft()]
         while (

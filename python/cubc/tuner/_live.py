@@ -72,7 +72,8 @@ def compare_live(
     device
         Where to measure; the default device if None.
     rounds
-        At most so many; it ends earlier if all verdicts are decided. A round is two processes.
+        Largest number of rounds; it ends earlier if all verdicts are decided. A round is two
+        processes.
 
     Returns
     -------

@@ -24,7 +24,7 @@ TICK = 1.0  # seconds between two lines while nothing else changes them
 
 @contextmanager
 def bar(total: int, show: bool | None, what: str) -> Iterator[Callable[[], object]]:
-    """Show a bar of so many steps; call what it yields after each step."""
+    """Show a bar of `total` steps; call what it yields after each step."""
     drawn = _tqdm(total, what) if (watched() if show is None else show) else None
     try:
         yield drawn.update if drawn is not None else lambda: None
@@ -69,7 +69,7 @@ class Progress:
             self._ticker.start()
 
     def plan(self, total: int, until: float | None) -> None:
-        """Plan so many variants more, and set the moment of the clock at which all ends."""
+        """Plan `total` more variants, and set the moment of the clock at which all ends."""
         if not self._total:
             self._begin, self._doing = time.monotonic(), ""
         self._until = math.inf if until is None else until

@@ -34,7 +34,7 @@ Floats = NDArray[np.float64]
 
 DRAWN = 2000  # variants of the space, which tell the parts to some percent
 TRIES = 20  # times as many draws, at most, where few variants are valid
-TOGETHER = 200  # distances to so many are computed at once
+TOGETHER = 200  # variants to which distances are computed at once
 
 
 class Expected(NamedTuple):

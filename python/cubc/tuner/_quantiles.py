@@ -176,7 +176,7 @@ def density(x: ArrayLike, bins: int = 100, *, resolution: float | None = None) -
     x : array_like, shape (n,)
         Samples.
     bins : int
-        At most so many; those without width are joined with their neighbour.
+        Largest number of bins; those without width are joined with their neighbour.
     resolution : float
         Step of the clock in the units of `x`; by default the smallest distance of two samples.
 

@@ -88,8 +88,8 @@ class Group:
     wrong: set[str] = field(default_factory=set)  # variants that were wrong once, anywhere
     disputed: set[str] = field(default_factory=set)  # those that do not win on another device
     _rts: dict[str, dict[str, int]] = field(default_factory=dict)
-    _ordered: list[str] = field(default_factory=list)  # the keys of that, once they are asked for
-    objective: Objective = TIME  # that speedups and scores are of
+    _ordered: list[str] = field(default_factory=list)  # its keys in order, once they are asked for
+    objective: Objective = TIME  # figure of which speedups and scores are ratios
 
     @property
     def key(self) -> tuple:

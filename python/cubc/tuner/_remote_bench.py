@@ -222,7 +222,7 @@ class Waiting:
         self.ended = False
 
     def check_more(self) -> None:
-        """Compare so many launches that an error that shows now and then shows once more."""
+        """Have more launches compared, so that an error that shows now and then shows again."""
         self.request = self.request._replace(checks=CHECKS_OF_WRONG)
 
     @property

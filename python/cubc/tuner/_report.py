@@ -31,7 +31,7 @@ PLACE = '<script type="application/json" id="data">{}</script>'
 
 
 def page(analysis: Analysis, stores: Sequence[str], again: float = 0.0) -> str:
-    """Text of the page; with `again` it is read anew after so many seconds."""
+    """Text of the page; with `again` a browser reads it anew after `again` seconds."""
     names = ", ".join(os.path.basename(store) for store in stores)
     found = {
         "about": f"{names}; cubc {_core.__version__}; {time.strftime('%Y-%m-%d %H:%M')}",

@@ -380,8 +380,8 @@ def search(*arguments: Any, **options: Any) -> Result:
         End the search of a compile-time workload at a variant that is good enough: a score, as 1.3,
         or a time that no run-time workload exceeds, as ``"350us"``. It is confirmed like the best.
     patience
-        End the search of a compile-time workload after so many variants, one after another, of
-        which none is better than the best before.
+        End the search of a compile-time workload when this number of variants, one after another,
+        have not been better than the best before.
     objective
         Figure that is to be small: ``"time"``; ``"energy"``, joules of a run by the meter of the
         GPU; or an expression over time, hot (seconds of runs that follow each other), power,

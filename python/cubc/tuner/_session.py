@@ -61,7 +61,7 @@ class Session:
         self.progress = Progress(progress, lambda: source.compiling)
 
     def plan(self, total: int, until: float | None) -> None:
-        """Take in so many variants more, of a search that ends at the moment `until`."""
+        """Take in `total` more variants, of a search that ends at the moment `until`."""
         self.progress.plan(total, until)
         self._until = until
 

@@ -18,7 +18,7 @@ from ._workload import CompileTimeWorkload
 
 
 class WorkloadResults:
-    """Groups of one compile-time workload, one a device.
+    """Groups of one compile-time workload, one per device.
 
     Parameters
     ----------

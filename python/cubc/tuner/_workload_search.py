@@ -428,7 +428,7 @@ class WorkloadSearch:
         return found
 
     def _all_rounds(self, rounds: int) -> list[Run]:
-        """Runs of the search and of so many rounds, all of which one device does."""
+        """Runs of the search and of the first `rounds` rounds, all of which one device does."""
         places = range(len(self.workload.rts))
         return [Run(number, place) for number in range(rounds + 1) for place in places]
 

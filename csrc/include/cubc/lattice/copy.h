@@ -65,7 +65,7 @@ typedef struct cubc_part_copy_params {
     int lx, ly, lz, lt;
     int crop;          // not 0: out of the larger field
     int cut;           // bit d: there are sites around along direction d: 1 y, 2 z, 3 t
-    int margin;        // so many on each side, an even number
+    int margin;        // sites on each side, an even number
     cubc_ranks *ranks; // or NULL
 } cubc_part_copy_params;
 

@@ -1,7 +1,7 @@
 // Lattices over several ranks: a part of lattice.h, which describes the fields.
 //
 // A rank is a process, or a thread of one, with its device. The whole lattice is cut into equal
-// parts, one a rank, and a rank has the fields of its part. Ranks make the same calls in the same
+// parts, one per rank, and a rank has the fields of its part. Ranks make the same calls in the same
 // order. The faces of their parts, and the sums of solvers, go from device to device, without their
 // hosts.
 #ifndef CUBC_PUBLIC_LATTICE_RANKS_H
@@ -20,7 +20,7 @@ extern "C" {
 typedef struct cubc_comm {
     int rank, size;
     void *context;
-    // Gathers so many bytes of every rank, in the order of ranks; all ranks call it. Not 0: it
+    // Gathers `bytes` bytes of every rank, in the order of ranks; all ranks call it. Not 0: it
     // failed.
     int (*all_gather)(void *context, const void *mine, void *all, size_t bytes);
 } cubc_comm;

@@ -96,7 +96,7 @@ class Process:
         return values.mean() + found[0], np.sqrt(share @ share / count * left)
 
     def _extend(self, points: list[Point], kept: int) -> None:
-        """Make the root that of some points, of which it has so many already."""
+        """Make the root that of `points`, of which it has the first `kept` already."""
         size = len(points)
         self._points, old = points, self._root
         self._seen = self._seen[:kept].joined(self._distances.see(points[kept:]))
@@ -183,7 +183,7 @@ class Process:
 
 
 def chosen(values: np.ndarray, most: int) -> np.ndarray:
-    """Places of so many values: the best half of them, and of the others some all over."""
+    """Places of `most` values: half of them the best, the others spread over the rest."""
     order = np.argsort(-values, kind="stable")
     rest = np.sort(order[most // 2 :])
     some = rest[np.linspace(0, len(rest) - 1, most - most // 2).astype(int)]
