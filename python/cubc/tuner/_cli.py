@@ -16,8 +16,8 @@ from cubc import _core
 
 from . import _axes as ax
 from ._analyze import Analysis, analyze
+from ._arguments import TOP, make_parser
 from ._compare import compare
-from ._goal import parse as parse_target
 from ._live import compare_live
 from ._machine_code import Manifest, changed, manifest, read_manifest, write_manifest
 from ._merge import merge
@@ -26,17 +26,12 @@ from ._profile import profile
 from ._recorded import recorded
 from ._remote_bench import BaseFailed
 from ._report import write as write_report
-from ._search import CONFIRM, DB, search
+from ._search import search
 from ._space import Space
 from ._stores import expand, store_path
-from ._strategy import DEFAULT, STRATEGIES
-from ._verdict import DRIFT, MOST
 from ._verify import verify, verify_winners
 from ._winners import no_winner, winners
-from ._words import Parser
 from ._workload import declared_axes, matching
-
-TOP = 7  # variants that an analysis shows
 
 # Errors that a user can put right; anything else is a bug and keeps its traceback.
 ERRORS = (
@@ -57,11 +52,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 2 after an error and 130 after Ctrl-C."""
     given = sys.argv[1:] if arguments is None else arguments
     if not given:
-        _parser().print_help(sys.stderr)
+        make_parser(RUNS).print_help(sys.stderr)
         return 2
-    options = _parser().parse_args(given)
+    options = make_parser(RUNS).parse_args(given)
     if "run" not in options:
-        _parser().error("a command is needed")
+        make_parser(RUNS).error("a command is needed")
     name = options.parser.prog
     try:
         with warnings.catch_warnings():
@@ -86,216 +81,6 @@ def _of_file(error: OSError) -> str:
     folder = os.path.dirname(os.path.abspath(os.fsdecode(error.filename)))
     missing = "" if os.path.isdir(folder) else f"; there is no folder {folder}"
     return f"{os.fsdecode(error.filename)}: {error.strerror}{missing}"
-
-
-def _parser() -> Parser:
-    parser = Parser(
-        "cubc",
-        description="Tune cubc's kernels for a device.",
-        epilog="Exit status: 0; 1 if verify or --fail-on-slower found something; 2 after an error, "
-        "and if policy has nothing to write; 130 after Ctrl-C.",
-    )
-    parser.add_argument("--version", action="version", version=f"cubc {_core.__version__}")
-    commands = parser.add_subparsers(metavar="command")
-
-    common = Parser(add_help=False)
-    common.add_argument(
-        "-R", metavar="REGEX", help="benchmarks whose name the expression matches from its start"
-    )
-    common.add_argument(
-        "-a",
-        action="append",
-        default=[],
-        metavar="AXIS",
-        help="only these values of an axis: 'T{ct}=[F32,I64]', 'Elements{io}[pow2]=[16:28:4]'",
-    )
-
-    find = commands.add_parser("search", parents=[common], help="measure variants into a store")
-    find.add_argument(
-        "recording", nargs="?", help="a store of `cubc record`: each of its calls, at its own shape"
-    )
-    find.add_argument("-l", "--list-benches", action="store_true", help="list benchmarks and axes")
-    find.add_argument("--db", help=f"the store (default: {DB}, or the recording)")
-    find.add_argument("--device", help="cuda:0, cpu, ... (default: the default device)")
-    find.add_argument("--strategy", choices=list(STRATEGIES), default=DEFAULT)
-    find.add_argument("--variants", type=int, help="most variants of each compile-time workload")
-    find.add_argument("--seconds", type=float, help="stop after this time")
-    find.add_argument(
-        "--target", type=parse_target, help="stop at a score, as 1.3, or a time, as 350us"
-    )
-    find.add_argument(
-        "--patience", type=int, metavar="N", help="stop after N variants without a better one"
-    )
-    find.add_argument(
-        "--objective", action="append", metavar="FIGURE", help="time (default), energy, ...; or two"
-    )
-    find.add_argument(
-        "--warm", nargs="+", default=[], metavar="STORE", help="begin with the best of these"
-    )
-    find.add_argument(
-        "--constraint",
-        action="append",
-        default=[],
-        metavar="EXPRESSION",
-        help="only variants that fulfil it: 'tpb * ipt <= 4096', 'local_bytes == 0'",
-    )
-    find.add_argument(
-        "--full", action="store_true", help="measure variants in full that cannot win any more"
-    )
-    find.add_argument(
-        "--confirm",
-        "--again",
-        type=int,
-        default=CONFIRM,
-        metavar="N",
-        help="measure the best N again",
-    )
-    find.add_argument("--seed", type=int, default=0, help="seed of the order")
-    find.add_argument("--quiet", action="store_true", help="show no progress")
-    find.set_defaults(run=_search)
-
-    look = commands.add_parser("analyze", parents=[common], help="tables of what stores hold")
-    look.add_argument("files", nargs="+", help="stores or glob patterns")
-    look.add_argument("--top", type=int, metavar="N", help=f"best N variants (default: {TOP})")
-    look.add_argument(
-        "--objective", action="append", metavar="FIGURE", help="time (default), energy, ...; or two"
-    )
-    look.add_argument("--coverage", action="store_true", help="share of the space measured")
-    look.add_argument("--policies", action="store_true", help="rows for policies.def")
-    form = look.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="tables as JSON, a record a row")
-    form.add_argument("--csv", action="store_true", help="the table as CSV")
-    look.set_defaults(run=_analyze)
-
-    shown = commands.add_parser(
-        "report", parents=[common], help="one page of HTML with tables and plots of stores"
-    )
-    shown.add_argument("files", nargs="+", help="stores or glob patterns")
-    shown.add_argument(
-        "-o", metavar="FILE", default="report.html", help="the page (default: %(default)s)"
-    )
-    shown.add_argument(
-        "--watch",
-        nargs="?",
-        type=float,
-        const=10.0,
-        metavar="SECONDS",
-        help="read the stores again every SECONDS (10) until Ctrl-C; the page follows",
-    )
-    shown.set_defaults(run=_report)
-
-    joined = commands.add_parser(
-        "merge", help="one store of several: cubc merge a.db b.db -o all.db"
-    )
-    joined.add_argument("files", nargs="+", help="stores or glob patterns")
-    joined.add_argument("-o", required=True, metavar="FILE", help="the store to make")
-    joined.add_argument("--replace", action="store_true", help="overwrite FILE if it is there")
-    joined.set_defaults(run=_merge)
-
-    both = commands.add_parser(
-        "compare", parents=[common], help="verdicts on each workload, after against before"
-    )
-    side = (
-        "store or glob pattern; with --live a Python with cubc, or a variable as CUBC_CXX=clang++"
-    )
-    both.add_argument("before", help=side)
-    both.add_argument("after", help=side)
-    both.add_argument("--variant", default="base", help="a label (default: %(default)s)")
-    both.add_argument(
-        "--live",
-        action="store_true",
-        help="measure both by turns, so that a drift of the machine cancels; needs -R",
-    )
-    both.add_argument("--device", help="for --live: cuda:0, cpu, ... (default: the default device)")
-    both.add_argument(
-        "--rounds",
-        type=int,
-        default=MOST,
-        metavar="N",
-        help="for --live: most rounds, each a process of either side (default: %(default)s)",
-    )
-    both.add_argument(
-        "--drift",
-        type=float,
-        default=DRIFT,
-        metavar="SHARE",
-        help="of stores: relative drift of the machine between them (default: %(default)s)",
-    )
-    both.add_argument(
-        "--fail-on-slower", action="store_true", help="exit status 1 if a workload is SLOWER"
-    )
-    both.set_defaults(run=_compare)
-
-    rows = commands.add_parser(
-        "policy", parents=[common], help="what stores found, for policies.def or a C header"
-    )
-    rows.add_argument("files", nargs="+", help="stores or glob patterns")
-    rows.add_argument("--header", action="store_true", help="a C header with the constants")
-    rows.add_argument(
-        "-o", metavar="FILE", help="write them as text that use_policies and CUBC_POLICIES take"
-    )
-    rows.set_defaults(run=_policy)
-
-    check = commands.add_parser(
-        "verify",
-        parents=[common],
-        help="measure policies beside base, or compare their machine code",
-    )
-    measured = check.add_mutually_exclusive_group()
-    measured.add_argument("--variant", help="measure this label as the policy")
-    measured.add_argument(
-        "--db", nargs="+", metavar="STORE", help="measure the winners of these stores"
-    )
-    check.add_argument("--device", help="cuda:0, cpu, ... (default: the default device)")
-    check.add_argument("--arch", nargs="+", help="for the manifests (default: all with policies)")
-    check.add_argument("--write", metavar="FILE", help="write a manifest of the machine code")
-    check.add_argument(
-        "--against", metavar="FILE", help="compare with a manifest, or with its chosen benchmarks"
-    )
-    check.add_argument(
-        "--listings", metavar="FOLDER", help="write the instructions there, a file a policy"
-    )
-    check.set_defaults(run=_verify)
-
-    once = commands.add_parser(
-        "profile", parents=[common], help="run a variant once, for ncu and the like"
-    )
-    once.add_argument("--variant", default="base", help="a label (default: %(default)s)")
-    once.add_argument("--device", help="cuda:0, cpu, ... (default: the default device)")
-    once.set_defaults(run=_profile)
-
-    listen = commands.add_parser(
-        "record", help="run a program and record what it calls: cubc record -o FILE -- COMMAND"
-    )
-    listen.add_argument("-o", "--db", required=True, metavar="FILE", help="the store")
-    listen.add_argument(
-        "--keys", action="store_true", help="sketch the keys of sorts, of runs and of histograms"
-    )
-    listen.add_argument("command", nargs="+", help="the program and its arguments")
-    listen.set_defaults(run=_record)
-
-    calls = commands.add_parser("recorded", help="table of what programs called")
-    calls.add_argument("files", nargs="+", help="stores or glob patterns")
-    calls.set_defaults(run=_recorded)
-
-    packed = commands.add_parser(
-        "bundle",
-        help="run a program and put the kernels that it loads into a file: "
-        "cubc bundle -o FILE -- COMMAND",
-    )
-    packed.add_argument("-o", metavar="FILE", default="kernels.cubc", help="default: %(default)s")
-    packed.add_argument("--device", help="the program's default device, as CUBC_DEVICE")
-    packed.add_argument(
-        "--portable", action="store_true", help="kernels of the cpu for all processors of its kind"
-    )
-    packed.add_argument("command", nargs="+", help="the program and its arguments")
-    packed.set_defaults(run=_bundle)
-
-    devices = commands.add_parser("devices", help="list the devices that can be used")
-    devices.set_defaults(run=_devices)
-    for command in commands.choices.values():
-        command.set_defaults(parser=command)
-    return parser
 
 
 def _search(options: argparse.Namespace) -> None:
@@ -497,3 +282,20 @@ def _devices(options: argparse.Namespace) -> None:
                 compiler = "no C++ compiler: the kernels that came with cubc run, for sums, scans, "
                 compiler += "sorts of common types; others need g++ or clang++"
         print(f"{name:8} {info['model']} ({info['arch']}, {compiler})")
+
+
+# The function of each command.
+RUNS = {
+    "search": _search,
+    "analyze": _analyze,
+    "report": _report,
+    "merge": _merge,
+    "compare": _compare,
+    "policy": _policy,
+    "verify": _verify,
+    "profile": _profile,
+    "record": _record,
+    "recorded": _recorded,
+    "bundle": _bundle,
+    "devices": _devices,
+}
