@@ -216,35 +216,25 @@ static uint64_t blocks_for(const instance *i, int kernel, uint64_t n, uint64_t t
     return smaller(grid, tiles);
 }
 
-static cubc_status topk_plan(const problem *p, const instance *i, plan *out)
+static uint64_t passes_of(const problem *p)
 {
-    const device_kernel *kernels = i->kernels;
-    uint64_t n = p->n, k = p->outputs[0].n, key = cubc_type_size((cubc_type)p->type);
-    uint64_t tile =
-        (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernels[RADIX_KERNEL].threads;
-    uint64_t digit = (uint64_t)radix_bits(p);
-    uint64_t passes = (8 * key + digit - 1) / digit;
-    uint64_t tiles = ceil_div(n, tile), message_words = 1 + (tiles << (1 + p->wide));
-    uint64_t offset = p->wide ? 8 : 4, bytes = 0;
-    if (k == 0) return CUBC_OK;
-    way w = choose_way(p, i);
-    uint64_t room = buffer_room(n, w.filters);
-    uint64_t at[ARGS] = {0,
-                         (uintptr_t)p->outputs[0].data,
-                         (uintptr_t)p->inputs[1].data,
-                         (uintptr_t)p->outputs[1].data,
-                         n,
-                         k};
+    return ceil_div(8 * cubc_type_size((cubc_type)p->type), (uint64_t)radix_bits(p));
+}
+
+// Gives each argument that is a part of the scratch its offset. Returns these arguments, a bit
+// each.
+static uint32_t place_scratch(const problem *p, way w, uint64_t at[ARGS], plan *out)
+{
+    uint64_t key = cubc_type_size((cubc_type)p->type), offset = p->wide ? 8 : 4, bytes = 0;
+    uint64_t passes = passes_of(p), room = at[ROOM];
     uint32_t scratch = 0;
-    at[MESSAGE_WORDS] = message_words;
-    at[ROOM] = room;
     if (!w.at_once) {
         // The parts that are zero at first come before the buffers.
-        at[STATE] = at[BINS] + ((passes * 8) << digit);
+        at[STATE] = at[BINS] + ((passes * 8) << radix_bits(p));
         at[TILES] = at[STATE] + passes * STATE_BYTES;
         at[DONE] = at[TILES] + (1 + passes) * 8;
         at[MESSAGES] = at[DONE] + (1 + passes) * 8;
-        bytes = at[MESSAGES] + passes * message_words * 8;
+        bytes = at[MESSAGES] + passes * at[MESSAGE_WORDS] * 8;
         if (w.filters)
             at[CLEARED] = bytes / 8;
         else
@@ -257,7 +247,7 @@ static cubc_status topk_plan(const problem *p, const instance *i, plan *out)
         for (int a = BINS; a < KEPT; a++) scratch |= 1u << a;
     }
     if (w.in_order && !w.at_once) {
-        at[KEPT_ROOM] = w.filters ? w.blocks * w.pool : k;
+        at[KEPT_ROOM] = w.filters ? w.blocks * w.pool : p->outputs[0].n;
         at[KEPT] = round_up(bytes, 256);
         at[KEPT_INDICES] = at[KEPT] + round_up(at[KEPT_ROOM] * key, 256);
         bytes = at[KEPT_INDICES] + at[KEPT_ROOM] * offset;
@@ -270,9 +260,29 @@ static cubc_status topk_plan(const problem *p, const instance *i, plan *out)
         scratch |= 1u << LIST | (w.filters ? 1u << FILTER : 0);
         if (!w.filters) at[FILTER] = 0;
     }
+    out->scratch_bytes = bytes;
+    return scratch;
+}
+
+static cubc_status topk_plan(const problem *p, const instance *i, plan *out)
+{
+    uint64_t n = p->n, k = p->outputs[0].n;
+    uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) *
+                    i->kernels[RADIX_KERNEL].threads;
+    uint64_t tiles = ceil_div(n, tile);
+    if (k == 0) return CUBC_OK;
+    way w = choose_way(p, i);
+    uint64_t at[ARGS] = {0,
+                         (uintptr_t)p->outputs[0].data,
+                         (uintptr_t)p->inputs[1].data,
+                         (uintptr_t)p->outputs[1].data,
+                         n,
+                         k};
+    at[MESSAGE_WORDS] = 1 + (tiles << (1 + p->wide));
+    at[ROOM] = buffer_room(n, w.filters);
     at[SAMPLES] = w.samples;
     at[RANK] = w.rank;
-    out->scratch_bytes = bytes;
+    uint32_t scratch = place_scratch(p, w, at, out);
 
     if (w.filters) {
         TRY(add_launch(p, i, SAMPLE_KERNEL, w.sample_blocks, at, scratch, out));
@@ -282,7 +292,7 @@ static cubc_status topk_plan(const problem *p, const instance *i, plan *out)
     if (!w.at_once && !w.in_order)
         TRY(add_launch(p, i, COUNT_KERNEL, blocks_for(i, COUNT_KERNEL, n, tiles), at, scratch,
                        out));
-    uint64_t launches = w.at_once ? 0 : w.in_order ? 1 : passes;
+    uint64_t launches = w.at_once ? 0 : w.in_order ? 1 : passes_of(p);
     for (at[PASS] = 0; at[PASS] < launches; at[PASS]++)
         TRY(add_launch(p, i, RADIX_KERNEL, blocks_for(i, RADIX_KERNEL, n, tiles), at, scratch,
                        out));

@@ -2,7 +2,7 @@
 #include "python/py_expression.h"
 #include "python/py_numpy.h"
 #include "python/py_types.h"
-#include "run/names.h"
+#include "run/expression.h"
 
 #include <string.h>
 
@@ -294,7 +294,7 @@ static int choose_type(const char *expression, const py_expression *f,
 static bool is_table(const py_expression *f, const char *expression, int k)
 {
     bool mixed;
-    return strchr(expression, '[') && names_indexed(expression, f->operands[k].name, &mixed);
+    return strchr(expression, '[') && expression_indexes(expression, f->operands[k].name, &mixed);
 }
 
 // NumPy's rule: extents agree from the last on, or one of them is 1 or missing.

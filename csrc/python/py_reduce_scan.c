@@ -28,18 +28,6 @@ static int choose_types(cubc_type type, const cubc_type *given_out, PyObject *dt
     return -1;
 }
 
-// Replaces a Python function by its text for items of x, which *made keeps.
-static int take_function(PyObject **op, PyObject *x, PyObject *dtype, PyObject **made)
-{
-    if (!*op || !PyCallable_Check(*op)) return 0;
-    PyObject *module = PyImport_ImportModule("cubc._callables");
-    if (module)
-        *op = *made =
-            PyObject_CallMethod(module, "operator_of", "OOO", *op, x, dtype ? dtype : Py_None);
-    Py_XDECREF(module);
-    return *made ? 0 : -1;
-}
-
 static const char *operator_text(PyObject *op)
 {
     const char *text = "sum";
@@ -54,6 +42,19 @@ static const char *operator_text(PyObject *op)
     if (!st) return text;
     py_raise(st);
     return NULL;
+}
+
+// Returns the text of an operator. A Python function is replaced by its text for items of x, which
+// *made keeps.
+static const char *take_operator(PyObject **op, PyObject *x, PyObject *dtype, PyObject **made)
+{
+    if (!*op || !PyCallable_Check(*op)) return operator_text(*op);
+    PyObject *module = PyImport_ImportModule("cubc._callables");
+    if (module)
+        *op = *made =
+            PyObject_CallMethod(module, "operator_of", "OOO", *op, x, dtype ? dtype : Py_None);
+    Py_XDECREF(module);
+    return *made ? operator_text(*op) : NULL;
 }
 
 // An option that is False where it is not given; -1 with an exception set.
@@ -130,8 +131,8 @@ static const void *initial_place(const initial *i, PyObject *init)
 
 // ---- reduce -------------------------------------------------------------------------------------
 // Makes a call by a function of Python, which splits it into several.
-static PyObject *reduce_by(const char *file, const char *name, PyObject *const *v, int count,
-                           const py_signature *signature)
+static PyObject *call_python(const char *file, const char *name, PyObject *const *v, int count,
+                             const py_signature *signature)
 {
     PyObject *module = PyImport_ImportModule(file), *value = NULL;
     PyObject *function = module ? PyObject_GetAttrString(module, name) : NULL;
@@ -145,6 +146,14 @@ static PyObject *reduce_by(const char *file, const char *name, PyObject *const *
     Py_XDECREF(function);
     Py_XDECREF(module);
     return value;
+}
+
+// Refuses several axes of an operator whose result is an index.
+static int check_axis(const operator_info *op, PyObject *axis)
+{
+    if (!op || !op->arg || !axis || !PyTuple_Check(axis)) return 0;
+    PyErr_Format(PyExc_TypeError, "axis is %R: %s takes one axis, an int", axis, op->name);
+    return -1;
 }
 
 PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
@@ -177,24 +186,19 @@ PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObjec
     if (py_arguments(&signature, args, n, names, v) < 0)
         return py_call_named(NULL, "reduce", "reduce");
     if (v[OP] && (PyList_Check(v[OP]) || PyTuple_Check(v[OP]))) {
-        value = reduce_by("cubc._several", "reduce_several", v, COUNT, &signature);
+        value = call_python("cubc._several", "reduce_several", v, COUNT, &signature);
         goto done;
     }
-    int taken = take_function(&v[OP], v[X], v[DTYPE], &made);
-    const char *op = taken < 0 ? NULL : operator_text(v[OP]);
+    const char *op = take_operator(&v[OP], v[X], v[DTYPE], &made);
     int commutative = is_true(v[COMMUTATIVE]), deterministic = is_true(v[DETERMINISTIC]);
+    const operator_info *known = op ? operator_find(op) : NULL;
     if (!op || commutative < 0 || deterministic < 0 ||
         py_input_get(v[X], "the array", true, py_call_input(&c)) < 0 ||
-        py_axis_shape(&c.in[0], v[AXIS], v[KEEPDIMS], &shape) < 0)
+        py_axis_shape(&c.in[0], v[AXIS], v[KEEPDIMS], &shape) < 0 || check_axis(known, v[AXIS]) < 0)
         goto done;
-    const operator_info *known = operator_find(op);
-    if (known && known->arg && v[AXIS] && PyTuple_Check(v[AXIS])) {
-        PyErr_Format(PyExc_TypeError, "axis is %R: %s takes one axis, an int", v[AXIS], op);
-        goto done;
-    }
     if (shape.apart) {
-        // A reduction each, from the last axis on: operands keep their order.
-        value = reduce_by("cubc._axes", "reduce_in_turns", v, COUNT, &signature);
+        // One reduction for each axis, from the last one on: operands keep their order.
+        value = call_python("cubc._axes", "reduce_in_turns", v, COUNT, &signature);
         goto done;
     }
     if (py_call_view_out(&c, 0, v[OUT]) < 0 ||
@@ -242,8 +246,7 @@ PyObject *py_scan(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject 
     (void)self;
     py_call_begin(&c);
     if (py_arguments(&signature, args, n, names, v) < 0) return py_call_named(NULL, "scan", "scan");
-    int taken = take_function(&v[OP], v[X], v[DTYPE], &made);
-    const char *op = taken < 0 ? NULL : operator_text(v[OP]);
+    const char *op = take_operator(&v[OP], v[X], v[DTYPE], &made);
     int inclusive = v[INCLUSIVE] ? PyObject_IsTrue(v[INCLUSIVE]) : 1;
     int deterministic = is_true(v[DETERMINISTIC]);
     if (!op || inclusive < 0 || deterministic < 0 ||

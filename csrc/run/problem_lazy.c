@@ -1,6 +1,6 @@
 // Lazy inputs: their checks, their macros and their words among a kernel's arguments. The
 // kernels read them by kernels/shared/input.h.
-#include "run/names.h"
+#include "run/expression.h"
 #include "run/problem.h"
 
 #include <stdio.h>
@@ -117,7 +117,7 @@ static cubc_status add_operand(problem *p, const char *expression, const cubc_op
 {
     char what[64];
     bool mixed = false;
-    bool table = strchr(expression, '[') && names_indexed(expression, o->name, &mixed);
+    bool table = strchr(expression, '[') && expression_indexes(expression, o->name, &mixed);
     if (table) TRY(check_table(o, mixed));
     operand *to = &p->operands[p->operand_count++];
     snprintf(what, sizeof what, "operand '%s'", o->name);
@@ -148,7 +148,7 @@ static cubc_status add_operands(problem *p, const cubc_lazy *lazy, uint64_t n, l
             if (!p->operands[l->first + k].scalar && !p->operands[l->first + k].table &&
                 along[d] >> k & 1)
                 p->operands[l->first + k].axes |= (uint8_t)(1u << d);
-    return names_used(lazy->expression, &p->operands[l->first], lazy->operand_count);
+    return expression_check(lazy->expression, &p->operands[l->first], lazy->operand_count);
 }
 
 static cubc_status check_lazy(const problem *p, const char *what, const cubc_lazy *lazy, uint64_t n)

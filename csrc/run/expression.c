@@ -1,5 +1,5 @@
-// The names in a user's expression: see names.h. It scans for identifiers and does not parse.
-#include "run/names.h"
+// The names in a user's expression: see expression.h. It scans for identifiers and does not parse.
+#include "run/expression.h"
 
 #include <string.h>
 
@@ -68,7 +68,7 @@ static cubc_status fail_unused(const named *n, const char *const *unused, size_t
     return st;
 }
 
-cubc_status names_used(const char *expression, const operand *operands, int count)
+cubc_status expression_check(const char *expression, const operand *operands, int count)
 {
     const named n = {expression, operands, count};
     const char *unused[MAX_OPERANDS];
@@ -78,7 +78,7 @@ cubc_status names_used(const char *expression, const operand *operands, int coun
     return left_out ? fail_unused(&n, unused, left_out) : CUBC_OK;
 }
 
-bool names_indexed(const char *expression, const char *name, bool *mixed)
+bool expression_indexes(const char *expression, const char *name, bool *mixed)
 {
     char found[NAME_SIZE];
     bool indexed = false, alone = false;
