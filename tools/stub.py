@@ -2,8 +2,8 @@
 
 python tools/stub.py [--check]
 
-Names and defaults are those of csrc/python/py_docs.c, where they are typed. A default of True,
-False or a text gives the type; other parameters have the type of their name.
+Names and defaults are those of csrc/python/py_docs.c and py_array_docs.c, where they are typed. A
+default of True, False or a text gives the type; other parameters have the type of their name.
 """
 
 import inspect

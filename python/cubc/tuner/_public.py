@@ -7,6 +7,7 @@ from ._analyze import Analysis, Best, analyze
 from ._benchmark import Benchmark, benchmark
 from ._compare import Comparison, compare
 from ._example import example_db
+from ._launch import Launch
 from ._live import compare_live
 from ._merge import Merged, merge
 from ._policies import use_policies
@@ -16,7 +17,7 @@ from ._recording import record
 from ._remote_bench import BaseFailed
 from ._result import Result
 from ._search import Search, search
-from ._state import Launch, State
+from ._state import State
 from ._verify import verify, verify_winners
 
 # Errors name these. The command `cubc`, which calls them as well, names itself.
