@@ -7,8 +7,8 @@ import pytest
 
 import cubc
 from cubc import _core, tuner
-from cubc.tuner._recorded import read as read_calls
-from cubc.tuner._recorded import workloads
+from cubc.tuner._recorded_calls import read as read_calls
+from cubc.tuner._recorded_calls import workloads
 
 N = 1 << 16
 KEYS = ("Distinct", "KeyBits", "Run", "Sorted")

@@ -15,8 +15,8 @@ import stores
 import cubc
 from cubc import _core, lattice, tuner
 from cubc.tuner import _cli as cli
-from cubc.tuner._recorded import read as read_calls
-from cubc.tuner._recorded import workloads
+from cubc.tuner._recorded_calls import read as read_calls
+from cubc.tuner._recorded_calls import workloads
 
 X = np.arange(100_003, dtype=np.float32)
 

@@ -3,7 +3,7 @@
 import stores
 
 from cubc import tuner
-from cubc.tuner._recorded import COLUMNS
+from cubc.tuner._recorded_calls import COLUMNS
 from cubc.tuner._table import Recorded
 
 A, B, _ = stores.variants()

@@ -14,10 +14,10 @@ from ._axes import calls_near, columns, workload_text
 from ._checks import count
 from ._confidence import score_interval
 from ._figures import Figures
+from ._groups import PARTIAL, Group, Measurement, restrict, settle
 from ._header import header
 from ._objective import check_figures, front
 from ._objective import objective as checked_objective
-from ._records import PARTIAL, Group, Measurement, restrict, settle
 from ._samples import cells_of, read_samples
 from ._status import LOST, OK
 from ._stores import StorePaths, expand, read

@@ -23,7 +23,7 @@ from ._machine_code import Manifest, changed, manifest, read_manifest, write_man
 from ._merge import merge
 from ._pack import make_bundle
 from ._profile import profile
-from ._recorded import recorded
+from ._recorded_calls import recorded
 from ._remote_bench import BaseFailed
 from ._report import write as write_report
 from ._search import search

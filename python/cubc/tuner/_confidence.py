@@ -14,7 +14,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ._bootstrap import interval, resample
-from ._records import Group
+from ._groups import Group
 from ._samples import Samples, pair
 from ._score import weight
 

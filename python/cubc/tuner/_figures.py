@@ -15,7 +15,7 @@ from cubc._extras import need
 
 from ._axes import split_name
 from ._checks import regex
-from ._records import Group, Measurement
+from ._groups import Group, Measurement
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from cubc._extras import need
 
-from ._records import Group
+from ._groups import Group
 from ._space import Value, in_order
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from . import _axes as ax
 from ._constraints import Expression
 
 if TYPE_CHECKING:
-    from ._records import Measurement
+    from ._groups import Measurement
 
 FIGURES = (
     "time",  # seconds, median of the samples

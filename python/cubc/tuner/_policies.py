@@ -10,8 +10,8 @@ from cubc import _core
 
 from . import _policy_text as text
 from ._axes import workload_text
+from ._groups import Group
 from ._policy_text import Policy
-from ._records import Group
 from ._stores import StorePaths, expand, read
 from ._winners import warn_unconfirmed, winners
 

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cubc._extras import need
 
-from ._records import Group, fullest
+from ._groups import Group, fullest
 from ._replay import TableSpace
 from ._space import Space
 from ._status import LOST

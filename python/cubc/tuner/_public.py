@@ -12,7 +12,7 @@ from ._live import compare_live
 from ._merge import Merged, merge
 from ._policies import use_policies
 from ._profile import profile
-from ._recorded import recorded
+from ._recorded_calls import recorded
 from ._recording import record
 from ._remote_bench import BaseFailed
 from ._result import Result

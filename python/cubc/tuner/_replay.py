@@ -23,7 +23,7 @@ from ._constraints import Constraint
 from ._space import Space, Value, in_order, parse_label
 
 if TYPE_CHECKING:
-    from ._records import Group
+    from ._groups import Group
     from ._strategy import Factory
 
 

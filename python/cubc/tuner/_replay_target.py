@@ -20,7 +20,7 @@ import numpy as np
 
 from . import _axes as ax
 from ._constraints import Constraint, check_names
-from ._records import Group, restrict
+from ._groups import Group, restrict
 from ._replay import TableSpace, read_table, stored_table
 from ._status import FAULT, OK
 from ._stores import read, store_path

@@ -18,9 +18,9 @@ from cubc import _core
 
 from ._analyze import Analysis
 from ._axes import calls_near, numbers, workload_text
+from ._groups import PARTIAL, Group
 from ._importance import varied
 from ._progress_curve import measured_order
-from ._records import PARTIAL, Group
 from ._status import LOST, OK
 from ._winners import winners
 

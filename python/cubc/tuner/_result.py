@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ._analyze import Analysis
 from ._benchmark import Benchmark
-from ._records import Group
+from ._groups import Group
 from ._tuned import TunedKernel, tuned
 
 

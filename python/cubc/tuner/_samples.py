@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._records import Group, Measurement
+from ._groups import Group, Measurement
 from ._stores import rows
 
 Floats = NDArray[np.float64]

@@ -19,12 +19,12 @@ from ._checks import count, integer, positive, share, takes_arguments_of
 from ._constraints import Constraint, parse
 from ._course import Course
 from ._goal import goal
+from ._groups import Group
 from ._local import Local
 from ._objective import objective as checked_objective
 from ._pool import Executors, Pool
-from ._recorded import device_of, workloads
-from ._recorded import read as read_calls
-from ._records import Group
+from ._recorded_calls import device_of, workloads
+from ._recorded_calls import read as read_calls
 from ._remote import model_of
 from ._remote_bench import BaseFailed
 from ._replay_target import Replay, is_replay, replay_info, replay_workloads
@@ -124,30 +124,47 @@ class Search:
                     f"{recording} is a recording: it is searched at its own shapes, on a device of "
                     "this machine; leave axes, executor and a replay out"
                 )
-            calls = read_calls(recording)
-            info = _core.device_info(device or device_of(calls))
-            found = list(workloads(calls, info["arch"], limits))
-            self.workloads, self.weights = [one for one, _ in found], [time for _, time in found]
-            self._source = partial(Local, info)
+            self._take_recording(recording, device, limits)
         elif is_replay(device):
-            info = replay_info(device)
             name = one.name if isinstance(one, Benchmark) else one
-            if os.path.exists(self.db) and os.path.samefile(self.db, info["path"]):
-                raise ValueError(f"{self.db} is what is replayed: name another store, as db='x.db'")
-            self.workloads = replay_workloads(device, name, axes, limits)
-            self._source = partial(Replay, info)
-        elif executor is None:
+            self._take_replay(device, name, axes, limits)
+        elif executor is not None:
+            self._take_executor(executor, device)
+        else:
             info = _core.device_info(device)
             self.workloads = self._workloads(info["arch"])
             self._source = partial(Local, info)
-        else:
-            pool = Pool(executor, device)
-            try:
-                self.workloads = self._workloads(pool.info["arch"])
-            except BaseException:
-                pool.close()
-                raise
-            self._source = lambda: pool
+
+    def _take_recording(
+        self, recording: str, device: str | None, limits: tuple[Constraint, ...]
+    ) -> None:
+        calls = read_calls(recording)
+        info = _core.device_info(device or device_of(calls))
+        found = list(workloads(calls, info["arch"], limits))
+        self.workloads, self.weights = [one for one, _ in found], [time for _, time in found]
+        self._source = partial(Local, info)
+
+    def _take_replay(
+        self,
+        device: Any,
+        benchmark: str,
+        axes: Mapping[str, Any] | None,
+        limits: tuple[Constraint, ...],
+    ) -> None:
+        info = replay_info(device)
+        if os.path.exists(self.db) and os.path.samefile(self.db, info["path"]):
+            raise ValueError(f"{self.db} is what is replayed: name another store, as db='x.db'")
+        self.workloads = replay_workloads(device, benchmark, axes, limits)
+        self._source = partial(Replay, info)
+
+    def _take_executor(self, executor: Executors, device: str | None) -> None:
+        pool = Pool(executor, device)
+        try:
+            self.workloads = self._workloads(pool.info["arch"])
+        except BaseException:
+            pool.close()
+            raise
+        self._source = lambda: pool
 
     def run(self) -> Result:
         """Search all compile-time workloads: on several devices some of them at a time.

@@ -23,8 +23,8 @@ import numpy as np
 from cubc import _core
 
 from . import _axes as ax
+from ._groups import Group, Measurement
 from ._metrics import from_text
-from ._records import Group, Measurement
 from ._space import parse_label
 from ._status import OK, RECORDED, STATUSES
 from ._verdict import round_ratio

@@ -14,7 +14,7 @@ from ._space import parse_label
 
 if TYPE_CHECKING:
     from ._benchmark import Benchmark
-    from ._records import Group
+    from ._groups import Group
 
 
 class TunedKernel(Kernel):

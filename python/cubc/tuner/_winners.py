@@ -11,7 +11,7 @@ from typing import NamedTuple
 from cubc import _core
 
 from ._axes import workload_text
-from ._records import Group, settle
+from ._groups import Group, settle
 
 
 class Winner(NamedTuple):

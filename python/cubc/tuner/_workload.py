@@ -14,7 +14,7 @@ from cubc import _core
 from . import _axes as ax
 from ._checks import regex
 from ._constraints import Constraint, check_names
-from ._records import Group
+from ._groups import Group
 from ._space import Space
 from ._words import listed
 

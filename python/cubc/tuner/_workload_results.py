@@ -11,8 +11,8 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from ._groups import Group, Measurement, fullest
 from ._objective import TIME, Objective, figures, value
-from ._records import Group, Measurement, fullest
 from ._status import LOST, OK, PRUNED
 from ._workload import CompileTimeWorkload
 

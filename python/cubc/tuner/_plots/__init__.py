@@ -1,6 +1,6 @@
 """Plots of what stores say, one idea a file.
 
-Each function takes a group of comparable measurements (`_records.Group`), draws on Matplotlib axes
+Each function takes a group of comparable measurements (`_groups.Group`), draws on Matplotlib axes
 that it returns, and changes no global setting. `_figures.Figures` offers them as methods of an
 analysis. Colours can be told apart by colour-blind readers, and wherever they carry meaning, line
 styles, markers or hatching carry it too. Red means base.

@@ -10,8 +10,8 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
+from .._groups import Group
 from .._progress_curve import measured_order
-from .._records import Group
 from .._samples import Samples, find
 from . import style
 from .matrix import Matrix, empty

@@ -11,8 +11,8 @@ from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from .._axes import unknown
+from .._groups import Group
 from .._importance import taken
-from .._records import Group
 from .._space import Value
 from . import style
 

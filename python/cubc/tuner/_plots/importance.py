@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from matplotlib.axes import Axes
 
+from .._groups import Group
 from .._importance import importance
-from .._records import Group
 from . import style
 
 

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure, SubFigure
 from numpy.typing import NDArray
 
 from .._axes import workload_text
-from .._records import Group
+from .._groups import Group
 from . import style
 
 CELL = (3.6, 2.0)  # inches

@@ -6,8 +6,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
+from .._groups import Group
 from .._importance import varied
-from .._records import Group
 from . import style
 
 TICKS = 9  # values that are written beside an axis, at most

@@ -8,8 +8,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from .._groups import Group
 from .._progress_curve import progress
-from .._records import Group
 from . import style
 
 

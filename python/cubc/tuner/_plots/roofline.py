@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.ticker import LogLocator
 
-from .._records import Group
+from .._groups import Group
 from . import style
 
 DECADE = 10

@@ -12,9 +12,9 @@ from matplotlib.transforms import ScaledTranslation
 from numpy.typing import NDArray
 
 from .. import _axes as ax
+from .._groups import Group
 from .._importance import varied
 from .._quantiles import trimmed_quantiles
-from .._records import Group
 
 # Okabe and Ito's palette without its reds, which would be taken for base, and without yellow.
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#7F5539")

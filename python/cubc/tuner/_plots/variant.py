@@ -15,8 +15,8 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
+from .._groups import Group
 from .._quantiles import PERCENTILES, Band, known, ratio_band
-from .._records import Group
 from .._samples import Samples, pair
 from . import style
 from .matrix import Matrix, empty
