@@ -180,10 +180,15 @@ enum {
     ARGS
 };
 
+typedef struct passes { // memory that they go between, and their number
+    memory from, to, spare;
+    uint64_t digits;
+} passes;
+
 static cubc_status add_launch(const problem *p, plan *out, const device_kernel *kernel,
-                              uint64_t grid, memory from, memory to, memory spare, uint64_t digits,
-                              uint64_t digit)
+                              uint64_t grid, const passes *of, uint64_t digit)
 {
+    const memory from = of->from, to = of->to, spare = of->spare;
     launch *l = &out->launches[out->launch_count++];
     *l = (launch){.kernel = kernel,
                   .shape.grid = (unsigned)grid,
@@ -194,8 +199,8 @@ static cubc_status add_launch(const problem *p, plan *out, const device_kernel *
                                   1u << BINS | 1u << ROWS,
                   .args_count = ARGS,
                   .args = {from.keys, to.keys, from.values, to.values, spare.keys, spare.values,
-                           p->n, 0, 0, p->begin_bit, p->end_bit, digits,
-                           (p->end_bit - p->begin_bit + digits - 1) / digits, digit, 0, 0}};
+                           p->n, 0, 0, p->begin_bit, p->end_bit, of->digits,
+                           ceil_div(p->end_bit - p->begin_bit, of->digits), digit, 0, 0}};
     // Later passes read an array: what the first reads, if it is lazy, has a place of its own.
     return p->inputs[0].lazy ? problem_place_input(p, 0, l, (int)l->args_count++) : CUBC_OK;
 }
@@ -226,7 +231,7 @@ static cubc_status plan_cpu(const problem *p, const instance *i, uint64_t tiles,
     memory done = {.keys = (uintptr_t)p->outputs[0].data, .values = (uintptr_t)p->outputs[1].data};
     if (tiles == 1) {
         memory spare = place_spare(p, 0, out);
-        return add_launch(p, out, &kernels[CPU_TILE], 1, in, done, spare, 1, 0);
+        return add_launch(p, out, &kernels[CPU_TILE], 1, &(passes){in, done, spare, 1}, 0);
     }
     // VALUES of cpu_sort.cu.
     uint64_t values = key_bits(p) == 16 && p->output_count == 1 ? 1 << 16 : 0;
@@ -238,10 +243,11 @@ static cubc_status plan_cpu(const problem *p, const instance *i, uint64_t tiles,
     uint64_t row_bytes = (radix + values) * (p->wide ? 8 : 4);
     memory spare = place_spare(p, round_up(rows + tiles * row_bytes, 256), out);
     out->message_bytes = 8;
-    TRY(add_launch(p, out, &kernels[CPU_RANGE], tiles, in, done, spare, 1, 0));
-    TRY(add_launch(p, out, &kernels[CPU_COUNT], tiles, in, done, spare, 1, 0));
-    TRY(add_launch(p, out, &kernels[CPU_SCATTER], tiles, in, spare, spare, 1, 0));
-    TRY(add_launch(p, out, &kernels[CPU_BINS], radix, in, done, spare, 1, 0));
+    const passes whole = {in, done, spare, 1}, to_bins = {in, spare, spare, 1};
+    TRY(add_launch(p, out, &kernels[CPU_RANGE], tiles, &whole, 0));
+    TRY(add_launch(p, out, &kernels[CPU_COUNT], tiles, &whole, 0));
+    TRY(add_launch(p, out, &kernels[CPU_SCATTER], tiles, &to_bins, 0));
+    TRY(add_launch(p, out, &kernels[CPU_BINS], radix, &whole, 0));
     for (int k = 0; k < out->launch_count; k++) out->launches[k].args[ROWS] = rows;
     return CUBC_OK;
 }
@@ -264,7 +270,8 @@ static cubc_status plan_few(const problem *p, const instance *i, memory in, memo
     // 2^32 / share is a number of 32 bits.
     uint64_t share = smaller(capacity, round_up(ceil_div(p->n, blocks), 32));
     blocks = ceil_div(p->n, share);
-    TRY(add_launch(p, out, kernel, blocks, in, done, (memory){.scratch = true}, digits, 0));
+    const passes all = {in, done, {.scratch = true}, digits};
+    TRY(add_launch(p, out, kernel, blocks, &all, 0));
     out->launches[0].args[BLOCK_ITEMS] = share;
     out->launches[0].shape.cluster = blocks > 1 ? (unsigned)blocks : 0;
     return CUBC_OK;
@@ -300,22 +307,22 @@ static cubc_status plan_passes(const problem *p, const instance *i, memory in, m
     uint64_t cleared = round_up(rows + (digits + (bin > 0)) * row_bytes, 256);
     memory spare = place_spare(p, cleared, out);
     out->message_bytes = 8;
+    const passes all = {in, done, spare, digits};
     TRY(add_launch(p, out, &kernels[CLEAR_KERNEL],
-                   smaller(ceil_div(cleared, threads * 64), 2 * sms), in, done, spare, digits, 0));
+                   smaller(ceil_div(cleared, threads * 64), 2 * sms), &all, 0));
     out->launches[0].args[ROWS] = cleared;
     // A block's counts have 32 bits.
     uint64_t resident = sms * (uint64_t)kernels[COUNT_KERNEL].info.blocks_per_sm;
-    TRY(add_launch(p, out, &kernels[COUNT_KERNEL], larger(smaller(tiles, resident), p->n >> 30), in,
-                   done, spare, digits, 0));
+    TRY(add_launch(p, out, &kernels[COUNT_KERNEL], larger(smaller(tiles, resident), p->n >> 30),
+                   &all, 0));
     out->launches[1].args[BLOCK_ITEMS] = bin;
     if (bin) {
-        TRY(add_launch(p, out, &kernels[SPLIT_KERNEL], tiles, in, done, spare, digits, 0));
+        TRY(add_launch(p, out, &kernels[SPLIT_KERNEL], tiles, &all, 0));
         out->launches[2].args[ROWS] = rows + digits * row_bytes;
-        TRY(add_launch(p, out, &kernels[BIN_KERNEL], (uint64_t)1 << radix_bits, in, done, spare,
-                       digits, 0));
+        TRY(add_launch(p, out, &kernels[BIN_KERNEL], (uint64_t)1 << radix_bits, &all, 0));
     }
     for (uint64_t d = 0; d < digits; d++) {
-        TRY(add_launch(p, out, &kernels[PASS_KERNEL], tiles, in, done, spare, digits, d));
+        TRY(add_launch(p, out, &kernels[PASS_KERNEL], tiles, &all, d));
         out->launches[out->launch_count - 1].args[ROWS] = rows + d * row_bytes;
     }
     return CUBC_OK;
