@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Adds the members of a struct, of which typestr says nothing.
+// Adds the members of a struct: typestr has its size alone.
 static int add_members(PyObject *interface, const py_array *a)
 {
     PyObject *dtype = py_numpy_dtype(a->type);

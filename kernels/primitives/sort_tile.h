@@ -152,7 +152,7 @@ FUNCTION bool order_matters(const sort_args& a, u32 route)
 FUNCTION void forget(cut& c) { unknown_value(c.shift); }
 FUNCTION void forget(splitter& p) { unknown_value(p.scale); }
 
-// d: number of the digit, which is that of its bins.
+// Sorts a tile of a pass by digit number d, and stores the items where the digits' bins begin.
 template <bool WHOLE, bool IN_ORDER, class C>
 FUNCTION void sort_tile(const sort_args& a, pass_shared& s, ticket mine, u64 first, u32 count,
                         u32 route, C c, u32 d)

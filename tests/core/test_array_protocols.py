@@ -132,7 +132,7 @@ def test_every_operator(device, dtype):
 
 
 def test_types_are_those_of_numpy():
-    """Every two types, and numbers of Python and NumPy beside them; nothing is compiled."""
+    """Each pair of types, and of a type and a number of Python or NumPy; nothing is compiled."""
     kinds = [np.bool, np.int8, np.uint8, np.int64, np.uint64, np.float16, np.float32, np.complex64]
     others = [np.ones(3, kind) for kind in kinds] + [True, 3, 2.5, 1j, np.float64(2), np.int8(2)]
     for kind in kinds:

@@ -50,7 +50,7 @@ def of_each(psi, function, *arguments):
 
 
 def check(operator, links, psi, dagger, form):
-    """Compare the operator, or its hopping term of both parities or of one."""
+    """Compare with NumPy the operator, or its hopping term, of both parities or of one."""
     bound, antiperiodic = ERROR[operator.precision], operator.antiperiodic_t
     expected = of_each(psi, lambda one: dslash(links, one, dagger, antiperiodic))
     if form == "operator":

@@ -21,7 +21,7 @@ _OF_EXCEPTION: tuple[tuple[type[Exception], str], ...] = (
 )
 FAILURES = tuple(kind for kind, _ in _OF_EXCEPTION)
 STATUSES = frozenset({OK, WRONG, LOST, PRUNED, *(status for _, status in _OF_EXCEPTION)})
-# End of a CompileError's text, which has the output here itself.
+# End of a CompileError's text. A stored message goes without it, since the output follows there.
 ELSEWHERE = " (the whole output is in .log)"
 MESSAGE = 4000  # characters of a message that are kept
 
