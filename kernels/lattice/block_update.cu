@@ -78,14 +78,16 @@ struct block_update_args {
 #endif
 };
 
+struct block_operands {
+    complex_t matrix[3][N * N];
+    complex_t left[WITH_VECTORS ? N : 1][STRIDE], right[WITH_TWO ? N : 1][STRIDE];
+};
+
 struct block_update_shared {
     u32 active; // bit k: source k is
     u32 is_last;
     union {
-        struct {
-            complex_t matrix[3][N * N];
-            complex_t left[WITH_VECTORS ? N : 1][STRIDE], right[WITH_TWO ? N : 1][STRIDE];
-        };
+        block_operands operands;
         c128 sums[N * N];
         block_scalars scalars;
     };
@@ -128,8 +130,9 @@ FUNCTION void add_turn(const block_update_shared& s, task_sums (&sums)[TASKS])
             complex_t left[EDGE], right[EDGE];
             UNROLL
             for (int e = 0; e < EDGE; e++) {
-                left[e] = s.left[row + e][place];
-                right[e] = WITH_TWO ? s.right[column + e][place] : s.left[column + e][place];
+                left[e] = s.operands.left[row + e][place];
+                right[e] = WITH_TWO ? s.operands.right[column + e][place]
+                                    : s.operands.left[column + e][place];
             }
             UNROLL
             for (int i = 0; i < EDGE; i++) {
@@ -241,13 +244,13 @@ FUNCTION void take_adjoint(complex_t* to, const c128* from)
 FUNCTION void take_matrices(const block_matrices& m, block_update_shared& s)
 {
     if constexpr (STEP == STEP_RESIDUAL) {
-        take_matrix(s.matrix[0], m.alpha, -1);
+        take_matrix(s.operands.matrix[0], m.alpha, -1);
     } else if constexpr (STEP != STEP_FACTOR && STEP != STEP_LENGTH) {
-        take_matrix(s.matrix[0], m.inverse, 1);
+        take_matrix(s.operands.matrix[0], m.inverse, 1);
     }
     if constexpr (STEP == STEP_DIRECTION) {
-        take_matrix(s.matrix[1], m.alpha_c, 1);
-        take_adjoint(s.matrix[2], m.factor);
+        take_matrix(s.operands.matrix[1], m.alpha_c, 1);
+        take_adjoint(s.operands.matrix[2], m.factor);
     }
 }
 
@@ -259,16 +262,16 @@ FUNCTION void take_step(const block_update_args& a, const block_place& at, u32 i
 {
     u32 hidden = 0;
     unknown_value(hidden);
-    const complex_t* const matrix = s.matrix[0] + hidden;
+    const complex_t* const matrix = s.operands.matrix[0] + hidden;
     const auto put = [&](u32 k, const complex_t(&z)[PER_WORD]) {
-        if constexpr (WITH_VECTORS) put_vector(s.left, k, in_turn, z);
+        if constexpr (WITH_VECTORS) put_vector(s.operands.left, k, in_turn, z);
     };
     const auto nothing = [](u32, const complex_t(&)[PER_WORD]) {};
     if constexpr (STEP == STEP_FACTOR) {
-        put_vectors(s.left, in_turn, load_vectors(a.w, at));
+        put_vectors(s.operands.left, in_turn, load_vectors(a.w, at));
     } else if constexpr (STEP == STEP_LENGTH) {
-        put_vectors(s.left, in_turn, load_vectors(TUNE_NORMAL ? a.w : a.p, at));
-        if constexpr (WITH_TWO) put_vectors(s.right, in_turn, load_vectors(a.w, at));
+        put_vectors(s.operands.left, in_turn, load_vectors(TUNE_NORMAL ? a.w : a.p, at));
+        if constexpr (WITH_TWO) put_vectors(s.operands.right, in_turn, load_vectors(a.w, at));
     } else if constexpr (STEP == STEP_RESIDUAL) {
         add_combinations(a.q, at, load_vectors(a.w, at), matrix, put);
     } else if constexpr (STEP == STEP_DIRECTION) {
@@ -277,7 +280,7 @@ FUNCTION void take_step(const block_update_args& a, const block_place& at, u32 i
         const vectors p = load_vectors(a.p, at);
         add_combinations(a.x, at, p, matrix + N * N, nothing);
         warp_sync(FULL_WARP); // keeps the compiler from mixing both
-        store_lower_product(a.p, at, p, matrix + 2 * N * N, s.left, in_turn);
+        store_lower_product(a.p, at, p, matrix + 2 * N * N, s.operands.left, in_turn);
     } else {
         store_upper_product(a.w, at, load_vectors(a.w, at), matrix, put);
     }

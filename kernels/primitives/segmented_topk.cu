@@ -43,16 +43,20 @@ enum : u32 {
 };
 static_assert(ITEMS <= 32, "a bit for each item of a thread");
 
+struct block_shared {
+    pool_shared pool;
+    offset_t index[POOL];
+};
+
+struct warps_shared {
+    few_item few[SIMT_WARPS][SIMT_WARP];
+    row_shared<WARP_ROW, warp_team> row[HAS_WARP_ROWS ? SIMT_WARPS : 1];
+};
+
 struct segmented_topk_shared {
     union {
-        struct {
-            pool_shared pool;
-            offset_t index[POOL];
-        };
-        struct { // of the warps, before there is a pool
-            few_item few[SIMT_WARPS][SIMT_WARP];
-            row_shared<WARP_ROW, warp_team> row[HAS_WARP_ROWS ? SIMT_WARPS : 1];
-        };
+        warps_shared warps; // before there is a pool
+        block_shared block;
     };
     u32 held;        // items in the pool
     pool_place last; // of the items to add
@@ -70,7 +74,7 @@ FUNCTION bool is_up_to(key_t key, offset_t index, pool_place last)
 // ---- the pool -----------------------------------------------------------------------------------
 FUNCTION pool_part held_items(const segmented_topk_shared& s, u64 length)
 {
-    return {s.held, 0, 0, s.index, bits_left_out(length)};
+    return {s.held, 0, 0, s.block.index, bits_left_out(length)};
 }
 
 FUNCTION pool_place no_last()
@@ -82,7 +86,7 @@ FUNCTION pool_place no_last()
 FUNCTION span my_span(const segmented_topk_shared& s, u32 held)
 {
     span mine{MOST_CODE, 0};
-    each_key(s.pool, held, [&](u32, held_t key) { mine = joined(mine, span{key, key}); });
+    each_key(s.block.pool, held, [&](u32, held_t key) { mine = joined(mine, span{key, key}); });
     return mine;
 }
 
@@ -107,7 +111,8 @@ SLOW_FUNCTION void drop_items(segmented_topk_shared& s, u64 length, u32 k)
 {
     const pool_part part = held_items(s, length);
     const span indices{0, static_cast<code_t>(length - 1)};
-    const pool_place last = place_in_pool(s.pool, part, my_span(s, part.count), indices, k - 1);
+    const pool_place last =
+        place_in_pool(s.block.pool, part, my_span(s, part.count), indices, k - 1);
     if (thread_id() == 0) {
         s.last = last;
         s.held = 0;
@@ -121,14 +126,14 @@ SLOW_FUNCTION void drop_items(segmented_topk_shared& s, u64 length, u32 k)
         UNROLL
         for (u32 j = 0; j < ITEMS; j++) {
             if (first + j * SIMT_THREADS >= part.count) continue;
-            key[j] = s.pool.key[first + j * SIMT_THREADS];
-            index[j] = s.index[first + j * SIMT_THREADS];
+            key[j] = s.block.pool.ranged.key[first + j * SIMT_THREADS];
+            index[j] = s.block.index[first + j * SIMT_THREADS];
             if (is_up_to(key_of(key[j]), index[j], last)) hits |= 1u << j;
         }
         block_sync();
         add_to_pool(s, hits, [&](u32 place, u32 j) {
-            s.pool.key[place] = key[j];
-            s.index[place] = index[j];
+            s.block.pool.ranged.key[place] = key[j];
+            s.block.index[place] = index[j];
         });
     }
     block_sync();
@@ -181,8 +186,8 @@ FUNCTION void fill_pool_with(segmented_topk_shared& s, u64 length, u64 count, u3
             if ((hits >> j & 1u) && !is_up_to(key[j], index_at(j), last)) hits &= ~(1u << j);
         add_to_pool(s, hits, [&](u32 place, u32 j) {
             const offset_t index = index_at(j);
-            s.pool.key[place] = held_from(key[j], index, left_out);
-            s.index[place] = index;
+            s.block.pool.ranged.key[place] = held_from(key[j], index, left_out);
+            s.block.index[place] = index;
         });
     }
     block_sync();
@@ -197,8 +202,8 @@ FUNCTION void select_held(const segmented_topk_args& a, segmented_topk_shared& s
     const u32 k = static_cast<u32>(a.k), found = part.count < k ? part.count : k;
     listed* const list = reinterpret_cast<listed*>(a.list) + block_id();
     if (found > 0)
-        select_from_pool(s.pool, part, mine, span{0, static_cast<code_t>(length - 1)}, found, list,
-                         put);
+        select_from_pool(s.block.pool, part, mine, span{0, static_cast<code_t>(length - 1)}, found,
+                         list, put);
     for (u32 rank = found + thread_id(); rank < k; rank += SIMT_THREADS) put_none(rank);
     block_sync(); // before the pool's memory is used again
 }
@@ -215,7 +220,7 @@ FUNCTION void select_part(const segmented_topk_args& a, segmented_topk_shared& s
     pool_part part{static_cast<u32>(mine.count), mine.at, 0, nullptr, bits_left_out(length)};
     span keys;
     if (mine.count <= POOL) {
-        keys = fill_pool(s.pool, part,
+        keys = fill_pool(s.block.pool, part,
                          [&](u32 j) { return encode(key_item(in, static_cast<u64>(j))); });
     } else {
         fill_pool_with<false>(
@@ -250,7 +255,7 @@ FUNCTION bool select_by_warp(const segmented_topk_args& a, segmented_topk_shared
     const stretch mine = part_of_segment(a, segment, 0);
     if (mine.count > WARP_ROW) return false;
     const u32 items = static_cast<u32>(mine.count);
-    few_item(&few)[SIMT_WARP] = s.few[warp_id()];
+    few_item(&few)[SIMT_WARP] = s.warps.few[warp_id()];
     bool done = false;
     if (items <= SIMT_WARP)
         done = select_few<1>(a, few, segment, mine.begin, items);
@@ -262,7 +267,7 @@ FUNCTION bool select_by_warp(const segmented_topk_args& a, segmented_topk_shared
         else if (items > 4 * SIMT_WARP && items <= 8 * SIMT_WARP)
             done = select_few<8>(a, few, segment, mine.begin, items);
         if (!done) {
-            select_row(warp_team(), a, s.row[warp_id()], segment, mine.begin, items);
+            select_row(warp_team(), a, s.warps.row[warp_id()], segment, mine.begin, items);
             return true;
         }
     }

@@ -91,14 +91,16 @@ struct span {
     code_t low, high; // both belong to it
 };
 
+struct ranged_keys {
+    held_t key[POOL];
+    u32 bins[RANGES];       // keys of this block by range
+    u32 before[RANGES + 1]; // keys of all blocks in the ranges before
+    u32 placed[RANGES];     // of all blocks, in the ranges that this block looks after
+};
+
 struct pool_shared {
     union {
-        struct {
-            held_t key[POOL];
-            u32 bins[RANGES];       // keys of this block by range
-            u32 before[RANGES + 1]; // keys of all blocks in the ranges before
-            u32 placed[RANGES];     // of all blocks, in the ranges that this block looks after
-        };
+        ranged_keys ranged;
         listed list; // at the end
     };
     span of_block[CLUSTER_BLOCKS], of_warp[SIMT_WARPS];
@@ -178,7 +180,7 @@ FUNCTION void each_key(const pool_shared& s, u32 count, Take take)
         held_t key[AT_ONCE];
         UNROLL
         for (u32 j = 0; j < AT_ONCE; j++)
-            if (first + j * SIMT_THREADS < count) key[j] = s.key[first + j * SIMT_THREADS];
+            if (first + j * SIMT_THREADS < count) key[j] = s.ranged.key[first + j * SIMT_THREADS];
         UNROLL
         for (u32 j = 0; j < AT_ONCE; j++)
             if (first + j * SIMT_THREADS < count) take(first + j * SIMT_THREADS, key[j]);
@@ -242,28 +244,29 @@ FUNCTION cutting cut_span(pool_shared& s, const pool_part& part, span over, bool
     enum { EACH = (RANGES + SIMT_THREADS - 1) / SIMT_THREADS };
     cutting r{over, width_for(over), indices, key, 0, 0, 0};
     NO_UNROLL
-    for (u32 b = thread_id(); b < RANGES; b += SIMT_THREADS) s.bins[b] = s.placed[b] = 0;
+    for (u32 b = thread_id(); b < RANGES; b += SIMT_THREADS)
+        s.ranged.bins[b] = s.ranged.placed[b] = 0;
     if (thread_id() == 0) s.range = RANGES - 1;
     block_sync();
     each_key(s, part.count, [&](u32 j, held_t of) {
         u32 range;
-        if (r.find(part, j, of, range)) shared_add(&s.bins[range], 1u);
+        if (r.find(part, j, of, range)) shared_add(&s.ranged.bins[range], 1u);
     });
     cluster_sync();
     const u32 blocks = pool_blocks();
-    const u32* counts = s.bins;
+    const u32* counts = s.ranged.bins;
     if (blocks > 1) {
         // Neighbouring lanes take a range's counts from a block each, and give each the sum.
         const u32 share = RANGES / blocks, peer = lane_id() & (blocks - 1);
         NO_UNROLL
         for (u32 k = thread_id(); k < RANGES; k += SIMT_THREADS) {
             const u32 range = pool_block() * share + k / blocks;
-            u32 count = cluster_load(&s.bins[range], peer);
+            u32 count = cluster_load(&s.ranged.bins[range], peer);
             for (u32 d = 1; d < blocks; d *= 2) count += warp_shuffle(count, lane_id() ^ d);
-            cluster_store(&s.before[range], peer, count);
+            cluster_store(&s.ranged.before[range], peer, count);
         }
         cluster_sync();
-        counts = s.before;
+        counts = s.ranged.before;
     }
     u32 mine = 0;
     const u32 first = thread_id() * EACH;
@@ -273,15 +276,15 @@ FUNCTION cutting cut_span(pool_shared& s, const pool_part& part, span over, bool
     NO_UNROLL
     for (u32 b = first; b < first + EACH && b < RANGES; b++) {
         const u32 count = counts[b];
-        s.before[b] = before;
+        s.ranged.before[b] = before;
         if (before <= rank && rank < before + count) s.range = b;
         before += count;
-        if (b + 1 == RANGES) s.before[RANGES] = before;
+        if (b + 1 == RANGES) s.ranged.before[RANGES] = before;
     }
     block_sync();
     r.range = s.range;
-    r.below = s.before[r.range];
-    r.here = s.before[r.range + 1] - r.below;
+    r.below = s.ranged.before[r.range];
+    r.here = s.ranged.before[r.range + 1] - r.below;
     return r;
 }
 
@@ -293,11 +296,12 @@ FUNCTION void list_items(pool_shared& s, const pool_part& part, const cutting& r
     NO_UNROLL
     for (u32 j = thread_id(); j < part.count; j += SIMT_THREADS) {
         u32 range;
-        if (!r.find(part, j, s.key[j], range) || range >= end) continue;
-        const u32 first = from + s.before[range], items = s.before[range + 1] - s.before[range];
-        const u32 place = first + cluster_add(&s.placed[range], range / share, 1u);
+        if (!r.find(part, j, s.ranged.key[j], range) || range >= end) continue;
+        const u32 first = from + s.ranged.before[range],
+                  items = s.ranged.before[range + 1] - s.ranged.before[range];
+        const u32 place = first + cluster_add(&s.ranged.placed[range], range / share, 1u);
         if (place >= LIST) continue; // the input is being changed
-        store_relaxed(&list->key[place], static_cast<code_t>(s.key[j]));
+        store_relaxed(&list->key[place], static_cast<code_t>(s.ranged.key[j]));
         store_relaxed(&list->index[place], part.index_of(j));
         store_relaxed(&list->range[place], first | items << 16);
     }
@@ -320,7 +324,7 @@ FUNCTION span fill_pool(pool_shared& s, const pool_part& part, Load load)
             const u32 at = first + j * SIMT_THREADS;
             if (at >= part.count) continue;
             const held_t held = held_from(key[j], SHORT ? part.index_of(at) : 0, part.left_out);
-            s.key[at] = held;
+            s.ranged.key[at] = held;
             mine = joined(mine, span{held, held});
         }
     }

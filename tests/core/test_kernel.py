@@ -272,7 +272,7 @@ def test_blocks_that_collectives_cannot_have(device):
 
 @pytest.mark.parametrize("arch", ["sm_75", "sm_90", "sm_100"])
 def test_cuda_takes_the_collectives(arch):
-    if why := why_no_nvrtc():
+    if why := why_no_nvrtc(arch):
         pytest.skip(why)
     text = cubc.Kernel(SUM, "sum", device="cpu", block=1)._source.compiled(arch, {}, 128)
     assert _core.source_compile(text, arch, "sum") >= 0

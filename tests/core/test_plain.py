@@ -140,7 +140,7 @@ def test_launches_that_cannot_be(device):
 
 @pytest.mark.parametrize("arch", ["sm_75", "sm_90", "sm_100"])
 def test_cuda_takes_it(arch):
-    if why := why_no_nvrtc():
+    if why := why_no_nvrtc(arch):
         pytest.skip(why)
     assert _core.source_compile(plain.SOURCE.complete(arch, {}), arch, "plain") >= 0
 

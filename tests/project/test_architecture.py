@@ -212,6 +212,11 @@ def no_device_conditionals(path, text):
     return re.findall(conditional, without_comments(text), flags=re.MULTILINE)
 
 
+def nvrtc_12_0_takes_it(path, text):
+    """NVRTC knows no unnamed struct as a member before 12.8, and cannot link __dp4a before 12.3."""
+    return re.findall(r"(?<!typedef )\bstruct\s*\{|\b__dp4a\b", without_comments(text))
+
+
 def single_threads_are_listed(path, text):
     """And asked for by one word, but in what users' kernels include."""
     if path.parent.name in ("dialect", "block"):
@@ -299,6 +304,8 @@ RULES = [
         ("reduce.cu", "#if defined(SIMT_CUDA)"),
     ),
     (no_device_conditionals, [], ("sort.cu", "#if SIMT_THREADS == 1")),
+    (nvrtc_12_0_takes_it, KERNELS, ("topk.cu", "union { struct { int a, b; }; long c; };")),
+    (nvrtc_12_0_takes_it, KERNELS, ("packed.h", "return __dp4a(a, b, sum);")),
     (single_threads_are_listed, KERNELS, ("reduce.cu", "if constexpr (SIMT_THREADS > 1)")),
     (single_threads_are_listed, KERNELS, ("sort.cu", "enum { N = SIMT_SINGLE_THREAD ? 1 : 2 };")),
     (single_threads_are_listed, KERNELS, ("reduce.cu", "enum { N = SIMT_THREADS };")),

@@ -10,6 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("dialect", "block", "grid", "shared", "lattice/solver", "lattice")
+INVALID_OPTION = 5  # of NVRTC
 # The core's list has members as WORD(name, bounds), REAL(...), COMPLEX(...).
 TYPES = {"WORD": "u64", "REAL": "f64", "COMPLEX": "c128"}
 
@@ -65,11 +66,15 @@ def compile_for(nvrtc, name, macros, arch="sm_90"):
     text = "".join(f"#define {key} {value}\n" for key, value in macros.items()) + flat(name, set())
     program = ctypes.c_void_p()
     source = text.encode()
-    assert nvrtc.nvrtcCreateProgram(ctypes.byref(program), source, name.encode(), 0, 0, 0) == 0
     options = [f"--gpu-architecture={arch}", "--std=c++17", "--diag-suppress=177"]
     options += ["--Ofast-compile=max"]
     given = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
-    failed = nvrtc.nvrtcCompileProgram(program, len(options), given)
+    for count in (len(options), len(options) - 1):  # NVRTC before 12.8 does not know the last
+        nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
+        assert nvrtc.nvrtcCreateProgram(ctypes.byref(program), source, name.encode(), 0, 0, 0) == 0
+        failed = nvrtc.nvrtcCompileProgram(program, count, given)
+        if failed != INVALID_OPTION:
+            break
     size = ctypes.c_size_t()
     nvrtc.nvrtcGetProgramLogSize(program, ctypes.byref(size))
     log = ctypes.create_string_buffer(size.value)
