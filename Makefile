@@ -3,6 +3,7 @@
 #   make demo      search and speed up a kernel that nobody has tuned, on this machine's device
 #   make test      everything that can be checked without a GPU
 #   make test-gpu  the tests marked gpu, on this machine's GPU
+#   make test-oldest the oldest NumPy, pandas and others that pyproject.toml allows, in build/oldest
 #   make ctest     the C core alone: no Python, under ASan and UBSan
 #   make tsan      those of its programs that use threads, under ThreadSanitizer
 #   make fuzz      a million damaged inputs of every kind, the same way; by libFuzzer where clang has it
@@ -30,7 +31,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # Only the plugins that the tests need: another one of the environment must not change or break them.
 PYTEST := PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 PYTEST_PLUGINS=pytest_timeout $(BIN)/python -m pytest -q -p xdist
 
-.PHONY: build system test test-gpu stubs ctest tsan fuzz fuzz-texts lint analyze format docs notebooks wheel demo bench bench-cub tables clean
+.PHONY: build system test test-gpu test-oldest stubs ctest tsan fuzz fuzz-texts lint analyze format docs notebooks wheel demo bench bench-cub tables clean
 .DEFAULT_GOAL := build
 
 build:
@@ -55,6 +56,10 @@ stubs: lint
 test-gpu:
 	@sh tools/setup.sh dev
 	$(PYTEST) -m gpu
+
+test-oldest: export CUBC_TEST_CACHE ?= $(CURDIR)/build/test-kernels
+test-oldest:
+	@sh tools/oldest.sh
 
 demo: build
 	$(BIN)/python -m cubc.tuner._demo

@@ -189,7 +189,8 @@ def test_versions_of_dlpack(version):
     if version == (1, 0):
         x = np.arange(5.0)
         x.flags.writeable = False
-        with pytest.raises(ValueError, match="read-only"):
+        # NumPy before 2.1 does not know 1.0, and refuses by itself.
+        with pytest.raises((ValueError, BufferError), match=r"read-?only"):
             cubc.transform("2 * x", x=x, out=DLPackOnly(x), device="cpu")
         with pytest.raises(BufferError, match="on its own device"):
             a.__dlpack__(dl_device=(2, 0), max_version=version)
@@ -248,6 +249,7 @@ def test_memory_is_given_back(device):
 
 
 def test_a_view_keeps_its_array_alive():
+    gc.collect()
     before = _core._outstanding()
     view = np.from_dlpack(cubc.asarray(np.arange(1000), device="cpu"))
     gc.collect()

@@ -1,5 +1,7 @@
 """Types of the array API: dtypes, promotion, limits, conversion, and what the namespace can do."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
