@@ -116,7 +116,7 @@ class BuildCore(build_ext):
         with tempfile.TemporaryDirectory() as scratch:
             source = Path(scratch, "probe.c")
             for text, sentence in PROBES:
-                source.write_text(text + "\n")
+                source.write_text(text + "\n", encoding="utf-8")
                 command = [*self.compiler.compiler_so, *folders, "-fsyntax-only", str(source)]
                 try:
                     subprocess.run(command, check=True, capture_output=True)

@@ -13,10 +13,11 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def main(version):
     """Print the section."""
-    known = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    known = tomllib.loads(project)["project"]["version"]
     if version != known:
         sys.exit(f"pyproject.toml has version {known}, the tag has {version}")
-    changes = (ROOT / "CHANGELOG.md").read_text()
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     section = re.search(
         rf"^## \[?{re.escape(version)}\b[^\n]*\n(.*?)(?=^## |\Z)", changes, re.MULTILINE | re.DOTALL
     )

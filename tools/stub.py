@@ -65,8 +65,8 @@ def written(stub):
 
 
 if __name__ == "__main__":
-    stub = STUB.read_text()
+    stub = STUB.read_text(encoding="utf-8")
     if "--check" not in sys.argv:
-        STUB.write_text(written(stub))
+        STUB.write_text(written(stub), encoding="utf-8")
     elif written(stub) != stub:
         sys.exit("python/cubc/_core.pyi is not what tools/stub.py writes: run `make format`")

@@ -59,6 +59,6 @@ def ffi():
     interface = need("cffi").FFI()
     lattice = [f"lattice/{part}.h" for part in ("ranks", "copy", "operators", "solve", "gauge")]
     for name in ("core.h", "primitives.h", *lattice, "fields.h"):
-        header = Path(get_include(), "cubc", name).read_text()
+        header = Path(get_include(), "cubc", name).read_text(encoding="utf-8")
         interface.cdef(header.split("// cffi: begin", 1)[1].split("// cffi: end", 1)[0])
     return interface, interface.dlopen(get_library())

@@ -25,7 +25,7 @@ def has_nulls(x: Any) -> bool:
         counted = counted() if callable(counted) else counted
         return bool(np.sum(np.asarray(counted)))
     if hasattr(x, "dtypes") and hasattr(x, "items") and not hasattr(x, "dtype"):  # a table
-        return any(has_nulls(column) for _, column in x.items())
+        return any(has_nulls(column) for _, column in x.items())  # noqa: PERF102
     dtype: Any = getattr(x, "dtype", None)
     if isinstance(dtype, np.dtype) or not hasattr(dtype, "na_value") or not hasattr(x, "isna"):
         return False

@@ -1,5 +1,8 @@
 """The model of the default strategy: its distances, and forecasts of a Gaussian process."""
 
+import mmap
+import os
+
 import numpy as np
 import pytest
 import tables
@@ -169,6 +172,16 @@ def test_an_optimum_apart_from_the_others_is_found(ahead):
         return 1.0 + 0.1 * bend if apart else 1.5 + 0.2 * bend + 0.5 * (p["ld"] == 1)
 
     assert best(tables.table(time), 0.05, ahead, 4) >= 3
+
+
+def test_libraries_beside_one_whose_name_is_no_text(tmp_path):
+    """Names of files are bytes."""
+    path = os.fsencode(tmp_path) + b"/l\xfc"
+    with open(path, "wb+") as file:
+        file.write(b"code")
+        file.flush()
+        with mmap.mmap(file.fileno(), 0):
+            assert len(blas.libraries.__wrapped__()) == len(blas.libraries())
 
 
 def test_linear_algebra_has_one_thread_meanwhile():

@@ -89,6 +89,19 @@ def test_descendants_of_the_supervisor_are_counted(monkeypatch, listing):
     assert re.fullmatch(r"held 0\.\d\d GiB of memory, over 0\.00 GiB", held)
 
 
+@pytest.mark.skipif(not os.path.exists("/proc/self/comm"), reason="there is no /proc")
+def test_a_process_whose_name_is_no_text():
+    """As where the system cuts a name of other letters after 15 bytes."""
+    rename = "open('/proc/self/comm', 'wb').write('x\\xfc'.encode('latin1')); print(); input()"
+    command = [sys.executable, "-c", rename]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        other.stdout.readline()
+        try:
+            assert supervisor.stat(other.pid, 4) == os.getpid()
+        finally:
+            other.kill()
+
+
 def test_a_measuring_process_imports_what_it_needs():
     """It is started anew after each fault."""
     code = "import sys, cubc.tuner._worker\nprint(*sys.modules)"

@@ -26,11 +26,11 @@ def memory() -> float:
     """Bytes that a measuring process may hold; infinite where the system does not tell."""
     available = [float("inf")]
     with contextlib.suppress(OSError, ValueError, IndexError):
-        known = Path("/proc/meminfo").read_text()
-        available.append(1024 * int(known.partition("MemAvailable:")[2].split()[0]))
+        known = Path("/proc/meminfo").read_bytes()
+        available.append(1024 * int(known.partition(b"MemAvailable:")[2].split()[0]))
     with contextlib.suppress(OSError, ValueError):  # a container's
-        most = int((CGROUP / "memory.max").read_text())
-        available.append(most - int((CGROUP / "memory.current").read_text()))
+        most = int((CGROUP / "memory.max").read_bytes())
+        available.append(most - int((CGROUP / "memory.current").read_bytes()))
     return SHARE * min(available)
 
 

@@ -271,7 +271,7 @@ def _claim(device: str | None) -> tuple[str, IO | None]:
 def _lock(gpu: str) -> IO | None:
     path = Path(tempfile.gettempdir(), f"cubc-{os.getuid()}-{gpu}.lock")
     # All may write to that folder: a link is not followed, and nothing is emptied.
-    file = open(path, "a", opener=_no_link)  # noqa: SIM115
+    file = open(path, "ab", opener=_no_link)  # noqa: SIM115
     with contextlib.suppress(OSError):
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return file

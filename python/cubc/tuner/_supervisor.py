@@ -44,8 +44,8 @@ def become(command: list[str], supervisor: int) -> None:
     files = MOST_FILES if most == resource.RLIM_INFINITY else min(MOST_FILES, most)
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
     try:
-        with open("/proc/self/oom_score_adj", "w") as file:  # the first to go if memory is short
-            file.write("1000")
+        with open("/proc/self/oom_score_adj", "wb") as file:  # the first to go if memory is short
+            file.write(b"1000")
     except OSError:
         pass
     os.write(1, b"p%d\n" % os.getpid())
@@ -69,7 +69,7 @@ def _listed(pid: int) -> set[int]:
     """Children as a kernel with CONFIG_PROC_CHILDREN lists them: those of each thread."""
     found: set[int] = set()
     for thread in os.listdir(f"/proc/{pid}/task"):
-        with open(f"/proc/{pid}/task/{thread}/children") as file:
+        with open(f"/proc/{pid}/task/{thread}/children", "rb") as file:
             found.update(map(int, file.read().split()))
     return found
 
@@ -88,8 +88,8 @@ def _parent(pid: int) -> int:
 def stat(pid: int, field: int) -> int:
     """Field of a process's line of /proc/<pid>/stat, counted from 1; 0 if it has ended."""
     try:
-        with open(f"/proc/{pid}/stat") as file:
-            return int(file.read().rpartition(")")[2].split()[field - 3])
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return int(file.read().rpartition(b")")[2].split()[field - 3])
     except (OSError, IndexError, ValueError):
         return 0
 

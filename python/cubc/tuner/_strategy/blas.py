@@ -7,6 +7,7 @@ compilers work. They are left as they were after each use.
 from __future__ import annotations
 
 import ctypes
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -34,7 +35,7 @@ class Library:
 def libraries() -> list[Library]:
     """All that are loaded; none where that cannot be told."""
     try:
-        lines = Path("/proc/self/maps").read_text().splitlines()
+        lines = os.fsdecode(Path("/proc/self/maps").read_bytes()).split("\n")  # a path in each
     except OSError:
         return []
     paths = {line.split(maxsplit=5)[-1] for line in lines if "openblas" in line}
