@@ -263,6 +263,7 @@ bench-cub: build build/libcub_newest.so
 tables: build
 	$(BIN)/python benchmarks/readme_table.py
 	$(BIN)/python benchmarks/note_tables.py
+	$(BIN)/python benchmarks/lattice_model.py --write
 
 # A library is compiled in parts, one for each type of items: `make -j`.
 CUB_PARTS := entry int8_t uint8_t int32_t int64_t float double
