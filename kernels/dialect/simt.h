@@ -193,6 +193,13 @@ FUNCTION u32 and_of_three(u32 a, u32 b, u32 c)
     return r;
 }
 
+// Returns sum + a * b and sum - a * b, rounded once. A compiler chooses which products and sums of
+// an expression it fuses, by what is around them. A kernel that has to compute the bits of another
+// leaves no choice: its sums with products are these functions.
+FUNCTION f32 multiply_add(f32 sum, f32 a, f32 b) { return fmaf(a, b, sum); }
+FUNCTION f64 multiply_add(f64 sum, f64 a, f64 b) { return fma(a, b, sum); }
+FUNCTION f32 multiply_subtract(f32 sum, f32 a, f32 b) { return fmaf(a, -b, sum); }
+FUNCTION f64 multiply_subtract(f64 sum, f64 a, f64 b) { return fma(a, -b, sum); }
 // Returns the product rounded to f64, which is never contracted with an addition.
 FUNCTION f64 rounded_product(f64 a, f64 b) { return __dmul_rn(a, b); }
 // The larger number; NaN if one of them is, which fmaxf passes over.
@@ -220,8 +227,8 @@ FUNCTION f64 fast_reciprocal(f64 v)
 {
     f64 r;
     asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(v));
-    r += r * (1 - v * r);
-    return r + r * (1 - v * r);
+    r = multiply_add(r, r, multiply_subtract(1.0, v, r));
+    return multiply_add(r, r, multiply_subtract(1.0, v, r));
 }
 FUNCTION f32 fast_root(f32 v)
 {
@@ -234,9 +241,9 @@ FUNCTION f64 fast_root(f64 v)
     f64 r;
     v = v > 1e-300 ? v : 1e-300;
     asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(v));
-    r += 0.5 * r * (1 - v * r * r);
+    r = multiply_add(r, 0.5 * r, multiply_subtract(1.0, v * r, r));
     const f64 root = v * r;
-    return root + 0.5 * r * (v - root * root);
+    return multiply_add(root, 0.5 * r, multiply_subtract(v, root, root));
 }
 // Returns 2^23 plus the unsigned number in the low or high half of a word. It converts 16-bit
 // numbers to float without the conversion instruction, whose rate is an eighth of that of others.
@@ -435,6 +442,17 @@ FUNCTION void unknown_value(V& v)
 {
     __asm__("" : "+m"(v));
 }
+// Without an instruction there is nothing to fuse, and the function of the C library is slow. Where
+// there is one, g++ 12 uses it in vectors even with -ffp-contract=off.
+#if defined(__FMA__) || defined(__FP_FAST_FMA) || defined(__ARM_FEATURE_FMA)
+FUNCTION f32 multiply_add(f32 sum, f32 a, f32 b) { return __builtin_fmaf(a, b, sum); }
+FUNCTION f64 multiply_add(f64 sum, f64 a, f64 b) { return __builtin_fma(a, b, sum); }
+#else
+FUNCTION f32 multiply_add(f32 sum, f32 a, f32 b) { return sum + a * b; }
+FUNCTION f64 multiply_add(f64 sum, f64 a, f64 b) { return sum + a * b; }
+#endif
+FUNCTION f32 multiply_subtract(f32 sum, f32 a, f32 b) { return multiply_add(sum, -a, b); }
+FUNCTION f64 multiply_subtract(f64 sum, f64 a, f64 b) { return multiply_add(sum, -a, b); }
 FUNCTION f64 rounded_product(f64 a, f64 b)
 {
     f64 product = a * b;

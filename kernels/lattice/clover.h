@@ -65,10 +65,10 @@ FUNCTION void add_chiral_half(real_t (&sum)[SPINOR], real_t sign, real_t factor,
     UNROLL
     for (int j = 0; j < SIX; j++) {
         const int u = 2 * j, l = 2 * j + SPINOR / 2;
-        sum[u] += factor * h.c[j].real;
-        sum[u + 1] += factor * h.c[j].imag;
-        sum[l] += sign * factor * h.c[j].real;
-        sum[l + 1] += sign * factor * h.c[j].imag;
+        sum[u] = multiply_add(sum[u], factor, h.c[j].real);
+        sum[u + 1] = multiply_add(sum[u + 1], factor, h.c[j].imag);
+        sum[l] = multiply_add(sum[l], sign * factor, h.c[j].real);
+        sum[l + 1] = multiply_add(sum[l + 1], sign * factor, h.c[j].imag);
     }
 }
 

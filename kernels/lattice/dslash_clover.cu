@@ -25,13 +25,18 @@ FUNCTION void apply_site_term(const dslash_args<clover_site_term>& a, u64 start,
     const stored_t* const clover = a.term.clover + first * CLOVER;
     const f32* const norms = a.term.clover_norms + first;
     const real_t factor = TUNE_XPAY ? static_cast<real_t>(a.term.a) : 1;
-    load_x(a, start, index, x);
-    UNROLL
-    for (int j = 0; j < SPINOR; j++) out[j] = TUNE_SITE ? factor * hops[j] : x[j];
-    if constexpr (TUNE_SITE)
-        add_clover_times(clover, norms, index, 1, x, out);
-    else
+    if constexpr (TUNE_SITE) {
+        real_t units[SPINOR] = {};
+        const real_t norm = load_x_units(a, start, index, x, units);
+        add_clover_times(clover, norms, index, norm, units, out);
+        UNROLL
+        for (int j = 0; j < SPINOR; j++) out[j] = multiply_add(out[j], factor, hops[j]);
+    } else {
+        load_x(a, start, index, x);
+        UNROLL
+        for (int j = 0; j < SPINOR; j++) out[j] = x[j];
         add_clover_times(clover, norms, index, factor, hops, out);
+    }
 }
 
 DSLASH_KERNELS(dslash_clover, clover_site_term)

@@ -104,12 +104,12 @@ FUNCTION void shift_along(const wall_term& of, real_t (&v)[LS])
                  step = static_cast<real_t>(of.step);
     real_t last = v[0];
     UNROLL
-    for (u32 s = 1; s < LS; s++) last = v[s] + step * last;
+    for (u32 s = 1; s < LS; s++) last = multiply_add(v[s], step, last);
     real_t below = static_cast<real_t>(of.closing) * last;
     UNROLL
     for (u32 s = 0; s < LS; s++) {
-        const real_t here = v[s] + step * below;
-        v[s] = same * here + next * below;
+        const real_t here = multiply_add(v[s], step, below);
+        v[s] = multiply_add(same * here, next, below);
         below = here;
     }
 }
@@ -147,10 +147,11 @@ FUNCTION void write_column_site(const wall_args& a, u32 source, u32 at, u32 colu
                                 const dslash_work& w, wall_shared& s, kernel_sums& sums)
 {
     const u64 start = source_sites(source, w.parity);
-    real_t x[SPINOR] = {}, out[SPINOR];
-    load_x(a, start, w.at.index, x);
+    real_t x[SPINOR] = {}, units[SPINOR] = {}, out[SPINOR];
+    const real_t norm = load_x_units(a, start, w.at.index, x, units);
     UNROLL
-    for (u32 j = 0; j < SPINOR; j++) out[j] = x[j] + column_of(s, at, column)[j * COLUMNS];
+    for (u32 j = 0; j < SPINOR; j++)
+        out[j] = multiply_add(column_of(s, at, column)[j * COLUMNS], norm, units[j]);
 #if TUNE_GUARDED
     apply_tail(a.tail, state_of(source), start, w.at.index, x, out, sums);
 #else

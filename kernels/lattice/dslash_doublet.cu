@@ -26,7 +26,7 @@ FUNCTION void add_flavour(real_t (&sum)[SPINOR], const flavour_matrix& c,
     const real_t five = static_cast<real_t>(c.five), tau = static_cast<real_t>(c.tau);
     add_twisted(sum, static_cast<real_t>(c.one), FLAVOUR ? -five : five, same);
     UNROLL
-    for (int j = 0; j < SPINOR; j++) sum[j] += tau * other[j];
+    for (int j = 0; j < SPINOR; j++) sum[j] = multiply_add(sum[j], tau, other[j]);
 }
 
 template <int FLAVOUR>

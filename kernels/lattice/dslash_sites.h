@@ -258,6 +258,20 @@ FUNCTION void load_x(const Args& a, u64 start, u32 index, real_t (&x)[N])
     if constexpr (TUNE_XPAY) load_site(a.x + start * N, a.x_norms + start, index, x);
 }
 
+// The same, with x in storage units, too. Returns their size. Site terms that add numbers of x to
+// others take these: a product with the norm may be fused with the sum.
+template <class Args, int N>
+FUNCTION real_t load_x_units(const Args& a, u64 start, u32 index, real_t (&x)[N],
+                             real_t (&units)[N])
+{
+    if constexpr (!TUNE_XPAY) return 1;
+    load_reals<N, 0, N, 0>(a.x + start * N, index, units);
+    const real_t norm = load_norm<stored_t>(a.x_norms + start, index);
+    UNROLL
+    for (int j = 0; j < N; j++) x[j] = norm * units[j];
+    return norm;
+}
+
 // Stores the output at a site. `start` is the first site of the source's field.
 template <class Fields, class Term>
 FUNCTION void write_site(const operator_args<Fields, Term>& a, u32 source, u64 start, u32 index,

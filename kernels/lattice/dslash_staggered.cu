@@ -19,7 +19,7 @@ FUNCTION void apply_site_term(const operator_args<staggered_fields, staggered_si
     load_x(a, start, index, x);
     UNROLL
     for (int j = 0; j < 6; j++)
-        out[j] = TUNE_XPAY ? diagonal * x[j] + hop * hops[j] : hop * hops[j];
+        out[j] = TUNE_XPAY ? multiply_add(diagonal * x[j], hop, hops[j]) : hop * hops[j];
 }
 
 typedef operator_args<staggered_fields, staggered_site_term> dslash_staggered_args;

@@ -30,8 +30,8 @@ FUNCTION six_vector twisted_times(const stored_t* clover, real_t norm, u32 index
     six_vector r = block * h;
     UNROLL
     for (int j = 0; j < SIX; j++)
-        r.c[j] =
-            complex_t{norm * r.c[j].real - t * h.c[j].imag, norm * r.c[j].imag + t * h.c[j].real};
+        r.c[j] = complex_t{multiply_subtract(norm * r.c[j].real, t, h.c[j].imag),
+                           multiply_add(norm * r.c[j].imag, t, h.c[j].real)};
     return r;
 }
 
@@ -47,15 +47,20 @@ FUNCTION void apply_site_term(const dslash_args<twisted_clover_term>& a, u64 sta
     real_t half = static_cast<real_t>(0.5); // 1/sqrt(2) of either rotation of the basis
     if constexpr (!TUNE_SITE)
         half *= factor * load_norm<stored_t>(a.term.inverse_norms + first, index);
-    load_x(a, start, index, x);
-    UNROLL
-    for (int j = 0; j < SPINOR; j++) out[j] = TUNE_SITE ? factor * hops[j] : x[j];
+    real_t units[SPINOR] = {};
+    if constexpr (TUNE_SITE) {
+        half *= load_x_units(a, start, index, x, units);
+    } else {
+        load_x(a, start, index, x);
+        UNROLL
+        for (int j = 0; j < SPINOR; j++) out[j] = x[j];
+    }
     UNROLL
     for (int chirality = 0; chirality < 2; chirality++) {
         const real_t sign = chirality == 0 ? 1 : -1;
         six_vector h;
         if constexpr (TUNE_SITE)
-            h = chiral_half(x, sign);
+            h = chiral_half(units, sign);
         else
             h = chiral_half(hops, sign);
         h = twisted_times(a.term.clover + first * CLOVER, norm, index, chirality, sign * t, h);
@@ -65,6 +70,10 @@ FUNCTION void apply_site_term(const dslash_args<twisted_clover_term>& a, u64 sta
             h = block * h;
         }
         add_chiral_half(out, sign, half, h);
+    }
+    if constexpr (TUNE_SITE) {
+        UNROLL
+        for (int j = 0; j < SPINOR; j++) out[j] = multiply_add(out[j], factor, hops[j]);
     }
 }
 

@@ -16,7 +16,8 @@ FUNCTION void apply_site_term(const dslash_args<wilson_site_term>& a, u64 start,
     const real_t factor = static_cast<real_t>(a.term.a);
     load_x(a, start, index, x);
     UNROLL
-    for (int j = 0; j < SPINOR; j++) out[j] = TUNE_XPAY ? x[j] + factor * hops[j] : hops[j];
+    for (int j = 0; j < SPINOR; j++)
+        out[j] = TUNE_XPAY ? multiply_add(x[j], factor, hops[j]) : hops[j];
 }
 
 DSLASH_KERNELS(dslash_wilson, wilson_site_term)

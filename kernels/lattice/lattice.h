@@ -230,9 +230,12 @@ FUNCTION void store_reals(S* field, u32 index, const S (&in)[N])
     store_some<N, 0>(field, index, in);
 }
 
-// Returns the nearest fixed-point number, for |v| up to 32767: adding 1.5 * 2^23 leaves the rounded
-// integer in the low bits.
-FUNCTION i32 round_to_fixed(f32 v) { return static_cast<i16>(bits_of(v + 12582912.0f)); }
+// Returns the fixed-point number nearest to v * scale, up to 32767: adding 1.5 * 2^23 leaves the
+// rounded integer in the low bits.
+FUNCTION i32 round_to_fixed(f32 v, f32 scale)
+{
+    return static_cast<i16>(bits_of(multiply_add(12582912.0f, v, scale)));
+}
 
 // Returns the norm of a site of a fixed-point field, by which its integers are multiplied: the
 // largest magnitude over 32767 (M. A. Clark et al., "Solving Lattice QCD systems of equations using
@@ -266,7 +269,7 @@ FUNCTION void store_site(S* field, f32* norms, u32 index, const real_of<S> (&in)
         for (int j = 0; j < N; j++) largest = larger_or_nan(largest, fabsf(in[j]));
         const f32 scale = largest > 1e-37f ? FIXED_ONE * fast_reciprocal(largest) : 0.0f;
         UNROLL
-        for (int j = 0; j < N; j++) out[j] = static_cast<S>(round_to_fixed(in[j] * scale));
+        for (int j = 0; j < N; j++) out[j] = static_cast<S>(round_to_fixed(in[j], scale));
         norms[index] = largest * (1 / FIXED_ONE);
     } else {
         UNROLL

@@ -27,9 +27,9 @@ FUNCTION void add_twisted(real_t (&sum)[SPINOR], real_t a, real_t b, const real_
     UNROLL
     for (int j = 0; j < SPINOR; j += 2) {
         const int other = (j + SPINOR / 2) % SPINOR;
-        sum[j] += a * v[j];
-        sum[j + 1] += a * v[j + 1];
-        sum[j] -= b * v[other + 1];
-        sum[j + 1] += b * v[other];
+        sum[j] = multiply_add(sum[j], a, v[j]);
+        sum[j + 1] = multiply_add(sum[j + 1], a, v[j + 1]);
+        sum[j] = multiply_subtract(sum[j], b, v[other + 1]);
+        sum[j + 1] = multiply_add(sum[j + 1], b, v[other]);
     }
 }

@@ -92,7 +92,7 @@ FUNCTION void turn_across(const staggered_fields& a, const site& s, colour_vecto
             static_cast<real_t>(STEPS > 0 ? a.phases[2 * MU + 1] : -a.phases[2 * MU + 1])};
         for (u32 k = crossings_of<MU, STEPS>(a, s); k > 0; k--) {
             UNROLL
-            for (int c = 0; c < 3; c++) v.c[c] = phase * v.c[c];
+            for (int c = 0; c < 3; c++) v.c[c] = product(phase, v.c[c]);
         }
     }
 #else
@@ -235,8 +235,8 @@ FUNCTION void add_hops_over(const staggered_fields& a, const dslash_work& w,
             scale *= load_hop_norm<MU, STEPS>(a, w, k, start, from);
         UNROLL
         for (int c = 0; c < 3; c++) {
-            sum[k].c[c].real += scale * v.c[c].real;
-            sum[k].c[c].imag += scale * v.c[c].imag;
+            sum[k].c[c].real = multiply_add(sum[k].c[c].real, scale, v.c[c].real);
+            sum[k].c[c].imag = multiply_add(sum[k].c[c].imag, scale, v.c[c].imag);
         }
     }
 }

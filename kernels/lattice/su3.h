@@ -19,37 +19,52 @@
 typedef complex<real_t> complex_t;
 
 // ---- complex arithmetic in FMA steps ------------------------------------------------------------
+// No compiler chooses here (multiply_add of simt.h): a hop has the same bits in a kernel with faces
+// as in one without.
+//
 // Returns sum + a * b.
 FUNCTION complex_t multiply_add(complex_t sum, complex_t a, complex_t b)
 {
-    sum.real += a.real * b.real;
-    sum.imag += a.real * b.imag;
-    sum.real -= a.imag * b.imag;
-    sum.imag += a.imag * b.real;
+    sum.real = multiply_add(sum.real, a.real, b.real);
+    sum.imag = multiply_add(sum.imag, a.real, b.imag);
+    sum.real = multiply_subtract(sum.real, a.imag, b.imag);
+    sum.imag = multiply_add(sum.imag, a.imag, b.real);
     return sum;
 }
 // Returns sum + conj(a) * b.
 FUNCTION complex_t multiply_add_conj(complex_t sum, complex_t a, complex_t b)
 {
-    sum.real += a.real * b.real;
-    sum.imag += a.real * b.imag;
-    sum.real += a.imag * b.imag;
-    sum.imag -= a.imag * b.real;
+    sum.real = multiply_add(sum.real, a.real, b.real);
+    sum.imag = multiply_add(sum.imag, a.real, b.imag);
+    sum.real = multiply_add(sum.real, a.imag, b.imag);
+    sum.imag = multiply_subtract(sum.imag, a.imag, b.real);
     return sum;
+}
+// Returns a * b.
+FUNCTION complex_t product(complex_t a, complex_t b)
+{
+    return complex_t{multiply_add(-(a.imag * b.imag), a.real, b.real),
+                     multiply_add(a.imag * b.real, a.real, b.imag)};
+}
+// Returns conj(a) * b.
+FUNCTION complex_t conj_product(complex_t a, complex_t b)
+{
+    return complex_t{multiply_add(a.real * b.real, a.imag, b.imag),
+                     multiply_subtract(a.real * b.imag, a.imag, b.real)};
 }
 // Returns conj(a * b - c * d).
 FUNCTION complex_t conj_of_difference(complex_t a, complex_t b, complex_t c, complex_t d)
 {
     complex_t r{a.real * b.real, -a.real * b.imag};
-    r.real -= a.imag * b.imag;
-    r.imag -= a.imag * b.real;
-    r.real -= c.real * d.real;
-    r.imag += c.real * d.imag;
-    r.real += c.imag * d.imag;
-    r.imag += c.imag * d.real;
+    r.real = multiply_subtract(r.real, a.imag, b.imag);
+    r.imag = multiply_subtract(r.imag, a.imag, b.real);
+    r.real = multiply_subtract(r.real, c.real, d.real);
+    r.imag = multiply_add(r.imag, c.real, d.imag);
+    r.real = multiply_add(r.real, c.imag, d.imag);
+    r.imag = multiply_add(r.imag, c.imag, d.real);
     return r;
 }
-FUNCTION real_t squared(complex_t a) { return a.real * a.real + a.imag * a.imag; }
+FUNCTION real_t squared(complex_t a) { return multiply_add(a.real * a.real, a.imag, a.imag); }
 FUNCTION complex_t scaled(real_t factor, complex_t a)
 {
     return complex_t{factor * a.real, factor * a.imag};
@@ -68,7 +83,7 @@ FUNCTION colour_vector operator*(const matrix& u, const colour_vector& v)
     colour_vector r;
     UNROLL
     for (int i = 0; i < 3; i++) {
-        r.c[i] = u.element[i][0] * v.c[0];
+        r.c[i] = product(u.element[i][0], v.c[0]);
         UNROLL
         for (int j = 1; j < 3; j++) r.c[i] = multiply_add(r.c[i], u.element[i][j], v.c[j]);
     }
@@ -81,7 +96,7 @@ FUNCTION colour_vector adjoint_times(const matrix& u, const colour_vector& v)
     colour_vector r;
     UNROLL
     for (int i = 0; i < 3; i++) {
-        r.c[i] = conj(u.element[0][i]) * v.c[0];
+        r.c[i] = conj_product(u.element[0][i], v.c[0]);
         UNROLL
         for (int j = 1; j < 3; j++) r.c[i] = multiply_add_conj(r.c[i], u.element[j][i], v.c[j]);
     }
@@ -102,17 +117,18 @@ FUNCTION void complete_rows(matrix& u)
 // Returns size * exp(i phase), given tan(phase / 4).
 FUNCTION complex_t with_phase(real_t size, real_t tangent)
 {
-    const real_t square = tangent * tangent, four = 4 * tangent;
-    const real_t factor = size * fast_reciprocal(square * (square + 2) + 1); // (1 + square)^2
-    return complex_t{factor * (square * (square - 6) + 1), factor * (four - four * square)};
+    const real_t one = 1, two = 2, six = 6, square = tangent * tangent, four = 4 * tangent;
+    const real_t divisor = multiply_add(one, square, multiply_add(two, tangent, tangent));
+    const real_t cosine = multiply_add(one, square, multiply_add(-six, tangent, tangent));
+    const real_t factor = size * fast_reciprocal(divisor); // of (1 + square)^2
+    return complex_t{factor * cosine, factor * multiply_subtract(four, four, square)};
 }
 
 // Returns a * b + conj(c * d).
 FUNCTION complex_t sum_with_conj(complex_t a, complex_t b, complex_t c, complex_t d)
 {
-    complex_t r{c.real * d.real, -(c.real * d.imag)};
-    r.real -= c.imag * d.imag;
-    r.imag -= c.imag * d.real;
+    const complex_t r{multiply_subtract(c.real * d.real, d.imag, c.imag),
+                      multiply_subtract(-(c.real * d.imag), d.real, c.imag)};
     return multiply_add(r, a, b);
 }
 
@@ -128,17 +144,18 @@ FUNCTION matrix matrix_of_eight(const real_t (&p)[8], real_t one, real_t tangent
     b[2] = complex_t{p[4], p[5]};
     a[0] = complex_t{p[6], p[7]};
     // Remainder of the row's norm; rounding may make a zero negative.
-    const real_t rest = squared(b[1]) + squared(b[2]);
-    const real_t left = rest - a[0].real * a[0].real - a[0].imag * a[0].imag;
+    const real_t rest =
+        multiply_add(multiply_add(squared(b[1]), b[2].real, b[2].real), b[2].imag, b[2].imag);
+    const real_t left =
+        multiply_subtract(multiply_subtract(rest, a[0].real, a[0].real), a[0].imag, a[0].imag);
     b[0] = with_phase(fast_root(fabs(one * one - rest)), p[0] * tangent_unit);
     const complex_t first = with_phase(fast_root(fabs(left)), p[1] * tangent_unit);
     // Rows b, a and -c are orthonormal with determinant 1. This gives two linear equations for the
     // rest of a row, with determinant `rest`. `first` is -c0.
     const real_t r = fast_reciprocal(rest);
     const complex_t b1 = scaled(r, b[1]), b2 = scaled(r, b[2]);
-    const complex_t zero{0, 0};
-    const complex_t with_a = -multiply_add_conj(zero, b[0], a[0]);
-    const complex_t with_c = multiply_add_conj(zero, b[0], first);
+    const complex_t with_a = -conj_product(b[0], a[0]);
+    const complex_t with_c = conj_product(b[0], first);
     const complex_t one_first = scaled(one, first), one_a = scaled(one, a[0]);
     a[1] = sum_with_conj(with_a, b1, -b2, one_first);
     a[2] = sum_with_conj(with_a, b2, b1, one_first);
@@ -262,7 +279,7 @@ FUNCTION matrix unpacked(const packed_link<REALS>& packed)
             UNROLL
             for (int j = 0; j < 3; j++)
                 u.element[2][j] =
-                    REALS == 13 ? factor * u.element[2][j] : scaled(unit, u.element[2][j]);
+                    REALS == 13 ? product(factor, u.element[2][j]) : scaled(unit, u.element[2][j]);
         }
     }
     return u;
@@ -294,7 +311,7 @@ FUNCTION void store_link(S* links, u32 index, const matrix& u)
     UNROLL
     for (int j = 0; j < ALL; j++) {
         if constexpr (storage<S>::fixed)
-            out[j] = static_cast<S>(round_to_fixed(static_cast<f32>(raw[j]) * FIXED_ONE) + 32768);
+            out[j] = static_cast<S>(round_to_fixed(static_cast<f32>(raw[j]), FIXED_ONE) + 32768);
         else
             out[j] = static_cast<S>(raw[j]);
     }

@@ -45,10 +45,16 @@ FUNCTION complex_t times_j(const half_spinor& h, int s, int colour)
     return s == 0 ? times_i(same) : -times_i(same);
 }
 
+// Adds factor * z to `sum`. SCALED is false where the factor is 1 or -1.
+template <bool SCALED>
 FUNCTION void add_scaled(complex_t& sum, real_t factor, complex_t z)
 {
-    sum.real += factor * z.real;
-    sum.imag += factor * z.imag;
+    if constexpr (SCALED) {
+        sum.real = multiply_add(sum.real, factor, z.real);
+        sum.imag = multiply_add(sum.imag, factor, z.imag);
+    } else {
+        sum = factor > 0 ? sum + z : sum - z;
+    }
 }
 
 // Halves of fixed-point spinors that are loaded shifted (lattice.h). projected_scale is the
@@ -70,8 +76,8 @@ FUNCTION half_spinor load_projected(const S* field, u32 index)
             field, index, raw);
         return half_of(raw);
     } else {
-        const real_t unit =
-            storage<S>::fixed && LOWER_SHIFTED && !UPPER_SHIFTED ? 1 / SHIFTED_ONE : 1;
+        constexpr bool shifted = storage<S>::fixed && LOWER_SHIFTED && !UPPER_SHIFTED;
+        const real_t unit = shifted ? 1 / SHIFTED_ONE : 1;
         const real_t factor = ETA == 1 ? unit : -unit;
         real_t raw[SPINOR];
         load_reals<SPINOR, 0, SPINOR, CACHING,
@@ -84,14 +90,15 @@ FUNCTION half_spinor load_projected(const S* field, u32 index)
         for (int s = 0; s < 2; s++) {
             UNROLL
             for (int c = 0; c < 3; c++)
-                add_scaled(h.spin[s].c[c], factor, times_j<MU>(lower, s, c));
+                add_scaled<shifted>(h.spin[s].c[c], factor, times_j<MU>(lower, s, c));
         }
         return h;
     }
 }
 
-// Adds factor times the four spins that h represents to `sum`.
-template <int MU, int ETA>
+// Adds factor times the four spins that h represents to `sum`, in time half of that. SCALED is
+// false where the factor is 1.
+template <int MU, int ETA, bool SCALED>
 FUNCTION void add_projected(spinor& sum, real_t factor, const half_spinor& h)
 {
     UNROLL
@@ -100,11 +107,11 @@ FUNCTION void add_projected(spinor& sum, real_t factor, const half_spinor& h)
         for (int c = 0; c < 3; c++) {
             if constexpr (MU == TIME) {
                 half_spinor& half = ETA == 1 ? sum.lower : sum.upper;
-                add_scaled(half.spin[s].c[c], 2 * factor, h.spin[s].c[c]);
+                add_scaled<true>(half.spin[s].c[c], factor, h.spin[s].c[c]);
             } else {
-                add_scaled(sum.upper.spin[s].c[c], factor, h.spin[s].c[c]);
-                add_scaled(sum.lower.spin[s].c[c], ETA == 1 ? -factor : factor,
-                           times_j<MU>(h, s, c));
+                add_scaled<SCALED>(sum.upper.spin[s].c[c], factor, h.spin[s].c[c]);
+                add_scaled<SCALED>(sum.lower.spin[s].c[c], ETA == 1 ? -factor : factor,
+                                   times_j<MU>(h, s, c));
             }
         }
     }

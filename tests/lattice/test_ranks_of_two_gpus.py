@@ -5,6 +5,7 @@ import pytest
 import ranks
 from lattice_reference import random_links, random_spinors
 from lattice_system import random_links as near_one
+from test_ranks_bits import ALL, fields, operator
 
 import cubc
 from cubc import lattice
@@ -73,6 +74,14 @@ def test_ranks_of_a_process_have_the_same_bits(shape, precision):
     for _ in range(3):
         np.testing.assert_array_equal(cut(psi), whole(psi))
         psi = np.roll(psi, 1, 0)
+
+
+@pytest.mark.parametrize(("kind", "reals", "precision"), ALL)
+def test_operators_of_a_process_have_the_same_bits(kind, reals, precision):
+    links, psi = fields(kind)
+    whole = operator(kind, reals, precision, links, device="cuda:0")
+    cut = operator(kind, reals, precision, links, grid=(1, 1, 1, 2))
+    np.testing.assert_array_equal(cut(psi), whole(psi))
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,8 @@ def test_ranks_have_the_numbers_of_one(tmp_path, device, size):
     for k, shape in enumerate(GRIDS[size]):
         links, chi = fields(whole_extent(shape))
         gauge = lattice.Gauge(links, device=device)
-        check_same(device, found[f"naive{k}"], lattice.Staggered(gauge, MASS, **THETA)(chi))
+        naive = lattice.Staggered(gauge, MASS, **THETA)
+        np.testing.assert_array_equal(found[f"naive{k}"], naive(chi))
         if k == 0:
             improved = lattice.HISQ(gauge, MASS, **HALF)
             check_same(device, found["improved"], improved(chi), "half")

@@ -6,6 +6,7 @@ The benchmarks, by which all other kernels are compiled, are of lattices that ar
 import ctypes
 import importlib.util
 import re
+import struct
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -58,18 +59,17 @@ def flat(name, seen):
     return "\n".join(lines)
 
 
-def compile_for(nvrtc, name, macros, arch="sm_90"):
-    """Compile a kernel file; returns why that failed, or nothing."""
+def compiled(nvrtc, name, macros, *options):
+    """A program of NVRTC, which has compiled a kernel file or failed to, and its log."""
     macros = {"SIMT_CUDA": 1, "SIMT_THREADS": macros["TUNE_THREADS_PER_BLOCK"], "SIMT_WARP": 32} | (
         state() | macros
     )
     text = "".join(f"#define {key} {value}\n" for key, value in macros.items()) + flat(name, set())
     program = ctypes.c_void_p()
     source = text.encode()
-    options = [f"--gpu-architecture={arch}", "--std=c++17", "--diag-suppress=177"]
-    options += ["--Ofast-compile=max"]
+    options = ["--std=c++17", "--diag-suppress=177", *options]
     given = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
-    for count in (len(options), len(options) - 1):  # NVRTC before 12.8 does not know the last
+    for count in (len(options), len(options) - 1):  # NVRTC before 12.8 has no --Ofast-compile
         nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
         assert nvrtc.nvrtcCreateProgram(ctypes.byref(program), source, name.encode(), 0, 0, 0) == 0
         failed = nvrtc.nvrtcCompileProgram(program, count, given)
@@ -79,5 +79,38 @@ def compile_for(nvrtc, name, macros, arch="sm_90"):
     nvrtc.nvrtcGetProgramLogSize(program, ctypes.byref(size))
     log = ctypes.create_string_buffer(size.value)
     nvrtc.nvrtcGetProgramLog(program, log)
+    return program, (log.value.decode() or "failed" if failed else "")
+
+
+def compile_for(nvrtc, name, macros, arch="sm_90"):
+    """Compile a kernel file; returns why that failed, or nothing."""
+    options = [f"--gpu-architecture={arch}", "--Ofast-compile=max"]
+    program, why = compiled(nvrtc, name, macros, *options)
     nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
-    return log.value.decode() or "failed" if failed else ""
+    return why
+
+
+def sections(elf):
+    """The sections of an ELF file of 64 bits, by name."""
+    (at,) = struct.unpack_from("<Q", elf, 40)
+    size, count, names = struct.unpack_from("<3H", elf, 58)
+    headers = [struct.unpack_from("<2I4Q", elf, at + k * size) for k in range(count)]
+    bytes_of = [elf[offset : offset + length] for *_, offset, length in headers]
+    texts = bytes_of[names]
+    return {
+        texts[name : texts.index(b"\0", name)].decode(): found
+        for (name, *_), found in zip(headers, bytes_of, strict=True)
+    }
+
+
+def code_of(nvrtc, name, macros, *options):
+    """The instructions of the kernels of a file, by the names of the kernels."""
+    program, why = compiled(nvrtc, name, macros, "--gpu-architecture=sm_90", *options)
+    assert not why, why
+    size = ctypes.c_size_t()
+    nvrtc.nvrtcGetCUBINSize(program, ctypes.byref(size))
+    cubin = ctypes.create_string_buffer(size.value)
+    nvrtc.nvrtcGetCUBIN(program, cubin)
+    nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
+    found = sections(cubin.raw).items()
+    return {key.removeprefix(".text."): code for key, code in found if key.startswith(".text.")}

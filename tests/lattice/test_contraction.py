@@ -1,0 +1,70 @@
+"""Hops leave no product and sum to the compiler to contract. Needs NVRTC, but no GPU.
+
+With contraction and without, a kernel has the same instructions, so that a kernel with faces and
+one without compute the same bits: the operations are those of the source.
+"""
+
+import pytest
+from ranks_compile import code_of, library
+from test_ranks_compile import BLOCK, SITES, STAGGERED, WALL
+
+HOP = SITES | {"TUNE_GUARDED": 0, "TUNE_Z": 0, "TUNE_CUT": 8, "TUNE_SOURCES_PER_THREAD": 1}
+HALF = {"TUNE_T": "i16", "TUNE_CONVERT": 1}
+EIGHT = {"TUNE_RECONSTRUCT": 8}
+PHASES = {"TUNE_PHASES": 15, "TUNE_ANISOTROPIC": 1}
+C_D, C_X = {"TUNE_SITE": 0}, {"TUNE_SITE": 1}
+CASES = {
+    "wilson": ("dslash_wilson.cu", EIGHT | PHASES),
+    "doublet": ("dslash_doublet.cu", {"TUNE_SOURCES_PER_THREAD": 2, "TUNE_INNER": 2}),
+}
+MORE = {
+    "wilson, double": ("dslash_wilson.cu", EIGHT | {"TUNE_T": "f64", "TUNE_XPAY": 0}),
+    "wilson, half": ("dslash_wilson.cu", EIGHT | HALF),
+    "wilson, several": (
+        "dslash_wilson.cu",
+        {"TUNE_SOURCES_PER_THREAD": 4, "TUNE_KEEP_LINKS": 1, "TUNE_DAGGER": 1},
+    ),
+    "twisted, half": ("dslash_twisted.cu", HALF),
+    "twisted, double": ("dslash_twisted.cu", {"TUNE_T": "f64", "TUNE_XPAY": 0}),
+    "doublet, half": (
+        "dslash_doublet.cu",
+        HALF | {"TUNE_SOURCES_PER_THREAD": 2, "TUNE_INNER": 2, "TUNE_TEMPORAL": 1},
+    ),
+    "clover, C x, half": ("dslash_clover.cu", HALF | C_X),
+    "clover, C D": ("dslash_clover.cu", C_D),
+    "clover, C D, half": ("dslash_clover.cu", HALF | C_D),
+    "twisted clover, C D, half": ("dslash_twisted_clover.cu", HALF | C_D),
+    "twisted clover, C x, half": ("dslash_twisted_clover.cu", HALF | C_X),
+    "walls": ("dslash_domain_wall.cu", WALL | {"TUNE_HOPS": 1}),
+    "walls, half": ("dslash_domain_wall.cu", WALL | HALF | {"TUNE_HOPS": 1}),
+    "staggered, half": ("dslash_staggered.cu", HALF | STAGGERED | PHASES),
+    "staggered, eight": (
+        "dslash_staggered.cu",
+        {"TUNE_T": "f64", "TUNE_FAT_REALS": 8, "TUNE_LONG_REALS": 0},
+    ),
+}
+ALL = [*CASES, *(pytest.param(name, marks=pytest.mark.slow) for name in MORE)]
+
+
+@pytest.fixture(scope="module")
+def nvrtc():
+    return library() or pytest.skip("NVRTC is not installed")
+
+
+@pytest.mark.parametrize("case", ALL)
+def test_no_sum_of_a_hop_is_contracted(nvrtc, case):
+    name, macros = (CASES | MORE)[case]
+    contracted, plain = (
+        code_of(nvrtc, name, HOP | macros, f"--fmad={fused}") for fused in ("true", "false")
+    )
+    kernel = name.removesuffix(".cu")
+    assert contracted.keys() == {kernel, f"{kernel}_faces"}
+    assert not [kernel for kernel, code in contracted.items() if code != plain[kernel]]
+
+
+def test_what_is_contracted(nvrtc):
+    """Matrices of a block of sources are, so that the test before can fail."""
+    macros = BLOCK | {"TUNE_STEP": 0}
+    assert code_of(nvrtc, "block_update.cu", macros) != code_of(
+        nvrtc, "block_update.cu", macros, "--fmad=false"
+    )
