@@ -122,7 +122,10 @@ def fakes(tmp_path):
 
 def test_no_driver():
     result = isolated.run(OPEN_CUDA, CUDA_VISIBLE_DEVICES="")
-    assert 'NoDeviceError: no device "cuda:0"; there is: cpu (no cuda: ' in last_line(result)
+    assert (
+        'NoDeviceError: device_info(): no device "cuda:0"; there is: cpu (no cuda: '
+        in last_line(result)
+    )
 
 
 needs_cc = pytest.mark.skipif(not shutil.which("cc"), reason="makes libraries with cc")
