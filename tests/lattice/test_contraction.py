@@ -4,6 +4,7 @@ With contraction and without, a kernel has as many sums, products and fused step
 with faces and one without compute the same bits: the operations are those of the source.
 """
 
+import os
 from collections import Counter
 
 import pytest
@@ -45,7 +46,7 @@ MORE = {
         {"TUNE_T": "f64", "TUNE_FAT_REALS": 8, "TUNE_LONG_REALS": 0},
     ),
 }
-ALL = [*CASES, *(pytest.param(name, marks=pytest.mark.slow) for name in MORE)]
+ALL = [*CASES, *MORE] if os.environ.get("CUBC_SUITES") == "all" else [*CASES]
 
 
 # The lowest byte of an instruction of 16, of all its forms: FMUL, FADD, FFMA, DMUL, DADD, DFMA.

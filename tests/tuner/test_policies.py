@@ -95,7 +95,7 @@ def test_what_goes_by_no_axis():
     assert _core.base_range("transform.fill", F32, "cpu", at(16)) == ""
     assert _core.base_range("reduce.argmin", {"T{ct}": "I16"}, "sm_90", at(16)) == ""
     ranges = [_core.base_range("reduce.sum", F32, "sm_90", at(n)) for n in (0, 16, 17, 20, 25, 26)]
-    tiny, small, middle = "Elements=0:65536", "Elements=0:1048576", "Elements=1048577:33554432"
+    tiny, small, middle = "Elements=0:65536", "Elements=0:2121325", "Elements=1048577:33554432"
     assert ranges == [tiny, tiny, small, small, middle, ""]
 
 
