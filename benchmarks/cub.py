@@ -246,11 +246,11 @@ def compile_one(name, dtype, sizes, device):
     small.verify(small.variant("base"))
 
 
-def compile_all(work, sizes, jobs, device):
-    """Compiles for names and types in several processes, into the cache."""
+def compile_all(compile_one, work, jobs):
+    """Calls a function that compiles into the cache with the arguments of each, in processes."""
     start = multiprocessing.get_context("spawn")
     with concurrent.futures.ProcessPoolExecutor(jobs, start) as pool:
-        waiting = [pool.submit(compile_one, *pair, sizes, device) for pair in work]
+        waiting = [pool.submit(compile_one, *one) for one in work]
         for done in concurrent.futures.as_completed(waiting):
             done.result()
 
@@ -327,7 +327,7 @@ def main():
         if dtype in types_of(name)
     ]
     if options.jobs:
-        compile_all(work, options.sizes, options.jobs, device)
+        compile_all(compile_one, [(*one, options.sizes, device) for one in work], options.jobs)
     if options.policies:
         cubc.use_policies(*options.policies)
     info, peer = cubc.device_info(), {"peer_name": "CUB", "peer_version": version(library)}

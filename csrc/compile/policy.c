@@ -108,7 +108,8 @@ static double octaves(uint64_t a, uint64_t b)
     return fabs(log2(((double)a + 1) / ((double)b + 1)));
 }
 
-double policy_distance(const policy *row, const uint64_t *place)
+// Octaves between a place and the ranges of a row, summed over the axes; 0 if the row holds there.
+static double octaves_outside(const policy *row, const uint64_t *place)
 {
     double sum = 0;
     for (int k = 0; k < POLICY_AXES; k++) {
@@ -117,6 +118,23 @@ double policy_distance(const policy *row, const uint64_t *place)
         if (place[k] > r.to) sum += octaves(place[k], r.to);
     }
     return sum;
+}
+
+int policy_by_distance(const policy_list *l, const uint64_t *place, int *order)
+{
+    int count = 0, arch = -1;
+    for (int row = 0; row < l->count; row++)
+        if (!l->rows[row].overlaid && l->rows[row].arch > arch) arch = l->rows[row].arch;
+    for (int row = 0; row < l->count; row++) {
+        const policy *new = &l->rows[row];
+        if (new->overlaid || new->arch != arch) continue;
+        double away = octaves_outside(new, place);
+        int at = count++;
+        for (; at > 0 && away < octaves_outside(&l->rows[order[at - 1]], place); at--)
+            order[at] = order[at - 1];
+        order[at] = row;
+    }
+    return count;
 }
 
 static double width(const policy *row)

@@ -63,8 +63,9 @@ void policy_list_free(policy_list *l);
 // The row that a call runs, which has a value on each axis: place. NULL: no call in particular, for
 // which only rows without ranges count. base: overlaid rows do not count.
 int policy_choose(const policy_list *l, const uint64_t *place, bool base);
-// Octaves between a place and the ranges of a row, summed over the axes; 0 if the row holds there.
-double policy_distance(const policy *row, const uint64_t *place);
+// Orders the shipped rows of the nearest architecture by the octaves from a place to their ranges,
+// the nearest first, and returns how many there are. `order` has room for a number of each row.
+int policy_by_distance(const policy_list *l, const uint64_t *place, int *order);
 // Appends the ranges of a row, "Elements=0:65536"; nothing for one that holds for all calls.
 void policy_range_text(const policy *row, const char *const *axes, text *out);
 // Overlays a row. It replaces one of the same key and place; for any call, place NULL, it replaces

@@ -154,8 +154,8 @@ static layout lay_out(const problem *p, const instance *i)
     uint64_t strip = axis_reduce_traits_of(p).whole_chunks
                          ? 1u << variant_value(&i->space, &i->variant, "ipv", 0)
                          : 1;
-    uint64_t most = (uint64_t)i->device->info.sm_count * (uint64_t)kernel->info.blocks_per_sm *
-                    (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
+    uint64_t most =
+        resident_blocks(i, kernel) * (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
     layout l = {.columns = axis_reduce_numbers_of(p).columns};
     l.outer = p->outputs[0].n / l.columns;
     l.length = p->n / p->outputs[0].n;

@@ -57,8 +57,8 @@ static cubc_status find_plan(const problem *p, const instance *i, plan *out)
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
     uint64_t warps = kernel->threads == 1 ? 1 : (kernel->threads + 31) / 32;
     uint64_t tiles = ceil_div(p->n, tile);
-    uint64_t grid = (uint64_t)i->device->info.sm_count * (uint64_t)kernel->info.blocks_per_sm *
-                    (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
+    uint64_t grid =
+        resident_blocks(i, kernel) * (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
     if (grid > tiles) grid = tiles ? tiles : 1; // the result is written in any case
     if ((tiles + grid) * warps > UINT32_MAX)    // of the kernel's count
         FAIL(CUBC_INVALID_ARGUMENT, "find in %llu items needs more than 2^32 chunks",

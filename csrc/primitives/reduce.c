@@ -118,8 +118,8 @@ static cubc_status reduce_plan(const problem *p, const instance *i, plan *out)
 {
     const device_kernel *kernel = &i->kernels[0];
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
-    uint64_t resident = (uint64_t)i->device->info.sm_count * (uint64_t)kernel->info.blocks_per_sm *
-                        (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
+    uint64_t resident =
+        resident_blocks(i, kernel) * (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
     uint64_t least = (uint64_t)variant_value(&i->space, &i->variant, "ms", 1);
     uint64_t tiles = ceil_div(p->n, tile), steps = ceil_div(tiles, resident);
     if (steps < least) steps = tiles < least ? tiles : least;

@@ -121,7 +121,7 @@ static layout lay_out(const problem *p, const instance *i)
     }; // of a single thread's share: with fewer, it is not worth its block
     const device_kernel *kernel = &i->kernels[PARTS_KERNEL];
     uint64_t sm_count = i->device->info.sm_count;
-    uint64_t resident = sm_count * (uint64_t)kernel->info.blocks_per_sm;
+    uint64_t resident = resident_blocks(i, kernel);
     uint64_t waves = (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
     layout l = {.rows = p->outputs[0].n, .length = length_of(p), .splits = 1};
     l.chunk = l.length;

@@ -215,8 +215,7 @@ static uint64_t longest_for(const problem *p, const instance *i)
     if (!in_segments(p) || count == 0 || threads == 1) return 0;
     uint64_t mean = p->n / count, size = cubc_type_size((cubc_type)p->type);
     uint64_t ipt = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1);
-    uint64_t resident = (uint64_t)i->device->info.sm_count *
-                        (uint64_t)i->kernels[SEGMENTS_KERNEL].info.blocks_per_sm;
+    uint64_t resident = resident_blocks(i, &i->kernels[SEGMENTS_KERNEL]);
     if (mean < LEAST_MEAN) return 0;
     if (p->n * size <= SOON && mean <= threads * ipt && count <= 2 * resident) return p->n;
     bool enough = count >= (uint64_t)i->device->info.sm_count;

@@ -97,18 +97,13 @@ static cubc_status finish_launch(const problem *p, const launch *made, plan *out
     return problem_place_input(p, ITEMS, to, 0);
 }
 
-static uint64_t resident(const instance *i, int kernel)
-{
-    return (uint64_t)i->device->info.sm_count * (uint64_t)i->kernels[kernel].info.blocks_per_sm;
-}
-
 static cubc_status plan_shares(const problem *p, const instance *i, plan *out)
 {
     const device_kernel *kernel = &i->kernels[SHARES_KERNEL];
     uint64_t count = p->outputs[0].n;
     uint64_t window = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
-    uint64_t most =
-        resident(i, SHARES_KERNEL) * (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
+    uint64_t most = resident_blocks(i, &i->kernels[SHARES_KERNEL]) *
+                    (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
     uint64_t grid = ceil_div(p->n + count, window);
     if (grid > most) grid = most;
     out->message_bytes = 8 * (1 + grid * (((uint64_t)problem_acc_bytes(p) + 3) / 4));
@@ -157,7 +152,8 @@ static uint64_t team_for(const problem *p, const instance *i)
     uint64_t loads = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) / vector;
     uint64_t count = p->outputs[0].n, vectors = ceil_div(p->n / count, vector);
     uint64_t threads = (uint64_t)i->device->info.sm_count * i->kernels[TEAMS_KERNEL].threads;
-    if ((vectors > WARP * loads || bytes_of(p) <= SOON) && count <= 2 * resident(i, TEAMS_KERNEL))
+    if ((vectors > WARP * loads || bytes_of(p) <= SOON) &&
+        count <= 2 * resident_blocks(i, &i->kernels[TEAMS_KERNEL]))
         return BLOCK;
     return reduction_team_log2(vectors, loads, count, threads);
 }
@@ -175,14 +171,14 @@ static cubc_status plan_teams(const problem *p, const instance *i, plan *out)
     const device_kernel *kernel = &i->kernels[TEAMS_KERNEL];
     uint64_t count = p->outputs[0].n, threads = kernel->threads, turns = count;
     uint64_t sms = i->device->info.sm_count, team_log2 = team_for(p, i);
-    uint64_t most =
-        resident(i, TEAMS_KERNEL) * (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
+    uint64_t most = resident_blocks(i, &i->kernels[TEAMS_KERNEL]) *
+                    (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
     launch made = make_launch(p, kernel, 0);
     if (team_log2 < BLOCK) {
         uint64_t warps = ceil_div(count, WARP >> team_log2);
         turns = larger(ceil_div(warps, threads / WARP), smaller(warps, sms));
     }
-    uint64_t chunk = chunk_for(p, resident(i, TEAMS_KERNEL) * threads / WARP);
+    uint64_t chunk = chunk_for(p, resident_blocks(i, &i->kernels[TEAMS_KERNEL]) * threads / WARP);
     uint64_t longest = longest_for(p, i, team_log2, chunk);
     uint64_t capacity = longest < p->n ? 2 * (p->n / chunk) : 0;
     made.args[TEAM] = team_log2;
@@ -203,8 +199,8 @@ static cubc_status plan_teams(const problem *p, const instance *i, plan *out)
     TRY(finish_launch(p, &made, out));
     if (capacity == 0) return CUBC_OK; // all segments are reduced
     made.kernel = &i->kernels[CHUNKS_KERNEL];
-    made.shape.grid =
-        (unsigned)smaller(ceil_div(capacity, threads / WARP), resident(i, CHUNKS_KERNEL));
+    made.shape.grid = (unsigned)smaller(ceil_div(capacity, threads / WARP),
+                                        resident_blocks(i, &i->kernels[CHUNKS_KERNEL]));
     return finish_launch(p, &made, out);
 }
 

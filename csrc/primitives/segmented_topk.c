@@ -228,21 +228,24 @@ static uint64_t parts_for(const problem *p, uint64_t resident)
     return larger(1, smaller(resident / numbers.segments, mean_length(p) / least));
 }
 
-// Adds a launch of a block a segment, which has shared memory for a row; *adds tells if it was
-// done. It is faster where there are few, and where a warp takes no such rows.
-static cubc_status plan_rows(const problem *p, const instance *i, plan *out, bool *adds)
+// True if each segment is left to a block that holds a row: where there are no more than blocks
+// that run at once, and where a warp takes no such rows.
+static bool blocks_take_rows(const problem *p, const instance *i)
 {
-    const device_kernel *kernel = &i->kernels[ROWS_KERNEL];
     segmented_topk_traits traits = segmented_topk_traits_of(p);
     uint64_t segments = segmented_topk_numbers_of(p).segments;
-    uint64_t resident = (uint64_t)i->device->info.sm_count * (uint64_t)kernel->info.blocks_per_sm;
     bool is_of_warp = (uint64_t)traits.row <= warp_row(p, traits.most);
-    *adds = traits.row > FEW && (segments <= resident || !is_of_warp);
-    if (!*adds) return CUBC_OK;
-    launch made = make_launch(p, kernel, smaller(segments, resident));
-    made.args[GROUP] = 1;
+    return traits.row > FEW &&
+           (segments <= resident_blocks(i, &i->kernels[ROWS_KERNEL]) || !is_of_warp);
+}
+
+static cubc_status plan_rows(const problem *p, const instance *i, plan *out)
+{
+    const device_kernel *kernel = &i->kernels[ROWS_KERNEL];
+    uint64_t segments = segmented_topk_numbers_of(p).segments;
+    launch made = make_launch(p, kernel, smaller(segments, resident_blocks(i, kernel)));
     made.scratch_args = 1u << LIST;
-    out->scratch_bytes = made.shape.grid * topk_listed_bytes(traits.most);
+    out->scratch_bytes = made.shape.grid * topk_listed_bytes(segmented_topk_traits_of(p).most);
     return add_launch(p, &made, out);
 }
 
@@ -256,10 +259,8 @@ static cubc_status segmented_topk_plan(const problem *p, const instance *i, plan
         FAIL(CUBC_INVALID_ARGUMENT,
              "segmented_topk: the device has no room in shared memory for indices of %llu items",
              (unsigned long long)p->n);
-    bool are_rows;
-    TRY(plan_rows(p, i, out, &are_rows));
-    if (are_rows) return CUBC_OK;
-    uint64_t resident = (uint64_t)i->device->info.sm_count * (uint64_t)kernel->info.blocks_per_sm;
+    if (blocks_take_rows(p, i)) return plan_rows(p, i, out);
+    uint64_t resident = resident_blocks(i, kernel);
     uint64_t key = cubc_type_size((cubc_type)p->type), offset = p->wide ? 8 : 4;
     uint64_t parts = parts_for(p, resident), units = numbers.segments * parts;
     uint64_t row = (uint64_t)segmented_topk_traits_of(p).row;

@@ -210,8 +210,7 @@ static cubc_status add_launch(const problem *p, const instance *i, int kernel, u
 // The blocks that are resident at once, but no more than tiles.
 static uint64_t blocks_for(const instance *i, int kernel, uint64_t n, uint64_t tiles)
 {
-    uint64_t grid =
-        (uint64_t)i->device->info.sm_count * (uint64_t)i->kernels[kernel].info.blocks_per_sm;
+    uint64_t grid = resident_blocks(i, &i->kernels[kernel]);
     if (grid < n >> 30) grid = n >> 30; // the counts of a block have 32 bits
     return smaller(grid, tiles);
 }

@@ -10,7 +10,6 @@
 #include "run/keys.h"
 #include "run/problem.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -223,33 +222,18 @@ static PyObject *current(PyObject *self, PyObject *args)
     return policy_label(args, "sOs|O:policy", false);
 }
 
-// Appends the labels of the shipped rows of the nearest architecture, the nearest to a place first,
-// each once. -1: exception.
-static int add_shipped_labels(PyObject *labels, const policy_list *rows, const uint64_t *place)
+// Lists the labels of some rows, each once. NULL: exception.
+static PyObject *labels_of(const policy_list *rows, const int *order, int count)
 {
-    int arch = -1;
-    double after = -1; // all rows up to this distance are there
-    for (int row = 0; row < rows->count; row++)
-        if (!rows->rows[row].overlaid && arch < rows->rows[row].arch) arch = rows->rows[row].arch;
-    for (;;) {
-        double next = INFINITY;
-        for (int row = 0; row < rows->count; row++) {
-            const policy *one = &rows->rows[row];
-            double away = policy_distance(one, place);
-            if (!one->overlaid && one->arch == arch && away > after && away < next) next = away;
-        }
-        if (next == INFINITY) return 0;
-        for (int row = 0; row < rows->count; row++) {
-            const policy *one = &rows->rows[row];
-            if (one->overlaid || one->arch != arch || policy_distance(one, place) != next) continue;
-            PyObject *label = PyUnicode_FromString(one->label);
-            int there = label ? PySequence_Contains(labels, label) : -1;
-            if (there == 0) there = PyList_Append(labels, label);
-            Py_XDECREF(label);
-            if (there < 0) return -1;
-        }
-        after = next;
+    PyObject *labels = PyList_New(0);
+    for (int k = 0; labels && k < count; k++) {
+        PyObject *label = PyUnicode_FromString(rows->rows[order[k]].label);
+        int there = label ? PySequence_Contains(labels, label) : -1;
+        if (there == 0) there = PyList_Append(labels, label);
+        Py_XDECREF(label);
+        if (there < 0) Py_CLEAR(labels);
     }
+    return labels;
 }
 
 static PyObject *shipped(PyObject *self, PyObject *args)
@@ -266,8 +250,10 @@ static PyObject *shipped(PyObject *self, PyObject *args)
     cubc_status st = algorithm_policies(&p, arch, &rows);
     if (st) return py_raise(st);
     problem_place(&p, place);
-    PyObject *labels = PyList_New(0);
-    if (labels && add_shipped_labels(labels, &rows, place) < 0) Py_CLEAR(labels);
+    int *order = mem_alloc((size_t)rows.count, sizeof *order);
+    PyObject *labels =
+        order ? labels_of(&rows, order, policy_by_distance(&rows, place, order)) : PyErr_NoMemory();
+    mem_free(order);
     policy_list_free(&rows);
     return labels;
 }

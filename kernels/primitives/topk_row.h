@@ -71,7 +71,8 @@ struct ranges_of_member {
     u32 first, before; // range, and the keys in those before it
 };
 
-// True of each range of a member if all members have as many.
+// True if a range that a member looks after is there: where the ranges are no multiple of the
+// members, the last have fewer or none.
 template <class Team>
 FUNCTION bool is_range(u32 range)
 {

@@ -1,7 +1,8 @@
 // Those who select from a row together, for topk_row.h: a warp, or all threads of a block.
 //
-// Rows that have a warp each are many, and its keys under way together decide how long it takes.
-// Those that have a block are few: its code comes from memory, so the shorter the better.
+// Where each row has a warp, rows are many: the keys that a lane has under way at once decide how
+// long they take. Where each has a block, rows are few: its code is fetched from memory, so that
+// the shorter is the faster.
 //
 // All members call the same functions. A function may use the storage of the one before it after
 // the next sync of the team.
@@ -79,6 +80,7 @@ struct block_team {
     FUNCTION_MEMBER u32 rank() const { return thread_id(); }
     FUNCTION_MEMBER void sync() const { block_sync(); }
 
+    // As block_exclusive_sum, and the sum of all of the same reads.
     FUNCTION_MEMBER team_sums sums(u32 value) const
     {
         const u32 through = warp_scan(value, plus());

@@ -58,8 +58,8 @@ static cubc_status gauge_measure_plan(const problem *p, const instance *i, plan 
     const gauge_measure_traits traits = gauge_measure_traits_of(p);
     uint64_t places =
         of_loops(p) ? p->n / lattice_time_slices(p) : 2 * part_sites(p, traits.cut, traits.margin);
-    uint64_t most = (uint64_t)i->device->info.sm_count * (uint64_t)kernel->info.blocks_per_sm *
-                    (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
+    uint64_t most =
+        resident_blocks(i, kernel) * (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
     uint64_t steps = ceil_div(ceil_div(places, kernel->threads), most);
     uint64_t share = steps * kernel->threads, grid = ceil_div(places, share);
     out->cleared_bytes = sizeof(uint64_t); // how many blocks have arrived; then their parts
