@@ -6,13 +6,14 @@
 
 #include <string.h>
 
-enum { PARTS_KERNEL, JOIN_KERNEL, ROWS_KERNEL };
+enum { PARTS_KERNEL, JOIN_KERNEL, ROWS_KERNEL, CLUSTERS_KERNEL };
 
 enum {
     FEW = 64,             // items of a segment that a warp takes in registers
     MOST_OF_WARP = 2048,  // those that it takes at most, half as many of 8 bytes
     MOST_OF_BLOCK = 8192, // those that a block takes likewise (topk_row.h)
     MOST_OFTEN = 256,     // keys of a segment that code with less shared memory selects
+    MOST_CLUSTERED = 256, // blocks of all clusters
     MOST_HELD = 4096,     // items that a block of the CPU keeps
     HELD_ITEM_BYTES = 16, // at most
 };
@@ -21,6 +22,7 @@ typedef struct segmented_topk_traits {
     int equal_size; // there are no offsets
     int most;       // keys to select: MOST_OFTEN or TOPK_MOST
     int row;        // items of a segment that a warp or a block takes at once
+    int clustered;  // clusters may take the segments
 } segmented_topk_traits;
 
 typedef struct segmented_topk_numbers {
@@ -55,11 +57,27 @@ static int row_for(const problem *p, int most, int equal_size)
 {
     uint64_t mean = mean_length(p), longest = equal_size ? mean : 2 * mean;
     uint64_t limit = warp_row(p, most);
-    if (mean > limit && most == MOST_OFTEN) limit = MOST_OF_BLOCK;
+    if (mean > limit) limit = MOST_OF_BLOCK;
     if (mean > limit || longest <= FEW) return FEW;
     int row = MOST_OFTEN;
     while ((uint64_t)row < smaller(longest, limit)) row *= 2;
     return row;
+}
+
+// Blocks of a cluster whose shared memory a segment fits.
+static uint64_t cluster_for(uint64_t length)
+{
+    uint64_t blocks = 2;
+    while (blocks * TOPK_POOL < length) blocks *= 2;
+    return blocks;
+}
+
+// True if clusters may take the segments: few, of one size, and longer than rows.
+static int is_for_clusters(const problem *p, int equal_size)
+{
+    uint64_t mean = mean_length(p), segments = segmented_topk_numbers_of(p).segments;
+    return equal_size && mean > MOST_OF_BLOCK && mean <= (uint64_t)CLUSTER_BLOCKS * TOPK_POOL &&
+           segments <= MOST_CLUSTERED / cluster_for(mean);
 }
 
 // ---- problems -----------------------------------------------------------------------------------
@@ -68,8 +86,9 @@ static cubc_status add_segments(const cubc_segmented_topk_params *params, proble
     segmented_topk_numbers_set(p, (segmented_topk_numbers){params->segments, params->k});
     int equal_size = params->offsets == NULL;
     int most = params->k > MOST_OFTEN ? TOPK_MOST : MOST_OFTEN;
+    int row = row_for(p, most, equal_size);
     segmented_topk_traits_set(
-        p, (segmented_topk_traits){equal_size, most, row_for(p, most, equal_size)});
+        p, (segmented_topk_traits){equal_size, most, row, is_for_clusters(p, equal_size)});
     if (params->k > TOPK_MOST)
         FAIL(CUBC_INVALID_ARGUMENT,
              "segmented_topk finds up to %d keys of a segment, not %llu: sort the segments",
@@ -156,8 +175,8 @@ static void segmented_topk_define(const problem *p, text *out)
     segmented_topk_traits traits = segmented_topk_traits_of(p);
     text_printf(out,
                 "#define TUNE_ROW %d\n#define TUNE_WARP_ROW %d\n#define TUNE_FEW %d\n"
-                "#define TUNE_ROW_MOST %d\n",
-                traits.row, (int)warp_row(p, traits.most), FEW, MOST_OFTEN);
+                "#define TUNE_ROW_MOST %d\n#define TUNE_CLUSTERED %d\n",
+                traits.row, (int)warp_row(p, traits.most), FEW, traits.most, traits.clustered);
     text_puts(out,
               "#define TUNE_RADIX_BITS 8\n"); // radix.h needs one; keys are not cut into digits
 }
@@ -249,6 +268,33 @@ static cubc_status plan_rows(const problem *p, const instance *i, plan *out)
     return add_launch(p, &made, out);
 }
 
+// Blocks of the cluster that takes each segment, more than its keys need where there are
+// multiprocessors for them. 0 where the device has no such clusters, or would not run all at once.
+static uint64_t cluster_of_segment(const problem *p, const instance *i)
+{
+    enum { BLOCKS_PER_SM = 2, LEAST_OF_BLOCK = TOPK_POOL / 8 };
+    uint64_t segments = segmented_topk_numbers_of(p).segments, length = mean_length(p);
+    uint64_t most = i->kernels[CLUSTERS_KERNEL].cluster, blocks = cluster_for(length);
+    uint64_t processors = (uint64_t)i->device->info.sm_count;
+    if (!segmented_topk_traits_of(p).clustered || blocks > most ||
+        segments * blocks > BLOCKS_PER_SM * processors)
+        return 0;
+    while (2 * blocks <= most && 2 * blocks * segments <= processors &&
+           blocks * LEAST_OF_BLOCK < length)
+        blocks *= 2;
+    return blocks;
+}
+
+static cubc_status plan_clusters(const problem *p, const instance *i, uint64_t blocks, plan *out)
+{
+    uint64_t segments = segmented_topk_numbers_of(p).segments;
+    launch made = make_launch(p, &i->kernels[CLUSTERS_KERNEL], segments * blocks);
+    made.shape.cluster = (unsigned)blocks;
+    made.scratch_args = 1u << LIST;
+    out->scratch_bytes = segments * topk_listed_bytes(segmented_topk_traits_of(p).most);
+    return add_launch(p, &made, out);
+}
+
 static cubc_status segmented_topk_plan(const problem *p, const instance *i, plan *out)
 {
     segmented_topk_numbers numbers = segmented_topk_numbers_of(p);
@@ -260,6 +306,8 @@ static cubc_status segmented_topk_plan(const problem *p, const instance *i, plan
              "segmented_topk: the device has no room in shared memory for indices of %llu items",
              (unsigned long long)p->n);
     if (blocks_take_rows(p, i)) return plan_rows(p, i, out);
+    uint64_t cluster = cluster_of_segment(p, i);
+    if (cluster > 0) return plan_clusters(p, i, cluster, out);
     uint64_t resident = resident_blocks(i, kernel);
     uint64_t key = cubc_type_size((cubc_type)p->type), offset = p->wide ? 8 : 4;
     uint64_t parts = parts_for(p, resident), units = numbers.segments * parts;
@@ -316,7 +364,8 @@ static const benchmark segmented_topk_benchmarks[] = {
 const algorithm segmented_topk_algorithm = {
     .name = "segmented_topk",
     .source = "segmented_topk.cu",
-    .kernels = {"segmented_topk_parts", "segmented_topk_join", "segmented_topk_rows"},
+    .kernels = {"segmented_topk_parts", "segmented_topk_join", "segmented_topk_rows",
+                "segmented_topk_clusters"},
     .cpu_source = "cpu_segmented_topk.cu",
     .cpu_kernels = {"segmented_topk_parts"},
     .axes = {"Elements", "SegmentSize", "K"},

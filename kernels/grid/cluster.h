@@ -17,10 +17,12 @@
 #pragma once
 #include "message.h"
 
-// Besides, the blocks of a cluster reach one another's shared memory: cluster_load, cluster_store
-// and cluster_add take an address in the calling block's own, and the block whose counterpart they
-// mean; cluster_sync orders these accesses. A block must not end before the last to it. With a
-// single block they mean that block. A kernel whose launches are always one cluster defines
+// Besides, the blocks of a cluster reach one another's shared memory: cluster_load and
+// cluster_store take an address in the calling block's own, and the block whose counterpart they
+// mean, by its rank in the cluster; cluster_sync orders these accesses. The lanes of a warp mean
+// one block: words for several blocks travel apart, which takes longer than all else. A block must
+// not end before the last access to it. With a single block they mean that block. A launch may be
+// several clusters. A kernel that is launched in clusters whatever the variant is defines
 // IN_A_CLUSTER itself.
 #ifndef IN_A_CLUSTER
 #define IN_A_CLUSTER (TUNE_ORDER == 2)
@@ -44,13 +46,23 @@ struct cluster_inbox {
 };
 
 #if CLUSTERS
-// Returns true if the launch is one cluster.
-FUNCTION bool in_one_cluster()
+// Returns how many blocks the calling block's cluster has, 1 if the launch has no clusters.
+FUNCTION u32 cluster_blocks()
 {
     u32 blocks;
     asm("mov.u32 %0, %%cluster_nctaid.x;" : "=r"(blocks));
-    return blocks > 1 && blocks == block_count();
+    return blocks;
 }
+// Returns the calling block's rank in its cluster.
+FUNCTION u32 cluster_block()
+{
+    u32 rank;
+    asm("mov.u32 %0, %%cluster_ctaid.x;" : "=r"(rank));
+    return rank;
+}
+
+// Returns true if the launch is one cluster.
+FUNCTION bool in_one_cluster() { return cluster_blocks() > 1 && cluster_blocks() == block_count(); }
 
 FUNCTION u32 shared_address(const void* p) { return static_cast<u32>(__cvta_generic_to_shared(p)); }
 FUNCTION u32 address_in_block(u32 address, u32 block)
@@ -79,7 +91,7 @@ FUNCTION void inbox_open(cluster_inbox<V, EACH>& inbox, u32 messages)
 
 FUNCTION void cluster_ready()
 {
-    if (in_one_cluster()) asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
+    if (cluster_blocks() > 1) asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
 }
 
 // Sends the block's message `k` to block `to`, which may be itself.
@@ -125,10 +137,15 @@ FUNCTION V inbox_value(const cluster_inbox<V, EACH>& inbox, u32 number)
 }
 
 // ---- shared memory of all blocks ----------------------------------------------------------------
-// Waits for all threads of the cluster, or of the block if the launch is no cluster.
+// Says that a thread has come so far, and waits until all threads of the cluster have. All call
+// both in turn, and cluster_sync neither between them.
+FUNCTION void cluster_begin() { asm volatile("barrier.cluster.arrive.release;" ::: "memory"); }
+FUNCTION void cluster_begun() { asm volatile("barrier.cluster.wait.acquire;" ::: "memory"); }
+
+// Waits for all threads of the cluster, or of the block if there is none.
 FUNCTION void cluster_sync()
 {
-    if (in_one_cluster())
+    if (cluster_blocks() > 1)
         asm volatile("barrier.cluster.arrive.release;\n"
                      "barrier.cluster.wait.acquire;" ::
                          : "memory");
@@ -139,7 +156,7 @@ FUNCTION void cluster_sync()
 FUNCTION u32 cluster_load(const u32* mine, u32 block)
 {
     u32 v;
-    if (!in_one_cluster()) return *mine;
+    if (cluster_blocks() == 1) return *mine;
     asm volatile("ld.shared::cluster.u32 %0, [%1];"
                  : "=r"(v)
                  : "r"(address_in_block(shared_address(mine), block))
@@ -148,7 +165,7 @@ FUNCTION u32 cluster_load(const u32* mine, u32 block)
 }
 FUNCTION void cluster_store(u32* mine, u32 block, u32 v)
 {
-    if (!in_one_cluster())
+    if (cluster_blocks() == 1)
         *mine = v;
     else
         asm volatile(
@@ -158,7 +175,7 @@ FUNCTION void cluster_store(u32* mine, u32 block, u32 v)
 }
 FUNCTION void cluster_store(u64* mine, u32 block, u64 v)
 {
-    if (!in_one_cluster())
+    if (cluster_blocks() == 1)
         *mine = v;
     else
         asm volatile(
@@ -166,24 +183,16 @@ FUNCTION void cluster_store(u64* mine, u32 block, u64 v)
             "l"(v)
             : "memory");
 }
-// Returns the previous value.
-FUNCTION u32 cluster_add(u32* mine, u32 block, u32 v)
-{
-    u32 before;
-    if (!in_one_cluster()) return shared_add(mine, v);
-    asm volatile("atom.shared::cluster.add.u32 %0, [%1], %2;"
-                 : "=r"(before)
-                 : "r"(address_in_block(shared_address(mine), block)), "r"(v)
-                 : "memory");
-    return before;
-}
 #else
+FUNCTION u32 cluster_blocks() { return 1; }
+FUNCTION u32 cluster_block() { return 0; }
 FUNCTION bool in_one_cluster() { return false; }
 FUNCTION void cluster_sync() { block_sync(); }
 FUNCTION u32 cluster_load(const u32* mine, u32) { return *mine; }
 FUNCTION void cluster_store(u32* mine, u32, u32 v) { *mine = v; }
 FUNCTION void cluster_store(u64* mine, u32, u64 v) { *mine = v; }
-FUNCTION u32 cluster_add(u32* mine, u32, u32 v) { return shared_add(mine, v); }
+FUNCTION void cluster_begin() {}
+FUNCTION void cluster_begun() {}
 FUNCTION void cluster_ready() {}
 template <class V, int EACH>
 FUNCTION void inbox_open(cluster_inbox<V, EACH>&, u32)

@@ -2,7 +2,7 @@
 //
 // A counter, in shared memory, counts the bytes that the blocks of the cluster have sent to its
 // block, in phases: a phase ends when all of its bytes are there. A kernel calls, in this order:
-//     counter_open     one thread; cluster_begin afterwards, by all threads
+//     counter_open     one thread; cluster_begin (cluster.h) afterwards, by all threads
 //     cluster_begun    all threads, before the first store to another block
 //     counter_expect   one thread, once a phase: the bytes of the phase, of which some may have
 //                      arrived already
@@ -55,9 +55,6 @@ FUNCTION void cluster_send(u64& place, u32 block, u64 value, u64& counter)
                  "l"(value), "r"(address_in_block(shared_address(&counter), block))
                  : "memory");
 }
-
-FUNCTION void cluster_begin() { asm volatile("barrier.cluster.arrive.release;" ::: "memory"); }
-FUNCTION void cluster_begun() { asm volatile("barrier.cluster.wait.acquire;" ::: "memory"); }
 #else
 FUNCTION void counter_open(u64&) {}
 FUNCTION void counter_expect(u64&, u32) {}
@@ -66,6 +63,4 @@ template <class T>
 FUNCTION void cluster_send(T&, u32, T, u64&)
 {
 }
-FUNCTION void cluster_begin() {}
-FUNCTION void cluster_begun() {}
 #endif

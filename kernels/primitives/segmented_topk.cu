@@ -7,8 +7,9 @@
 // drops the others, and from then on adds no item behind it.
 //
 // Where segments are short, each is left to a warp (topk_few.h, topk_row.h), and blocks take only
-// those that are longer. Where there are few of them, each is a block's (topk_row.h). Where there
-// are fewer segments than blocks fit the device, long ones are cut into parts, and a second launch
+// those that are longer. Where there are few of them, each is a block's (topk_row.h). Few rows that
+// are longer, and fit the shared memory of a cluster's blocks, are each a cluster's. Where there
+// are fewer segments than blocks fit the device, others are cut into parts, and a second launch
 // selects from the k items of each part.
 //
 // %RANGE% TUNE_ITEMS_PER_THREAD ipt 2:16:2
@@ -21,8 +22,9 @@
 // Traffic: every item is read once, k keys and indices a segment are written.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #define TUNE_ORDER 0
-#define IN_A_CLUSTER 0
-#define POOL_HAS_INDICES 1
+#define IN_A_CLUSTER TUNE_CLUSTERED
+#include "cluster.h"
+#define POOL_HAS_INDICES !CLUSTERS
 #include "segment_topk.h"
 #include "topk_few.h"
 #include "topk_pool.h"
@@ -329,6 +331,24 @@ KERNEL(segmented_topk_rows, segmented_topk_args, rows_shared)
             select_row(block_team{s.row.team}, a, s.row, segment, mine.begin,
                        static_cast<u32>(mine.count));
     }
+}
+
+// ---- clusters -----------------------------------------------------------------------------------
+// Selects from each segment, which are of one size, by a cluster.
+KERNEL(segmented_topk_clusters, segmented_topk_args, pool_shared)
+{
+    if constexpr (!CLUSTERS) return;
+    const u64 segment = block_id() / cluster_blocks();
+    const stretch whole = part_of_segment(a, segment, 0);
+    const auto in = input_from(a.in, whole.begin);
+    const pool_part part = pool_share(whole.count, whole.count);
+    const span mine =
+        fill_pool(s, part, [&](u32 j) { return encode(key_item(in, part.first + j)); });
+    select_from_pool(s, part, mine, span{0, static_cast<code_t>(whole.count - 1)},
+                     static_cast<u32>(a.k), reinterpret_cast<listed*>(a.list) + segment,
+                     [&](u32 rank, key_t key, u64 index) {
+                         if (index < whole.count) put_result(a, segment, rank, key, index);
+                     });
 }
 
 // ---- parts --------------------------------------------------------------------------------------

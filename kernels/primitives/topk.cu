@@ -137,26 +137,16 @@ KERNEL(topk_radix, topk_args, topk_shared)
 }
 
 // ---- the filter ---------------------------------------------------------------------------------
-// The block's share of `count` items, which are some of the input's n.
-FUNCTION pool_part part_of(u64 count, u64 n)
-{
-    const u32 items = static_cast<u32>(count);
-    const u32 share = (items + pool_blocks() - 1) / pool_blocks(), first = pool_block() * share;
-    const u32 left = first < items ? items - first : 0, mine = left < share ? left : share;
-    return pool_part{mine < POOL ? mine : static_cast<u32>(POOL), first, 0, nullptr,
-                     bits_left_out(n)};
-}
-
 // One cluster: finds the last item to keep. One key of each stretch of the input is in the sample.
 KERNEL(topk_sample, topk_args, pool_shared)
 {
-    pool_part part = part_of(a.samples, a.n);
+    pool_part part = pool_share(a.samples, a.n);
     part.stretch = static_cast<u32>(a.n / a.samples); // there are fewer than 2^32 items
     const span mine =
         fill_pool(s, part, [&](u32 j) { return encode(key_item(a.in, part.index_of(j))); });
     const pool_place last = place_in_pool(s, part, mine, span{0, static_cast<code_t>(a.n - 1)},
                                           static_cast<u32>(a.rank));
-    if (pool_block() == 0 && thread_id() == 0) *a.filter = filter_state{last.key, last.index, 0};
+    if (cluster_block() == 0 && thread_id() == 0) *a.filter = filter_state{last.key, last.index, 0};
 }
 
 struct filter_shared {
@@ -264,7 +254,7 @@ KERNEL_AHEAD(topk_filter, topk_args, filter_shared)
 // One cluster: the k items in order, of the input or of those that are kept.
 KERNEL(topk_select, topk_args, pool_shared)
 {
-    pool_part part = part_of(!a.kept ? a.n : filter_failed(a) ? a.k : a.filter->kept, a.n);
+    pool_part part = pool_share(!a.kept ? a.n : filter_failed(a) ? a.k : a.filter->kept, a.n);
     if (a.kept) part.index = a.kept_indices + part.first;
     const span mine = fill_pool(s, part, [&](u32 j) {
         return a.kept ? a.kept[part.first + j] : encode(key_item(a.in, part.first + j));

@@ -95,7 +95,7 @@ struct ranged_keys {
     held_t key[POOL];
     u32 bins[RANGES];       // keys of this block by range
     u32 before[RANGES + 1]; // keys of all blocks in the ranges before
-    u32 placed[RANGES];     // of all blocks, in the ranges that this block looks after
+    u32 placed[RANGES]; // keys of a range that the blocks before have, and those put on the list
 };
 
 struct pool_shared {
@@ -136,8 +136,16 @@ FUNCTION span indices_behind(const pool_part& part, code_t held, span indices)
                 last < indices.high ? static_cast<code_t>(last) : indices.high};
 }
 
-FUNCTION u32 pool_blocks() { return in_one_cluster() ? block_count() : 1; }
-FUNCTION u32 pool_block() { return in_one_cluster() ? block_id() : 0; }
+// Returns the calling block's share of `count` items, which are some of `n`.
+FUNCTION pool_part pool_share(u64 count, u64 n)
+{
+    const u32 items = static_cast<u32>(count);
+    const u32 share = (items + cluster_blocks() - 1) / cluster_blocks();
+    const u32 first = cluster_block() * share;
+    const u32 left = first < items ? items - first : 0, mine = left < share ? left : share;
+    return pool_part{mine < POOL ? mine : static_cast<u32>(POOL), first, 0, nullptr,
+                     bits_left_out(n)};
+}
 
 FUNCTION span joined(span a, span b)
 {
@@ -156,13 +164,14 @@ FUNCTION span pool_span(pool_shared& s, span mine)
     const span none{MOST_CODE, 0};
     mine = warp_span(mine);
     if (lane_id() == 0) s.of_warp[warp_id()] = mine;
-    cluster_sync(); // all blocks have started
-    const u32 blocks = pool_blocks();
+    block_sync();
+    if (cluster_blocks() > 1) cluster_begun();
+    const u32 blocks = cluster_blocks();
     if (warp_id() == 0) {
         const span all = warp_span(lane_id() < SIMT_WARPS ? s.of_warp[lane_id()] : none);
         if (lane_id() < blocks) {
-            cluster_store(&s.of_block[pool_block()].low, lane_id(), all.low);
-            cluster_store(&s.of_block[pool_block()].high, lane_id(), all.high);
+            cluster_store(&s.of_block[cluster_block()].low, lane_id(), all.low);
+            cluster_store(&s.of_block[cluster_block()].high, lane_id(), all.high);
         }
     }
     cluster_sync();
@@ -237,6 +246,35 @@ FUNCTION u32 sum_before(pool_shared& s, u32 value)
     return through - value + (warp_id() ? before : 0);
 }
 
+// Gives each block of a cluster the sum of all blocks' counts of each range, and how many of them
+// the blocks before it have. Each block does so for its share of the ranges, a thread for a range.
+FUNCTION void share_counts(pool_shared& s)
+{
+    enum : u32 { AT_ONCE = 8 };
+    const u32 blocks = cluster_blocks(), share = RANGES >> (bit_length(blocks) - 1);
+    NO_UNROLL
+    for (u32 k = thread_id(); k < share; k += SIMT_THREADS) {
+        const u32 range = cluster_block() * share + k;
+        u32 all = 0;
+        NO_UNROLL
+        for (u32 first = 0; first < blocks; first += AT_ONCE) {
+            u32 count[AT_ONCE];
+            UNROLL
+            for (u32 j = 0; j < AT_ONCE; j++)
+                if (first + j < blocks) count[j] = cluster_load(&s.ranged.bins[range], first + j);
+            UNROLL
+            for (u32 j = 0; j < AT_ONCE; j++) {
+                if (first + j >= blocks) continue;
+                cluster_store(&s.ranged.placed[range], first + j, all);
+                all += count[j];
+            }
+        }
+        NO_UNROLL
+        for (u32 block = 0; block < blocks; block++)
+            cluster_store(&s.ranged.before[range], block, all);
+    }
+}
+
 // Counts the ranges of a span and finds that of the item of a rank.
 FUNCTION cutting cut_span(pool_shared& s, const pool_part& part, span over, bool indices,
                           code_t key, u32 rank)
@@ -253,18 +291,9 @@ FUNCTION cutting cut_span(pool_shared& s, const pool_part& part, span over, bool
         if (r.find(part, j, of, range)) shared_add(&s.ranged.bins[range], 1u);
     });
     cluster_sync();
-    const u32 blocks = pool_blocks();
     const u32* counts = s.ranged.bins;
-    if (blocks > 1) {
-        // Neighbouring lanes take a range's counts from a block each, and give each the sum.
-        const u32 share = RANGES / blocks, peer = lane_id() & (blocks - 1);
-        NO_UNROLL
-        for (u32 k = thread_id(); k < RANGES; k += SIMT_THREADS) {
-            const u32 range = pool_block() * share + k / blocks;
-            u32 count = cluster_load(&s.ranged.bins[range], peer);
-            for (u32 d = 1; d < blocks; d *= 2) count += warp_shuffle(count, lane_id() ^ d);
-            cluster_store(&s.ranged.before[range], peer, count);
-        }
+    if (cluster_blocks() > 1) {
+        share_counts(s);
         cluster_sync();
         counts = s.ranged.before;
     }
@@ -292,14 +321,13 @@ FUNCTION cutting cut_span(pool_shared& s, const pool_part& part, span over, bool
 FUNCTION void list_items(pool_shared& s, const pool_part& part, const cutting& r, u32 end, u32 from,
                          listed* list)
 {
-    const u32 share = RANGES / pool_blocks();
     NO_UNROLL
     for (u32 j = thread_id(); j < part.count; j += SIMT_THREADS) {
         u32 range;
         if (!r.find(part, j, s.ranged.key[j], range) || range >= end) continue;
         const u32 first = from + s.ranged.before[range],
                   items = s.ranged.before[range + 1] - s.ranged.before[range];
-        const u32 place = first + cluster_add(&s.ranged.placed[range], range / share, 1u);
+        const u32 place = first + shared_add(&s.ranged.placed[range], 1u);
         if (place >= LIST) continue; // the input is being changed
         store_relaxed(&list->key[place], static_cast<code_t>(s.ranged.key[j]));
         store_relaxed(&list->index[place], part.index_of(j));
@@ -307,11 +335,13 @@ FUNCTION void list_items(pool_shared& s, const pool_part& part, const cutting& r
     }
 }
 
-// Fills the block's part by load(j), an encoded key, and returns the span of the thread's keys.
+// Fills the block's part by load(j), an encoded key, and returns the span of the thread's keys. The
+// first that a kernel calls which runs in clusters; pool_span comes next.
 template <class Load>
 FUNCTION span fill_pool(pool_shared& s, const pool_part& part, Load load)
 {
-    enum : u32 { AT_ONCE = 4 };
+    enum : u32 { AT_ONCE = IN_A_CLUSTER ? 8 : 4 };
+    if (cluster_blocks() > 1) cluster_begin();
     span mine{MOST_CODE, 0};
     NO_UNROLL
     for (u32 first = thread_id(); first < part.count; first += AT_ONCE * SIMT_THREADS) {
@@ -394,8 +424,8 @@ FUNCTION void put_listed(listed& list, u32 count, u32 k, Put put)
     }
     block_sync();
     NO_UNROLL
-    for (u32 i = (warp_id() * pool_blocks() + pool_block()) * SIMT_WARP + lane_id(); i < count;
-         i += pool_blocks() * SIMT_THREADS) {
+    for (u32 i = (warp_id() * cluster_blocks() + cluster_block()) * SIMT_WARP + lane_id();
+         i < count; i += cluster_blocks() * SIMT_THREADS) {
         const keyed_item<code_t, code_t> item{list.key[i], list.index[i]};
         const u32 first = list.range[i] & 0xffffu, begin = i - lane_id();
         u32 end = first + (list.range[i] >> 16);

@@ -14,18 +14,17 @@
 #include "topk_pool.h"
 #include "topk_team.h"
 
-enum : u32 {
-    ROW_RANGE_BITS = 8,
-    ROW_RANGES = 1 << ROW_RANGE_BITS,
-    ROW_MOST = TUNE_ROW_MOST // keys to select, and to put in order
-};
+enum : u32 { ROW_RANGE_BITS = 8, ROW_RANGES = 1 << ROW_RANGE_BITS };
+
+// Most keys to select from a row of up to `items`, and to put in order.
+FUNCTION constexpr u32 row_most(u32 items) { return items < TUNE_ROW_MOST ? items : TUNE_ROW_MOST; }
 
 template <u32 ITEMS, class Team>
 struct row_shared {
     typename Team::storage team;
     alignas(16) u32 count[ROW_RANGES + 1]; // of each range's keys, and of those of none
     // Indices of what may be among the k: as they come, by their keys' ranges, and in order.
-    u16 lowest[ROW_MOST], by_range[ROW_MOST], in_order[ROW_MOST];
+    u16 lowest[row_most(ITEMS)], by_range[row_most(ITEMS)], in_order[row_most(ITEMS)];
     // Encoded. A stretch is a member's, of so odd a length that no two lanes use a bank; behind the
     // row's are keys that lie behind all.
     key_t key[ITEMS + 2 * Team::SIZE];
@@ -296,8 +295,8 @@ FUNCTION const u16* order_listed(Team team, row_shared<ITEMS, Team>& s, u32 foun
     return s.in_order;
 }
 
-// Selects from a segment of up to ITEMS items; k or their number is ROW_MOST at most. Called by all
-// of a team.
+// Selects from a segment of up to ITEMS items; k or their number is row_most(ITEMS) at most. Called
+// by all of a team.
 template <u32 ITEMS, class Team>
 FUNCTION void select_row(Team team, const segmented_topk_args& a, row_shared<ITEMS, Team>& s,
                          u64 segment, u64 begin, u32 items)
@@ -309,7 +308,8 @@ FUNCTION void select_row(Team team, const segmented_topk_args& a, row_shared<ITE
         const u32 stretch = ((items + Team::SIZE - 1) / Team::SIZE) | 1u;
         row_span all = read_row<ITEMS>(team, a.in, s.key, begin, items, stretch);
         const row_bound bound =
-            bound_of_row(team, s.key, stretch, all, k, room < ROW_MOST ? room : ROW_MOST, s.count);
+            bound_of_row(team, s.key, stretch, all, k,
+                         static_cast<u32>(smaller(room, row_most(ITEMS))), s.count);
         all.high = bound.last;
         const u32 found = list_lowest(team, s, stretch, all, bound);
         const u16* const order = order_listed(team, s, found, all);

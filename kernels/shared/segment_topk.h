@@ -7,6 +7,7 @@
 //     TUNE_ROW, TUNE_WARP_ROW, TUNE_FEW  most items of a row, of one that a warp takes, and of one
 //                                        that it takes in registers
 //     TUNE_ROW_MOST                      most keys to select from a row
+//     TUNE_CLUSTERED                     1: clusters may take the segments, few and of one size
 //     TUNE_HELD, TUNE_HELD_BYTES         items that a block of the CPU keeps, and room for them
 #pragma once
 #include "radix.h"
@@ -22,7 +23,7 @@ struct segmented_topk_args {
     u64 k;
     u64 parts; // into which a segment is cut
     u64 group; // segments that a block takes at once, a warp each; 1: by the whole block
-    u64* list; // temporary storage of each block
+    u64* list; // temporary storage of each block, or of each cluster
     // The k items of each part, their keys encoded.
     key_t* part_keys;
     offset_t* part_indices;

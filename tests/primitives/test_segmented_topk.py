@@ -154,6 +154,7 @@ def test_rows_by_blocks_of_a_gpu(threads, type, sizes):
     for kind in KINDS:
         check_rows_of_sizes(kind, type, 1, sizes, (1, 32, 65))
         check_rows_of_sizes(kind, type, 1, sizes[1:], (255, 256))
+        check_rows_of_sizes(kind, type, 1, sizes[-1:], (257, min(sizes[-1], 2048)))
 
 
 @pytest.mark.parametrize("type", ["I16", "I64"])
@@ -165,6 +166,18 @@ def test_segments_by_blocks_of_a_gpu(type):
     for offsets in ([0, 700], [9, 9, 500], [0, 0, 8193], [5, 3000, 12_000], [0, 16_385, 16_385]):
         for k in (1, 40, 256):
             check(x, k, np.array(offsets), "cpu", type not in SMALLEST)
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "k"),
+    [(1, 131072, 2048), (3, 50_001, 100), (64, 8193, 8), (20, 131072, 1000), (2, 2049, 300)],
+)
+def test_few_long_rows(device, rows, columns, k):
+    """By clusters where a device has them."""
+    for number, kind in enumerate(KINDS):
+        type = ("U8", "F32", "I64")[number % 3]
+        x = ordered(kind, rows * columns, type).reshape(rows, columns)
+        check_rows(x, k, device, largest=number % 2 == 0)
 
 
 @pytest.mark.parametrize("kind", KINDS)
