@@ -53,6 +53,7 @@ test:
 stubs: lint
 	$(BIN)/python -m mypy.stubtest --mypy-config-file tools/stubtest.ini cubc._core
 
+test-gpu: export CUBC_TESTS ?= all
 test-gpu:
 	@sh tools/setup.sh dev
 	$(PYTEST) -m gpu

@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import tempfile
+from collections import defaultdict
 from functools import cache
 
 # Before NumPy is loaded: workers side by side would each run a thread on every core.
@@ -70,12 +71,32 @@ def why_no_cuda():
     return ""
 
 
+def every_case():
+    """True if all cases run of the tests marked some."""
+    return os.environ.get("CUBC_TESTS") == "all"
+
+
+def not_among_some(items):
+    """The cases that their tests' mark some leaves out, on each kind of device."""
+    cases = defaultdict(list)
+    for item in items:
+        if mark := item.get_closest_marker("some"):
+            on_gpu = item.get_closest_marker("gpu") is not None
+            cases[item.parent, item.originalname, on_gpu, mark.args[0]].append(item)
+    left_out = set()
+    for (*_, most), all_ in cases.items():
+        step = max(1, len(all_) / most)
+        left_out |= set(all_) - {all_[int(k * step)] for k in range(int(len(all_) / step))}
+    return left_out
+
+
 def pytest_collection_modifyitems(config, items):
-    """Leave out the tests marked gpu where there is no GPU: thousands of skips take a while."""
-    if why_no_cuda():
-        left_out = [item for item in items if item.get_closest_marker("gpu")]
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if not item.get_closest_marker("gpu")]
+    """Leave out the tests marked gpu where there is no GPU, and most cases of those marked some."""
+    left_out = set() if every_case() else not_among_some(items)
+    if why_no_cuda():  # thousands of skips take a while
+        left_out |= {item for item in items if item.get_closest_marker("gpu")}
+    config.hook.pytest_deselected(items=[item for item in items if item in left_out])
+    items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.hookimpl(wrapper=True)
@@ -93,6 +114,8 @@ def pytest_terminal_summary(terminalreporter):
     """Say once why they were left out, of which the workers of xdist say nothing."""
     if why := why_no_cuda():
         terminalreporter.write_line(f"LEFT OUT the tests marked gpu: {why}")
+    if not every_case():
+        terminalreporter.write_line("LEFT OUT cases of tests marked some: CUBC_TESTS=all runs all")
 
 
 @pytest.fixture(scope="session", params=["cpu", pytest.param("cuda:0", marks=pytest.mark.gpu)])

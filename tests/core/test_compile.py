@@ -60,6 +60,7 @@ def quick_nvrtc():
         yield
 
 
+@pytest.mark.some(7)
 @pytest.mark.parametrize("size", [1, 4, 8])
 @pytest.mark.parametrize(
     ("name", "types"),
@@ -81,6 +82,7 @@ def test_policies_for_some_sizes(name, types, size):
         assert _core.compile(name, {"T{ct}": type}, "sm_90", label) >= 0
 
 
+@pytest.mark.some(90)
 @pytest.mark.parametrize(("name", "type", "arch"), list(cases()))
 def test_base_policies(name, type, arch):
     if why := why_no_nvrtc(arch):

@@ -36,9 +36,10 @@ def test_under_a_random_scheduler(seed):
     counts = {(algorithm, case): int(count) for algorithm, case, count in found}
     assert len(result.stdout.splitlines()) == len(counts) == 2 * len(algorithms), result.stdout
     for algorithm in algorithms:
-        launches = 2 * len(list(gpu_variants.combinations(algorithm)))
+        labels = gpu_variants.labels_of(algorithm)
+        launches = 2 * len(list(gpu_variants.combinations(algorithm, labels)))
         assert counts[algorithm, "against_base"] == launches
-        assert counts[algorithm, "against_numpy"] > 30 or algorithm not in gpu_variants.CALLS
+        assert counts[algorithm, "against_numpy"] > 15 or algorithm not in gpu_variants.CALLS
 
 
 def test_every_primitive_is_here():
@@ -53,9 +54,10 @@ def test_every_primitive_is_here():
 @pytest.mark.parametrize("algorithm", gpu_variants.LABELS)
 def test_pairs_that_are_among_the_combinations(algorithm):
     alike = {"I8": "byte", "BOOL": "byte"}
+    every = list(enumerate(gpu_variants.LABELS[algorithm]))
     taken = [
         (name, alike.get(type, type), label)
-        for name, type, _, label in gpu_variants.combinations(algorithm)
+        for name, type, _, label in gpu_variants.combinations(algorithm, every)
     ]
     names, labels = gpu_variants.BENCHMARKS[algorithm], gpu_variants.LABELS[algorithm]
     lattices = gpu_variants.is_of_lattices(algorithm)
@@ -93,6 +95,7 @@ SHIPPED = (
 POLICIES = ("I8", "sm_75"), ("F32", "sm_75"), ("F16", "sm_90"), ("I64", "sm_90")
 
 
+@pytest.mark.some(15)
 @pytest.mark.parametrize(
     ("name", "type", "arch"),
     [

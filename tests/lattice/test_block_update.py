@@ -37,6 +37,7 @@ def solve(operator, b, **options):
     return operator.solve(b, solver="block_cg", **{"tol": 1e-10} | options)
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("sloppy", ["double", "single"])
 def test_fewer_iterations_than_alone(operator, sloppy):
     """All sources reach the tolerance, as their own residuals say."""
@@ -142,6 +143,7 @@ def test_an_operator_without_inverse(operator):
     assert not info.converged and "stagnated" in info.reason and info.iterations < 5000
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize(
     ("label", "options"),
     [

@@ -25,6 +25,7 @@ def solve(operator, b, **options):
     return operator.solve(b, solver="ca_cg", **{"tol": 1e-10} | options)
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("count", [4, 12, 28])
 @pytest.mark.parametrize("options", [{}, {"even_odd": False}, {"normal": True}])
 def test_the_iterates_of_cg(operator, options, count):
@@ -36,7 +37,8 @@ def test_the_iterates_of_cg(operator, options, count):
     assert np.linalg.norm(x - expected) < 1e-9 * np.linalg.norm(expected)
 
 
-@pytest.mark.parametrize("sloppy", ["double", "single", "half"])
+@pytest.mark.some(2)
+@pytest.mark.parametrize("sloppy", ["half", "single", "double"])
 def test_every_precision(operator, staggered, sloppy):
     """True residuals, and few more iterations than cg in double precision."""
     for D, b, options in ((operator, B, {}), (operator, B, {"normal": True}), (staggered, CHI, {})):
@@ -56,6 +58,7 @@ def test_in_single_precision(device):
     assert residual(wilson, value(x), B) < 2e-5
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("kind", "options", "how"),
     [

@@ -46,7 +46,7 @@ MORE = {
         {"TUNE_T": "f64", "TUNE_FAT_REALS": 8, "TUNE_LONG_REALS": 0},
     ),
 }
-ALL = [*CASES, *MORE] if os.environ.get("CUBC_SUITES") == "all" else [*CASES]
+ALL = [*CASES, *MORE] if os.environ.get("CUBC_TESTS") == "all" else [*CASES]
 
 
 # The lowest byte of an instruction of 16, of all its forms: FMUL, FADD, FFMA, DMUL, DADD, DFMA.

@@ -90,6 +90,7 @@ def dense(operator, ls, extent):
     return operator(np.eye(n).reshape(n, ls, *extent[::-1], 4, 3) + 0j).reshape(n, n).T
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize(("b", "c"), COEFFICIENTS.values(), ids=COEFFICIENTS)
 def test_reduction_to_the_overlap_operator(device, tiny, b, c):
     """The first block of P^+ M(1)^-1 M(m) P is the overlap operator, and the others are 1."""
@@ -131,6 +132,7 @@ def test_massless_quarks_become_chiral(device):
 
 
 # ---- solutions ----------------------------------------------------------------------------------
+@pytest.mark.some(1)
 @pytest.mark.parametrize(
     ("solver", "sloppy", "even_odd"), [("cg", "half", True), ("bicgstab", "double", False)]
 )

@@ -32,6 +32,7 @@ def running(benchmark="dslash.wilson.r12", **place):
     return _core.policy(benchmark, TYPE, "cpu", place)
 
 
+@pytest.mark.some(16)
 @pytest.mark.parametrize("benchmark", LATTICES)
 def test_any_volume_is_a_workload(benchmark):
     one = _core.Workload(benchmark, TYPE, SMALL, "cpu")

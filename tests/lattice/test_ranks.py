@@ -98,6 +98,7 @@ def test_one_rank_may_have_no_faces(device):
     np.testing.assert_array_equal(*made)
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     ("cut", "sources", "form", "dagger", "options"),
     [

@@ -46,7 +46,7 @@ EVERY = [
     for reals, precision in itertools.product(reconstructions, PRECISIONS)
     if not (kind in COMPUTED and precision == "double")
 ]
-ALL = EVERY if os.environ.get("CUBC_SUITES") == "all" else QUICK
+ALL = EVERY if os.environ.get("CUBC_TESTS") == "all" else QUICK
 
 
 def fields(kind):

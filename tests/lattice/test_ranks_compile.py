@@ -136,6 +136,7 @@ def nvrtc():
     return library() or pytest.skip("NVRTC is not installed")
 
 
+@pytest.mark.some(7)
 @pytest.mark.parametrize("case", CASES)
 def test_kernels_over_ranks_compile(nvrtc, case):
     assert compile_for(nvrtc, *CASES[case]) == ""

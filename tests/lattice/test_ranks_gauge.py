@@ -70,6 +70,7 @@ def numbers_of(fields):
 
 
 # ---- a rank that is its own neighbour -----------------------------------------------------------
+@pytest.mark.some(2)
 @pytest.mark.parametrize("cut", CUTS)
 def test_an_own_neighbour_has_the_same_bits(device, cut):
     grid = lattice.Grid(cut=cut, device=device)

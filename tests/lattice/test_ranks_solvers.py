@@ -97,6 +97,7 @@ def cut(device):
     return *(lattice.Wilson(gauge, KAPPA) for gauge in gauges), b
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("options", [{}, {"normal": True}, {"even_odd": False}])
 def test_blocks_of_sources_on_one_rank(cut, options):
     """Sums over one rank are those without ranks."""
@@ -146,6 +147,7 @@ def without(links, directions, depth=1):
     return links
 
 
+@pytest.mark.some(8)
 @pytest.mark.parametrize("directions", ["t", "yz", "yzt"])
 @pytest.mark.parametrize(
     ("kind", "options"),
@@ -225,6 +227,7 @@ def test_edges_that_are_refused(given, says):
         D(b)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("even_odd", [True, False])
 @pytest.mark.parametrize("cut", ["t", "zt"])
 def test_the_block_of_a_rank_ends_at_its_faces(device, cut, even_odd):
@@ -244,6 +247,7 @@ def test_the_block_of_a_rank_ends_at_its_faces(device, cut, even_odd):
     assert abs(took[0] - took[1]) <= 1 and took[2] > took[3] + 2
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("kind", "options"),
     [
@@ -318,6 +322,7 @@ def test_no_preconditioner(cut, options, error, says):
 
 
 # ---- sums over ranks ----------------------------------------------------------------------------
+@pytest.mark.some(1)
 @pytest.mark.parametrize("options", [{}, {"normal": True}, {"sloppy": "single"}])
 def test_four_iterations_have_one_sum(cut, options):
     """Two that bound the eigenvalues, and two of each update, come on top; cg has two of each."""

@@ -38,6 +38,7 @@ def hop(operator, x, form, dagger):
 
 
 # ---- a rank that is its own neighbour -----------------------------------------------------------
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     ("cut", "kind", "sources", "form", "options"),
     [

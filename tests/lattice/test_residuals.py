@@ -35,6 +35,7 @@ def test_shifts_beyond_the_precision(operator):
     assert all(one.residual > 1e-12 for one in info.sources)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("solver", "sloppy"),
     [
@@ -53,6 +54,7 @@ def test_residuals_in_single_precision(operator, solver, sloppy):
     assert info.converged and left < 1.1e-5 and info.residual == pytest.approx(left, rel=0.1)
 
 
+@pytest.mark.some(6)
 @pytest.mark.parametrize("tol", [1e-16, 0.0])
 @pytest.mark.parametrize("solver", [*SOLVERS, "ca_cg"])
 def test_what_cannot_be_reached(operator, solver, tol):
@@ -63,6 +65,7 @@ def test_what_cannot_be_reached(operator, solver, tol):
     assert info.residual == pytest.approx(left_by(solver, operator, x), abs=3e-16)
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("sloppy", ["double", "single", "half"])
 @pytest.mark.parametrize("solver", ["cg", "bicgstab", "gcr"])
 def test_what_can_be_reached(operator, solver, sloppy):

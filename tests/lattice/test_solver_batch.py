@@ -17,6 +17,7 @@ def operator(device):
     return lattice.Wilson(lattice.Gauge(LINKS, device=device), KAPPA, precision="double")
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     ("solver", "options"),
     [

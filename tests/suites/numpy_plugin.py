@@ -12,8 +12,8 @@ MOST = 20  # of the cases of one test, spread evenly; some have a thousand
 
 
 def pytest_collection_modifyitems(items):
-    """Keep some cases of each test; CUBC_SUITES=all keeps all."""
-    every = os.environ.get("CUBC_SUITES") == "all"
+    """Keep some cases of each test; CUBC_TESTS=all keeps all."""
+    every = os.environ.get("CUBC_TESTS") == "all"
     tests = defaultdict(list)
     for item in items:
         tests[item.parent, item.originalname].append(item)

@@ -26,7 +26,7 @@ def rows_of(arguments, folder, path, log, seconds):
         },
         capture_output=True,
         text=True,
-        timeout=seconds[os.environ.get("CUBC_SUITES") == "all"],
+        timeout=seconds[os.environ.get("CUBC_TESTS") == "all"],
     )
     assert result.returncode in (0, 1), result.stdout[-2000:] + result.stderr[-2000:]
     return [json.loads(line) for line in log.read_text().splitlines()]

@@ -208,6 +208,7 @@ def test_asarray_copies_when_it_is_told(device):
 
 
 # ---- elementwise ---------------------------------------------------------------------------------
+@pytest.mark.some(21)
 @pytest.mark.parametrize("name", ELEMENTWISE)
 def test_elementwise(device, name):
     """Arrays, and a number beside an array."""

@@ -7,7 +7,7 @@ CuPy's package of sources has its tests:
 
 They need no GPU, as a stand-in takes CuPy's place (cupy_stand_in). Only the tests that reached cubc
 count: all pass, but for those that cupy_differences.toml lists with a reason. Some of a
-test's many cases run; CUBC_SUITES=all runs all, which takes twenty minutes of a processor.
+test's many cases run; CUBC_TESTS=all runs all, which takes twenty minutes of a processor.
 """
 
 import os

@@ -2,7 +2,7 @@
 
 NumPy's wheel has its tests. Its modules are rewritten (numpy_rewriting), run in processes of their
 own, and only the tests that reached cubc count: all pass, but for those that
-numpy_differences.toml lists with a reason. Some of a test's many cases run; CUBC_SUITES=all runs
+numpy_differences.toml lists with a reason. Some of a test's many cases run; CUBC_TESTS=all runs
 all, which takes five minutes of a processor.
 """
 
@@ -63,6 +63,6 @@ def check(module, rows):
     known = {test: [p for p in listed if fnmatchcase(test, p)] for test in failed}
     news = {test: why for test, why in failed.items() if not known[test]}
     assert not news, "\n".join(f"{module}::{test}: {why}" for test, why in news.items())
-    if os.environ.get("CUBC_SUITES") == "all":
+    if os.environ.get("CUBC_TESTS") == "all":
         gone = set(listed) - {pattern for patterns in known.values() for pattern in patterns}
         assert not gone, f"numpy_differences.toml lists tests that pass: {sorted(gone)}"

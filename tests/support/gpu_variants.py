@@ -5,8 +5,11 @@
 Blocks have up to 1024 threads, whose order the seed draws: a missing barrier or a wrong mask shows
 as a wrong result or as a fault. A block's rank is its ticket (ord_0): with ord_1 it is its index,
 which is right only where blocks start in order, as without a seed.
+
+Half of an algorithm's labels run; CUBC_TESTS=all runs all.
 """
 
+import os
 import sys
 from itertools import product
 
@@ -272,15 +275,21 @@ def types_of(algorithm, k):
     return TYPES[k % 2] if "F32" in known else tuple(known)
 
 
-def combinations(algorithm):
+def labels_of(algorithm):
+    """(number, label) of those that run: every second, from one end or the other."""
+    all_ = list(enumerate(LABELS[algorithm]))
+    return all_ if os.environ.get("CUBC_TESTS") == "all" else all_[len(algorithm) % 2 :: 2]
+
+
+def combinations(algorithm, labels):
     """Benchmark, type, run-time workload, and label: pairs of them, in few triples.
 
     They have every label with each size of items, and every benchmark with each size. Those of
     lattices have every label, on a volume that bricks divide or on one that they do not. Where
     sums are rounded to fixed point the compilers' last digits differ: I16 is not among the types.
     """
-    names, labels = BENCHMARKS[algorithm], LABELS[algorithm]
-    for k, label in enumerate(labels):
+    names = BENCHMARKS[algorithm]
+    for k, label in labels:
         if is_of_lattices(algorithm):
             benchmark = names[k // 2 % len(names)]
             types = [type for type in _core.benchmarks()[benchmark]["T{ct}"] if type != "I16"]
@@ -295,7 +304,7 @@ def combinations(algorithm):
 
 def against_base(algorithm):
     """(what, items that differ from those of the cpu's own variant) of the combinations."""
-    for benchmark, type, rt, label in combinations(algorithm):
+    for benchmark, type, rt, label in combinations(algorithm, labels_of(algorithm)):
         workload = _core.Workload(benchmark, {"T{ct}": type}, rt, "cpu")
         variant = workload.variant(label)
         assert variant.label == label
@@ -312,7 +321,7 @@ def against_numpy(algorithm):
         return
     benchmark, call, reference = CALLS[algorithm]
     x = inputs.random("I64", 100_000)
-    for k, label in enumerate(LABELS[algorithm]):
+    for k, label in labels_of(algorithm):
         _core.use_policy(benchmark, {"T{ct}": "I64"}, "cpu", label)
         for n in inputs.sizes_of(parse_label(label), blocks=(1,), further=((2, 0), (3, 1))):
             yield f"{benchmark} I64 {label} n={n}", differences(call(x[:n]), reference(x[:n]))

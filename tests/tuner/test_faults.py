@@ -86,6 +86,7 @@ def slow_compiler(folder):
     return {"CUBC_CXX": path, "CUBC_CACHE": folder / "cache", "TMPDIR": folder / "tmp"}
 
 
+@pytest.mark.some(6)
 @pytest.mark.parametrize(
     ("phase", "number"),
     [

@@ -153,7 +153,8 @@ def test_the_seed_decides_the_order(name):
     assert set(orders[3]) <= set(space.times)
 
 
-@pytest.mark.parametrize("name", ["annealing", "genetic", "model"])
+@pytest.mark.some(1)
+@pytest.mark.parametrize("name", ["model", "annealing", "genetic"])
 def test_a_huge_space_is_never_listed(name):
     ranges = {f"p{at}": range(1000) for at in range(20)}  # 10**60 points
 
@@ -196,7 +197,8 @@ def mean_early(name):
     return sum(found) / len(found)
 
 
-@pytest.mark.parametrize("name", ["annealing", "genetic", "model"])
+@pytest.mark.some(1)
+@pytest.mark.parametrize("name", ["model", "annealing", "genetic"])
 def test_what_learns_is_better_than_random(name):
     assert mean_early(name) > mean_early("random") + 0.02
 
@@ -206,6 +208,7 @@ def test_the_model_finds_the_best_of_made_up_spaces(structure):
     assert sum(curve[-1] >= 0.99 for curve in made_up("model", structure)) >= 2
 
 
+@pytest.mark.some(2)
 @pytest.mark.slow
 @pytest.mark.skipif(not MEASURED.is_dir(), reason=f"the measured spaces are not in {MEASURED}")
 @pytest.mark.parametrize(
