@@ -29,7 +29,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 # Errors of an argument, whose text is all there is to them.
 _REFUSALS = (
     *(TypeError, ValueError, LookupError, IndexError, OverflowError),
-    *(FileNotFoundError, IsADirectoryError, CompileError, NoDeviceError, StoreError),
+    *(OSError, FileNotFoundError, IsADirectoryError, CompileError, NoDeviceError, StoreError),
 )
 # After the name of a function these make a verb of it, as in "take another name".
 _OBJECTS = r"(?! (?:an?|the|it|them|each|one|another|by|with)\b)"
@@ -55,9 +55,13 @@ def name_function(error: Exception, function: str) -> None:
     error.cubc_function = function  # type: ignore[attr-defined]
     if type(error) not in _REFUSALS or len(error.args) != 1:
         return
-    if isinstance(error, CompileError) and not error.log:  # no compiler: no fault of the call
+    # No compiler, or libraries and folders that the environment names: no fault of the call.
+    if isinstance(error, CompileError) and not error.log:
+        return
+    if type(error) is OSError and re.match(r"cubc needs|CUBC_", str(error)):
         return
     text = str(error.args[0]).removeprefix(f"{inner}(): ")
+    text = text.replace(f"{function}.__init__()", f"{function}()")
     if inner and not isinstance(error, CompileError):  # that has the user's expression
         text = re.sub(rf"(?<!cubc\.)\b{inner}\b{_OBJECTS}", function, text)
     named = re.search(rf"\b{function}\b{_OBJECTS}", text) and not isinstance(error, CompileError)

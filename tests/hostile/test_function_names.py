@@ -387,3 +387,21 @@ def test_a_recording_within_another(tmp_path):
         cubc.tuner.record(tmp_path / "two.db"),
     ):
         pass
+
+
+def test_a_file_that_is_none_of_its_kind(tmp_path):
+    text = tmp_path / "text"
+    text.write_text("no field, and no bundle")
+    text.chmod(0o644)
+    calls = {"use_bundle": cubc.use_bundle, "read_info": cubc.lattice.read_info}
+    for name, call in (calls | {"read_gauge": cubc.lattice.read_gauge}).items():
+        with pytest.raises(OSError, match=rf"^{name}\(\): .*text"):
+            call(text)
+    with pytest.raises(OSError, match=r"^record\(\): cannot make store"):
+        cubc.tuner.record(tmp_path / "absent" / "work.db").__enter__()
+
+
+def test_a_constructor_is_named_by_its_class():
+    gauge = cubc.lattice.Gauge.unit((2, 2, 2, 2), device="cpu")
+    with pytest.raises(TypeError, match=r"^HISQ\(\) missing 1 required positional argument"):
+        cubc.lattice.HISQ(gauge)

@@ -38,7 +38,7 @@ def refuses(path, blob, *words, **options):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     message = str(caught.value)
-    assert message.startswith(f"{path}: ")
+    assert message.startswith(f"read_links(): {path}: ")
     for word in words:
         assert word in message
     assert re.search(r"at byte \d+|first bytes", message), message
@@ -409,10 +409,10 @@ def test_a_change_is_seen_or_does_not_matter(path, case, project):
     try:
         found, _ = lattice.read_links(path, project=project)
     except OSError as error:
-        assert str(error).startswith(f"{path}: ")
+        assert str(error).startswith(f"read_links(): {path}: ")
     else:
         np.testing.assert_array_equal(found.ravel(), whole.ravel())
     try:  # unverified, nothing is promised but to come back
         lattice.read_links(path, verify=False, project=project)
     except OSError as error:
-        assert str(error).startswith(f"{path}: ")
+        assert str(error).startswith(f"read_links(): {path}: ")

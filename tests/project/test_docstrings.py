@@ -12,9 +12,11 @@ import pytest
 import cubc
 from cubc import array_api, lattice, tuner
 
-NAMES = {"np": np, "os": os, "cubc": cubc, "lattice": lattice, "tuner": tuner}
+NAMES = {"np": np, "os": os, "cubc": cubc, "lattice": lattice, "tuner": tuner, "xp": array_api}
+PACKAGES = [cubc, array_api, lattice, tuner]
 # Functions without errors of their own.
-SAFE = {"clear_policies", "devices", "effective_mass", "example_db", "get_include", "get_library"}
+SAFE = {"clear_policies", "devices", "eager", "effective_mass", "example_db", "get_include"}
+SAFE |= {"get_library"}
 
 
 def is_error(one):
@@ -43,7 +45,7 @@ def is_property(one):
 def with_examples():
     """Each example once, under the first name that has it: subclasses inherit methods."""
     seen = {}
-    for package in (cubc, array_api, lattice, tuner):
+    for package in PACKAGES:
         for name, one in members(package):
             if ">>>" in (one.__doc__ or ""):
                 seen.setdefault(inspect.cleandoc(one.__doc__), (one, f"{package.__name__}.{name}"))
@@ -66,7 +68,7 @@ def test_examples(one, request, tmp_path, monkeypatch):
         assert runner.run(examples, out=told.append).failed == 0, "".join(told)
 
 
-@pytest.mark.parametrize("package", [cubc, lattice, tuner], ids=lambda one: one.__name__)
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda one: one.__name__)
 def test_each_function_and_class_has_one(package):
     found = {name: one for name, one in members(package) if "." not in name and not is_error(one)}
     assert [name for name, one in found.items() if ">>>" not in (one.__doc__ or "")] == []
@@ -77,7 +79,7 @@ INNER = {f"State.{name}" for name in ("bytes", "outputs", "record", "renew", "me
 INNER |= {"State.unverified", "Benchmark.workloads", "Merged.count", "Merged.index"}
 
 
-@pytest.mark.parametrize("package", [cubc, lattice, tuner], ids=lambda one: one.__name__)
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda one: one.__name__)
 def test_each_method_and_property_is_in_one(package):
     """Properties may be in the example of their class."""
     for name, one in members(package):
@@ -87,7 +89,7 @@ def test_each_method_and_property_is_in_one(package):
         assert not key or name in INNER or of_class or ">>>" in (one.__doc__ or ""), name
 
 
-@pytest.mark.parametrize("package", [cubc, lattice, tuner], ids=lambda one: one.__name__)
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda one: one.__name__)
 def test_each_function_says_what_it_raises(package):
     functions = [name for name, one in members(package) if "." not in name]
     functions = {name for name in functions if not inspect.isclass(getattr(package, name))}

@@ -4,6 +4,7 @@ The standard's own suite is in no package. NumPy has all names of the standard, 
 here. docs/array_api.md says what of the standard is there, and what is not.
 """
 
+import inspect
 import os
 import re
 import subprocess
@@ -403,6 +404,34 @@ def test_masks_without_dimensions(device):
     alike(d[d > 4], np.zeros(0))
     d[d > 2] = xp.asarray([5.0], device=device)
     assert float(d) == 5
+
+
+FUNCTIONS = [one for one in xp.__all__ if inspect.isfunction(getattr(xp, one)) and one != "eager"]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_errors_name_the_function_that_was_called(name):
+    function = getattr(xp, name)
+    takes = inspect.signature(function).parameters.values()
+    needed = [p for p in takes if p.default is p.empty and p.kind is not p.KEYWORD_ONLY]
+    with pytest.raises((TypeError, ValueError), match=rf"^(ufunc )?'?{name}\b"):
+        function(*[object() for _ in needed])
+
+
+def test_errors_name_no_function_within():
+    d = xp.zeros(3, device="cpu")
+    for name, call in {
+        "zeros": lambda: xp.zeros(-3),
+        "ones": lambda: xp.ones(3, device="gpu"),
+        "concat": lambda: xp.concat([d, xp.zeros((2, 2), device="cpu")]),
+        "linspace": lambda: xp.linspace(0, 1, -1),
+        "clip": lambda: xp.clip(d, "a"),
+        "pow": lambda: xp.pow(d, "a"),
+    }.items():
+        with pytest.raises((TypeError, ValueError, cubc.NoDeviceError)) as caught:
+            call()
+        words = re.findall(r"\b(\w+)\(\)", str(caught.value))
+        assert words == [name], caught.value
 
 
 def test_array_api_compat(device):

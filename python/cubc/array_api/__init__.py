@@ -32,34 +32,20 @@ from ._creation import (
     zeros_like,
 )
 from ._elementwise import FUNCTIONS as _ELEMENTWISE
-from ._elementwise import clip, imag, real
-from ._elementwise import round_ as round
+from ._elementwise import clip, imag, real, round
 from ._items import (
-    all,
-    any,
     argmax,
     argmin,
     argsort,
-    count_nonzero,
-    cumulative_prod,
-    cumulative_sum,
-    diff,
-    max,
-    mean,
-    min,
     nonzero,
-    prod,
     searchsorted,
     sort,
-    std,
-    sum,
     take,
     take_along_axis,
     unique_all,
     unique_counts,
     unique_inverse,
     unique_values,
-    var,
     where,
 )
 from ._products import matmul, matrix_transpose, tensordot, vecdot
@@ -78,6 +64,21 @@ from ._shapes import (
     stack,
     tile,
     unstack,
+)
+from ._statistics import (
+    all,
+    any,
+    count_nonzero,
+    cumulative_prod,
+    cumulative_sum,
+    diff,
+    max,
+    mean,
+    min,
+    prod,
+    std,
+    sum,
+    var,
 )
 from ._types import DTYPES as _DTYPES
 from ._types import (

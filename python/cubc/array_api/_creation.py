@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .._core import Array, Lazy, transform
+from .._calls import named
+from .._core import Array, transform
 from .._lazy import lazy
 from ._shapes import broadcast_arrays
-from ._types import computed
+from ._types import computed, readable
 
 
 def _shape(shape: Any) -> tuple[int, ...]:
@@ -24,10 +25,26 @@ def written(text: str, shape: Any, dtype: Any, device: Any, **values: Any) -> Ar
     return out
 
 
+@named
 def asarray(
     obj: Any, /, *, dtype: Any = None, device: str | None = None, copy: bool | None = None
 ) -> Array:
-    """Return an array on a device of an array of any library, numbers, or lists of them."""
+    """Return an array on a device of an array of any library, numbers, or lists of them.
+
+    Raises
+    ------
+    TypeError
+        If `obj` is no array of numbers, or the type none of cubc's.
+    ValueError
+        If copy=False, and the items have to be copied.
+    NoDeviceError
+        If there is no such device.
+
+    Examples
+    --------
+    >>> xp.asarray([[1, 2], [3, 4]], dtype=xp.float32).tolist()
+    [[1.0, 2.0], [3.0, 4.0]]
+    """
     shared = isinstance(obj, Array) or hasattr(obj, "__cuda_array_interface__")
     made = _core.asarray(obj, dtype, device=device)
     same = shared and made.ptr == _core.asarray(obj).ptr
@@ -38,8 +55,24 @@ def asarray(
     return made.copy() if copy and same else made
 
 
+@named
 def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = None) -> Array:
-    """Return an array of one that has __dlpack__; memory of the device is shared."""
+    """Return an array of one that has __dlpack__; memory of the device is shared.
+
+    Raises
+    ------
+    TypeError
+        If `x` has no `__dlpack__`.
+    ValueError
+        If copy=False, and the items have to be copied.
+    NoDeviceError
+        If there is no such device.
+
+    Examples
+    --------
+    >>> xp.from_dlpack(np.arange(3.0)).tolist()
+    [0.0, 1.0, 2.0]
+    """
     if not hasattr(x, "__dlpack__"):
         raise TypeError(f"{type(x).__name__} has no __dlpack__: asarray takes lists and numbers")
     made = _core.asarray(x, device=device)
@@ -48,53 +81,174 @@ def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = Non
     return made.copy() if copy else made
 
 
+@named
 def empty(shape: Any, *, dtype: Any = None, device: str | None = None) -> Array:
-    """Return an array whose items are not set."""
+    """Return an array whose items are not set.
+
+    Raises
+    ------
+    TypeError
+        If the type is none of cubc's.
+    ValueError
+        If an extent is negative.
+    NoDeviceError
+        If there is no such device.
+
+    Examples
+    --------
+    >>> xp.empty((2, 3)).shape
+    (2, 3)
+    """
     return _core.empty(_shape(shape), dtype, device=device)
 
 
+@named
 def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: str | None = None) -> Array:
-    """Return an array of one number, of its default type."""
+    """Return an array of one number, of its default type.
+
+    Raises
+    ------
+    TypeError
+        If the type is none of cubc's.
+    ValueError
+        If an extent is negative.
+    NoDeviceError
+        If there is no such device.
+
+    Examples
+    --------
+    >>> xp.full((2, 2), 7).tolist()
+    [[7, 7], [7, 7]]
+    """
     dtype = np.dtype(dtype) if dtype is not None else np.asarray(fill_value).dtype
     return written("value", shape, dtype, device, value=np.asarray(fill_value, dtype)[()])
 
 
+@named
 def zeros(shape: Any, *, dtype: Any = None, device: str | None = None) -> Array:
-    """Return an array of zeros, by default float64."""
+    """Return an array of zeros, by default float64.
+
+    Raises
+    ------
+    TypeError
+        If the type is none of cubc's.
+    ValueError
+        If an extent is negative.
+    NoDeviceError
+        If there is no such device.
+
+    Examples
+    --------
+    >>> xp.zeros(3).tolist()
+    [0.0, 0.0, 0.0]
+    """
     return full(shape, 0, dtype=dtype or "float64", device=device)
 
 
+@named
 def ones(shape: Any, *, dtype: Any = None, device: str | None = None) -> Array:
-    """Return an array of ones, by default float64."""
+    """Return an array of ones, by default float64.
+
+    Raises
+    ------
+    TypeError
+        If the type is none of cubc's.
+    ValueError
+        If an extent is negative.
+    NoDeviceError
+        If there is no such device.
+
+    Examples
+    --------
+    >>> xp.ones((2, 2), dtype=xp.int32).tolist()
+    [[1, 1], [1, 1]]
+    """
     return full(shape, 1, dtype=dtype or "float64", device=device)
 
 
 def _like(x: Any, dtype: Any, device: Any) -> dict[str, Any]:
-    x = x if isinstance(x, Lazy) else computed(x)
+    x = readable(x)
     place = x.device if isinstance(x, Array) else computed(x).device
-    return {"dtype": dtype or x.dtype, "device": device or place}
+    return {"shape": tuple(x.shape), "dtype": dtype or x.dtype, "device": device or place}
 
 
+@named
 def empty_like(x: Any, /, *, dtype: Any = None, device: str | None = None) -> Array:
-    """Return an array of the shape of `x` whose items are not set."""
-    return empty(tuple(x.shape), **_like(x, dtype, device))
+    """Return an array of the shape of `x` whose items are not set.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array of cubc, or the type none of its.
+    NoDeviceError
+        If there is no such device.
+
+    Examples
+    --------
+    >>> xp.empty_like(xp.arange(3)).shape
+    (3,)
+    """
+    return empty(**_like(x, dtype, device))
 
 
+@named
 def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: str | None = None) -> Array:
-    """Return an array of the shape of `x` of one number."""
-    return full(tuple(x.shape), fill_value, **_like(x, dtype, device))
+    """Return an array of the shape of `x` of one number.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array of cubc, or the type none of its.
+    NoDeviceError
+        If there is no such device.
+
+    Examples
+    --------
+    >>> xp.full_like(xp.arange(3), 7).tolist()
+    [7, 7, 7]
+    """
+    return full(fill_value=fill_value, **_like(x, dtype, device))
 
 
+@named
 def zeros_like(x: Any, /, *, dtype: Any = None, device: str | None = None) -> Array:
-    """Return an array of the shape of `x` of zeros."""
+    """Return an array of the shape of `x` of zeros.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array of cubc, or the type none of its.
+    NoDeviceError
+        If there is no such device.
+
+    Examples
+    --------
+    >>> xp.zeros_like(xp.arange(3)).tolist()
+    [0, 0, 0]
+    """
     return full_like(x, 0, dtype=dtype, device=device)
 
 
+@named
 def ones_like(x: Any, /, *, dtype: Any = None, device: str | None = None) -> Array:
-    """Return an array of the shape of `x` of ones."""
+    """Return an array of the shape of `x` of ones.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array of cubc, or the type none of its.
+    NoDeviceError
+        If there is no such device.
+
+    Examples
+    --------
+    >>> xp.ones_like(xp.arange(3.0)).tolist()
+    [1.0, 1.0, 1.0]
+    """
     return full_like(x, 1, dtype=dtype, device=device)
 
 
+@named
 def arange(
     start: Any,
     /,
@@ -104,7 +258,22 @@ def arange(
     dtype: Any = None,
     device: str | None = None,
 ) -> Array:
-    """Return start, start + step, ... up to before `stop`."""
+    """Return start, start + step, ... up to before `stop`.
+
+    Raises
+    ------
+    ValueError
+        If `step` is 0.
+    TypeError
+        If the type is none of cubc's.
+    NoDeviceError
+        If there is no such device.
+
+    Examples
+    --------
+    >>> xp.arange(3).tolist(), xp.arange(1, 2, 0.5).tolist()
+    ([0, 1, 2], [1.0, 1.5])
+    """
     if stop is None:
         start, stop = type(start)(0), start
     if step == 0:
@@ -127,6 +296,7 @@ def _counted(
     return written("x", size, dtype, device, x=lazy(text, size=size, dtype=kind, **values))
 
 
+@named
 def linspace(
     start: Any,
     stop: Any,
@@ -137,7 +307,22 @@ def linspace(
     device: str | None = None,
     endpoint: bool = True,
 ) -> Array:
-    """Return `num` numbers at equal distances from `start` to `stop`."""
+    """Return `num` numbers at equal distances from `start` to `stop`.
+
+    Raises
+    ------
+    ValueError
+        If `num` is negative.
+    TypeError
+        If the type is none of cubc's.
+    NoDeviceError
+        If there is no such device.
+
+    Examples
+    --------
+    >>> xp.linspace(0, 1, 5).tolist(), xp.linspace(0, 1, 4, endpoint=False).tolist()
+    ([0.0, 0.25, 0.5, 0.75, 1.0], [0.0, 0.25, 0.5, 0.75])
+    """
     wide = np.result_type(type(start), type(stop), np.float64)
     gaps = num - 1 if endpoint else num
     step = (wide.type(stop) - wide.type(start)) / gaps if gaps > 0 else wide.type(0)
@@ -153,6 +338,7 @@ def linspace(
     return _counted(text, num, wide, dtype, device, values)
 
 
+@named
 def eye(
     n_rows: int,
     n_cols: int | None = None,
@@ -162,7 +348,22 @@ def eye(
     dtype: Any = None,
     device: str | None = None,
 ) -> Array:
-    """Return a matrix with ones on the k-th diagonal and zeros elsewhere."""
+    """Return a matrix with ones on the k-th diagonal and zeros elsewhere.
+
+    Raises
+    ------
+    ValueError
+        If an extent is negative.
+    TypeError
+        If the type is none of cubc's.
+    NoDeviceError
+        If there is no such device.
+
+    Examples
+    --------
+    >>> xp.eye(2).tolist(), xp.eye(2, 3, k=1).tolist()
+    ([[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    """
     columns = n_rows if n_cols is None else n_cols
     text = "static_cast<i64>(i / columns) + k == static_cast<i64>(i % columns)"
     values = {"columns": np.uint64(max(columns, 1)), "k": np.int64(k)}
@@ -181,18 +382,62 @@ def _part_of_matrices(x: Any, sign: str, k: int) -> Array:
     return transform(text, x=x, zero=x.dtype.type(0), dtype=x.dtype, **values)
 
 
+@named
 def tril(x: Any, /, *, k: int = 0) -> Array:
-    """Return matrices with zeros above the k-th diagonal."""
+    """Return matrices with zeros above the k-th diagonal.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array of cubc.
+    ValueError
+        If `x` has fewer than two axes.
+
+    Examples
+    --------
+    >>> x = xp.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> xp.tril(x).tolist()
+    [[1.0, 0.0], [3.0, 4.0]]
+    """
     return _part_of_matrices(x, ">=", k)
 
 
+@named
 def triu(x: Any, /, *, k: int = 0) -> Array:
-    """Return matrices with zeros below the k-th diagonal."""
+    """Return matrices with zeros below the k-th diagonal.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array of cubc.
+    ValueError
+        If `x` has fewer than two axes.
+
+    Examples
+    --------
+    >>> x = xp.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> xp.triu(x).tolist()
+    [[1.0, 2.0], [0.0, 4.0]]
+    """
     return _part_of_matrices(x, "<=", k)
 
 
+@named
 def meshgrid(*arrays: Any, indexing: str = "xy") -> list[Array]:
-    """Return the coordinates of a grid, an array for each of its axes."""
+    """Return the coordinates of a grid, an array for each of its axes.
+
+    Raises
+    ------
+    TypeError
+        If one is no array of cubc.
+    ValueError
+        If `indexing` is another word.
+
+    Examples
+    --------
+    >>> [one.tolist() for one in xp.meshgrid(xp.arange(2), xp.arange(3))]
+    [[[0, 1], [0, 1], [0, 1]], [[0, 0], [1, 1], [2, 2]]]
+    """
     if indexing not in ("xy", "ij"):
         raise ValueError(f"indexing is {indexing!r}: expected 'xy' or 'ij'")
     given = [computed(x).reshape(-1) for x in arrays]

@@ -12,6 +12,7 @@ import numpy as np
 from .. import _reductions
 from .._arithmetic import compute
 from .._axes import axis_number, items_of
+from .._calls import named
 from .._core import Array
 from ._types import computed, result_type
 
@@ -21,13 +22,42 @@ def _summed(x: Array, y: Array, axis: int) -> Array:
     return _reductions.sum(compute(np.multiply, x, y), axis, result_type(x, y))
 
 
+@named
 def matrix_transpose(x: Any, /) -> Array:
-    """Return a copy with the last two axes exchanged."""
+    """Return a copy with the last two axes exchanged.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array of cubc.
+    ValueError
+        If `x` has fewer than two axes.
+
+    Examples
+    --------
+    >>> x = xp.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> xp.matrix_transpose(x).tolist()
+    [[1.0, 3.0], [2.0, 4.0]]
+    """
     return computed(x).mT
 
 
+@named
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
-    """Return the scalar products of vectors along an axis, of the conjugates of the first."""
+    """Return the scalar products of vectors along an axis, of the conjugates of the first.
+
+    Raises
+    ------
+    TypeError
+        If `x1` or `x2` is no array of cubc.
+    ValueError
+        If the vectors have different numbers of items, or the shapes do not go together.
+
+    Examples
+    --------
+    >>> xp.vecdot(xp.asarray([1, 2]), xp.asarray([3, 4])).tolist()
+    11
+    """
     x1, x2 = computed(x1), computed(x2)
     number = axis_number(axis, min(x1.ndim, x2.ndim)) - min(x1.ndim, x2.ndim)
     if x1.shape[number] != x2.shape[number]:
@@ -36,8 +66,23 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
     return _reductions.sum(compute(np.multiply, first, x2), number, result_type(x1, x2))
 
 
+@named
 def matmul(x1: Any, x2: Any, /) -> Array:
-    """Return the products of matrices, or of a vector with one."""
+    """Return the products of matrices, or of a vector with one.
+
+    Raises
+    ------
+    TypeError
+        If `x1` or `x2` is no array of cubc.
+    ValueError
+        If the shapes do not go together.
+
+    Examples
+    --------
+    >>> x = xp.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> xp.matmul(x, x).tolist(), xp.matmul(x, xp.asarray([1.0, 1.0])).tolist()
+    ([[7.0, 10.0], [15.0, 22.0]], [3.0, 7.0])
+    """
     x1, x2 = computed(x1), computed(x2)
     if not x1.ndim or not x2.ndim:
         raise ValueError("matmul() takes one dimension or more")
@@ -56,8 +101,23 @@ def matmul(x1: Any, x2: Any, /) -> Array:
     return made.reshape(tuple(shape))
 
 
+@named
 def tensordot(x1: Any, x2: Any, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Array:
-    """Return sums of products over pairs of axes."""
+    """Return sums of products over pairs of axes.
+
+    Raises
+    ------
+    TypeError
+        If `x1` or `x2` is no array of cubc.
+    ValueError
+        If two axes have different numbers of items.
+
+    Examples
+    --------
+    >>> x = xp.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> xp.tensordot(x, x).tolist(), xp.tensordot(x, x, axes=([0], [1])).tolist()
+    (30.0, [[7.0, 15.0], [10.0, 22.0]])
+    """
     x1, x2 = computed(x1), computed(x2)
     if isinstance(axes, int):
         axes = (range(x1.ndim - axes, x1.ndim), range(axes))

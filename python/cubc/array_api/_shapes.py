@@ -7,6 +7,7 @@ import numpy as np
 
 from .. import _runs, _sets
 from .._axes import axis_number
+from .._calls import named
 from .._core import Array
 from .._strides import broadcast, gathered, steps_of
 from ._types import computed
@@ -17,43 +18,146 @@ def _axes(axis: Any, ndim: int) -> list[int]:
     return [axis_number(one, ndim) for one in axes]
 
 
+@named
 def broadcast_to(x: Any, /, shape: tuple[int, ...]) -> Array:
-    """Return an array of a shape, in which items are repeated along axes of one."""
+    """Return an array of a shape, in which items are repeated along axes of one.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array of cubc.
+    ValueError
+        If the items do not go into the shape.
+
+    Examples
+    --------
+    >>> xp.broadcast_to(xp.asarray([1, 2]), (2, 2)).tolist()
+    [[1, 2], [1, 2]]
+    """
     return broadcast(computed(x), tuple(map(int, shape)))
 
 
+@named
 def broadcast_arrays(*arrays: Any) -> list[Array]:
-    """Return arrays of the shape that they have together."""
+    """Return arrays of the shape that they have together.
+
+    Raises
+    ------
+    TypeError
+        If one is no array of cubc.
+    ValueError
+        If the shapes do not go together.
+
+    Examples
+    --------
+    >>> a, b = xp.broadcast_arrays(xp.asarray([1, 2]), xp.asarray([[3], [4]]))
+    >>> a.tolist(), b.tolist()
+    ([[1, 2], [1, 2]], [[3, 3], [4, 4]])
+    """
     given = [computed(x) for x in arrays]
     shape = np.broadcast_shapes(*(tuple(x.shape) for x in given))
     return [broadcast_to(x, shape) for x in given]
 
 
+@named
 def reshape(x: Any, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Array:
-    """Return the same items in another shape; they share the memory unless copy=True."""
+    """Return the same items in another shape; they share the memory unless copy=True.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array of cubc.
+    ValueError
+        If the shape is of another number of items.
+
+    Examples
+    --------
+    >>> xp.reshape(xp.arange(4), (2, -1)).tolist()
+    [[0, 1], [2, 3]]
+    """
     made = computed(x).reshape(tuple(shape))
     return made.copy() if copy else made
 
 
+@named
 def expand_dims(x: Any, /, axis: int = 0) -> Array:
-    """Return the same memory with an axis of one item more."""
+    """Return the same memory with an axis of one item more.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array of cubc.
+    numpy.exceptions.AxisError
+        If the axis is not between those that there are.
+
+    Examples
+    --------
+    >>> xp.expand_dims(xp.arange(3)).shape
+    (1, 3)
+    """
     x = computed(x)
     at = axis_number(axis, x.ndim + 1)
     return x.reshape((*x.shape[:at], 1, *x.shape[at:]))
 
 
+@named
 def squeeze(x: Any, /, axis: Any) -> Array:
-    """Return the same memory without axes of one item."""
+    """Return the same memory without axes of one item.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array of cubc.
+    ValueError
+        If an axis has several items.
+    numpy.exceptions.AxisError
+        If `x` has no such axis.
+
+    Examples
+    --------
+    >>> xp.squeeze(xp.zeros((1, 3)), 0).shape
+    (3,)
+    """
     return computed(x).squeeze(axis)
 
 
+@named
 def permute_dims(x: Any, /, axes: tuple[int, ...]) -> Array:
-    """Return a copy with the axes in another order."""
+    """Return a copy with the axes in another order.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array of cubc.
+    ValueError
+        If an axis is named twice, or not at all.
+
+    Examples
+    --------
+    >>> xp.permute_dims(xp.zeros((2, 3, 4)), (2, 0, 1)).shape
+    (4, 2, 3)
+    """
     return computed(x).transpose(tuple(axes)) if len(axes) else computed(x)
 
 
+@named
 def moveaxis(x: Any, source: Any, destination: Any, /) -> Array:
-    """Return a copy with axes at other places."""
+    """Return a copy with axes at other places.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array of cubc.
+    ValueError
+        If the two have different numbers of axes, or one twice.
+    numpy.exceptions.AxisError
+        If `x` has no such axis.
+
+    Examples
+    --------
+    >>> xp.moveaxis(xp.zeros((2, 3, 4)), 0, -1).shape
+    (3, 4, 2)
+    """
     x = computed(x)
     begin, end = _axes(source, x.ndim), _axes(destination, x.ndim)
     if len(begin) != len(end) or len(set(begin)) < len(begin) or len(set(end)) < len(end):
@@ -64,8 +168,22 @@ def moveaxis(x: Any, source: Any, destination: Any, /) -> Array:
     return permute_dims(x, tuple(order))
 
 
+@named
 def flip(x: Any, /, *, axis: Any = None) -> Array:
-    """Return a copy with the items in the opposite order along axes, by default along all."""
+    """Return a copy with the items in the opposite order along axes, by default along all.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array of cubc.
+    numpy.exceptions.AxisError
+        If `x` has no such axis.
+
+    Examples
+    --------
+    >>> xp.flip(xp.arange(3)).tolist()
+    [2, 1, 0]
+    """
     x = computed(x)
     axes = range(x.ndim) if axis is None else _axes(axis, x.ndim)
     steps, first = list(steps_of(x.shape)), 0
@@ -75,8 +193,24 @@ def flip(x: Any, /, *, axis: Any = None) -> Array:
     return gathered(x.reshape(-1), first, x.shape, steps)
 
 
+@named
 def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Array:
-    """Return a copy with the items moved along axes; those of the end come first."""
+    """Return a copy with the items moved along axes; those of the end come first.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array of cubc.
+    ValueError
+        If there are more shifts than axes, or fewer.
+    numpy.exceptions.AxisError
+        If `x` has no such axis.
+
+    Examples
+    --------
+    >>> xp.roll(xp.arange(5), 2).tolist()
+    [3, 4, 0, 1, 2]
+    """
     x = computed(x)
     if axis is None:
         return roll(x.reshape(-1), shift, axis=0).reshape(tuple(x.shape))
@@ -94,8 +228,22 @@ def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Array:
     return made.copy() if made is x else made
 
 
+@named
 def tile(x: Any, repetitions: tuple[int, ...], /) -> Array:
-    """Return an array that is repeated along its axes."""
+    """Return an array that is repeated along its axes.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array of cubc.
+    ValueError
+        If a number is negative.
+
+    Examples
+    --------
+    >>> xp.tile(xp.arange(2), (2, 2)).tolist()
+    [[0, 1, 0, 1], [0, 1, 0, 1]]
+    """
     x = computed(x)
     ndim = max(x.ndim, len(repetitions))
     shape = (1,) * (ndim - x.ndim) + tuple(x.shape)
@@ -106,28 +254,90 @@ def tile(x: Any, repetitions: tuple[int, ...], /) -> Array:
     return made.reshape(tuple(n * by for n, by in zip(shape, times, strict=True)))
 
 
+@named
 def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Array:
-    """Return an array in which each item is repeated; one number for all is read by the host."""
+    """Return an array in which each item is repeated; one number for all is read by the host.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array of cubc.
+    ValueError
+        If a number is negative, or there is not one for each item.
+    numpy.exceptions.AxisError
+        If `x` has no such axis.
+
+    Examples
+    --------
+    >>> xp.repeat(xp.arange(3), xp.asarray([1, 0, 2])).tolist()
+    [0, 2, 2]
+    """
     if isinstance(repeats, Array) and repeats.size == 1:
         repeats = int(repeats)
     return _runs.repeat(computed(x), repeats, axis=axis)
 
 
+@named
 def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> Array:
-    """Join arrays along an axis; None joins them flat."""
+    """Join arrays along an axis; None joins them flat.
+
+    Raises
+    ------
+    TypeError
+        If one is no array of cubc.
+    ValueError
+        If there is none, or the shapes differ along other axes.
+    numpy.exceptions.AxisError
+        If `x` has no such axis.
+
+    Examples
+    --------
+    >>> xp.concat([xp.arange(2), xp.arange(3)]).tolist()
+    [0, 1, 0, 1, 2]
+    """
     return _sets.concatenate([computed(x) for x in arrays], axis)
 
 
+@named
 def stack(arrays: Sequence[Any], /, *, axis: int = 0) -> Array:
-    """Join arrays of one shape along a new axis."""
+    """Join arrays of one shape along a new axis.
+
+    Raises
+    ------
+    TypeError
+        If one is no array of cubc.
+    ValueError
+        If there is none, or the shapes differ.
+    numpy.exceptions.AxisError
+        If `x` has no such axis.
+
+    Examples
+    --------
+    >>> xp.stack([xp.arange(2), xp.arange(2)]).tolist()
+    [[0, 1], [0, 1]]
+    """
     given = [computed(x) for x in arrays]
     if len({tuple(x.shape) for x in given}) > 1:
         raise ValueError("stack() takes arrays of one shape")
     return concat([expand_dims(x, axis) for x in given], axis=axis)
 
 
+@named
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Array, ...]:
-    """Return the parts of an array along an axis."""
+    """Return the parts of an array along an axis.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array of cubc.
+    numpy.exceptions.AxisError
+        If `x` has no such axis.
+
+    Examples
+    --------
+    >>> [one.tolist() for one in xp.unstack(xp.asarray([[1, 2], [3, 4]]))]
+    [[1, 2], [3, 4]]
+    """
     x = computed(x)
     at = axis_number(axis, x.ndim)
     rows = moveaxis(x, at, 0) if at else x
