@@ -48,6 +48,48 @@ def test_ranges_of_calls_and_of_a_search(injected, tmp_path):
     assert lines.count("<") == sum(line.startswith(">") for line in lines)
 
 
+CALLS = """
+import numpy as np, cubc
+from cubc import array_api as xp, lattice
+x = cubc.asarray(np.ones(100, "f4"))
+one = cubc.Kernel("__global__ void one(float* x) { x[0] = 1; }", "one", block=1)
+gauge = lattice.Gauge.unit((2, 2, 2, 2))
+wilson = lattice.Wilson(gauge, kappa=0.1)
+source = np.ones((2, 2, 2, 2, 4, 3), complex)
+plain = vars(cubc.Array)["sum"], lattice.Wilson.solve
+def calls():
+    xp.sum(x), x.sum(), one(x, grid=1), wilson(source), wilson.solve(source)
+cubc.trace()
+calls()
+cubc.trace(False)
+assert plain == (vars(cubc.Array)["sum"], lattice.Wilson.solve)
+assert "solve" not in vars(lattice.Wilson)  # inherited, as before
+calls()
+"""
+
+
+@pytest.mark.usefixtures("optimised")  # kernels of the lattice's tests
+def test_ranges_of_methods_kernels_and_phases_of_a_solve(injected, tmp_path):
+    seen = tmp_path / "seen"
+    changes = {"NVTX_INJECTION64_PATH": injected, "SEEN": seen, "CUBC_TRACE": None}
+    isolated.output(CALLS, CUBC_DEVICE="cpu", **changes)
+    lines = seen.read_text().splitlines()
+    outer, depth = [], 0
+    for line in lines:
+        if line.startswith(">") and depth == 0:
+            outer.append(line.removeprefix("> cubc."))
+        depth += 1 if line.startswith(">") else -1
+    assert outer == [
+        "array_api.sum",
+        "Array.sum",
+        "Kernel",
+        "lattice.Wilson",
+        "lattice.Wilson.solve",
+    ]
+    solve = lines[lines.index("> cubc.lattice.Wilson.solve") :]
+    assert [line for line in solve if ": " in line] == ["> solve: prepare", "> solve: iterate"]
+
+
 def test_nothing_is_replaced_while_it_is_off():
     assert not hasattr(cubc.sum, "__wrapped__") or cubc.sum.__module__ != "cubc._trace"
     before = cubc.sum

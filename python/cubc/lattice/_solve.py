@@ -8,7 +8,6 @@ import numpy as np
 from .. import _core
 from .._calls import named, whole
 from .._html import table
-from .._trace import phase
 from .._waiting import compilation_said
 from ._fields import EVEN_ODD, PLAIN, as_complex, device_output, precision_type, returned
 
@@ -123,6 +122,14 @@ def check_operator(operator: Any) -> None:
     """Raise TypeError for an object that is no operator."""
     if not hasattr(operator, "_system"):
         raise TypeError(f"{operator!r:.60} is no operator: give one of cubc.lattice, as Wilson")
+
+
+# The phases of a solve, which `cubc.trace` replaces by ones with a range.
+def _prepare(operator: Any, precision: str, stream: Any) -> tuple[str, dict[str, Any]]:
+    return operator._system(precision, stream)
+
+
+_iterate = _core.lattice_solve
 
 
 @named
@@ -291,12 +298,11 @@ def solve(
     shape = b.shape if shifts is None else (len(shifts), *b.shape)
     to = device_output(out, shape, b.dtype)
     of_b = "single" if str(b.dtype) == "complex64" else "double"
-    with phase("solve: prepare"):
-        kind, parameters = operator._system(precision, stream)
+    kind, parameters = _prepare(operator, precision, stream)
     extents = "x".join(map(str, gauge.extent))
     what = f"the kernels of a solve with {type(operator).__name__} on {extents}"
-    with phase("solve: iterate"), compilation_said(what):
-        x, sources = _core.lattice_solve(
+    with compilation_said(what):
+        x, sources = _iterate(
             operator=kind,
             parameters=parameters,
             b=b,

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from cubc import _core
-from cubc._trace import phase
+from cubc._trace import variant_range
 
 from . import _frames as frames
 from . import _limits as limits
@@ -66,7 +66,7 @@ class Bench:
     def evaluate(self, request: Request, run: Run, beat: float) -> dict[str, Any]:
         """Verify and measure a variant at one run-time workload."""
         workload, base = self._workloads[run.place], self._bases[run.place]
-        with phase(f"{self._name} {request.variant}"):
+        with variant_range(f"{self._name} {request.variant}"):
             return self._evaluate(workload, base, request, run, beat)
 
     def _evaluate(
