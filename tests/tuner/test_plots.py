@@ -356,6 +356,15 @@ def test_roofline(tmp_path):
     assert roof[0][-1] == pytest.approx(60_000 / 4800)
 
 
+def test_roofline_of_a_benchmark_that_declares_no_flops(tmp_path):
+    analysis = tuner.analyze(synthetic.write(tmp_path / "no_flops.db"))
+    axes = analysis.plot_roofline(BEST, flops=2)
+    x, y = curve(axes, BEST)
+    np.testing.assert_allclose(x, 2 / 8)  # bytes of an element
+    rate = curve(analysis.plot_bandwidth(BEST), BEST)[1]
+    np.testing.assert_allclose(y, rate * x)
+
+
 def test_parallel_coordinates(analysis):
     axes = analysis.plot_parallel()
     lines = next(c for c in axes.collections if isinstance(c, LineCollection))

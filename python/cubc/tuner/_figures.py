@@ -310,21 +310,23 @@ class Figures:
         *,
         peak_gbps: float | None = None,
         peak_gflops: float | None = None,
+        flops: float | None = None,
         ax: Axes | None = None,
     ) -> Axes:
         """Draw GFLOP/s against flops a byte, under the device's two roofs.
 
-        It needs a benchmark that declares bytes and flops: those of Dirac operators, or one of your
-        own that calls `State.flops`.
+        Dirac operators declare their flops, and a benchmark of your own does by `State.flops`. Of
+        others `flops` are those of an element.
 
         Examples
         --------
-        >>> a = tuner.analyze("my.db", "dslash.wilson")  # doctest: +SKIP
-        >>> axes = a.plot_roofline(peak_gbps=4800, peak_gflops=60_000)  # doctest: +SKIP
+        >>> a = tuner.analyze(tuner.example_db(), "reduce")  # a sum: an addition for each element
+        >>> a.plot_roofline(peak_gbps=4800, peak_gflops=60_000, flops=1).get_ylabel()
+        'throughput (GFLOP/s)'
         """
         group = self._one()
         labels = _labels(group, variants)
-        return _load("_plots").plot_roofline(group, labels, peak_gbps, peak_gflops, ax)
+        return _load("_plots").plot_roofline(group, labels, peak_gbps, peak_gflops, flops, ax)
 
     def _of_a_model(self) -> list[Group]:
         """The one group, or those of several devices of its model."""

@@ -15,6 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.ticker import LogLocator
 
+from .._axes import numbers
 from .._groups import Group
 from . import style
 
@@ -84,6 +85,7 @@ def plot_roofline(
     variants: Sequence[str] = (),
     peak_gbps: float | None = None,
     peak_gflops: float | None = None,
+    flops: float | None = None,
     axes: Axes | None = None,
 ) -> Axes:
     """Draw arithmetic throughput against arithmetic intensity, under the device's two roofs.
@@ -96,6 +98,8 @@ def plot_roofline(
         Bandwidth of the device's memory in GB/s: the slanted roof.
     peak_gflops : float
         Arithmetic peak of the device in GFLOP/s: the level roof.
+    flops : float, optional
+        Operations for each element, of a benchmark that declares none and has the axis Elements.
 
     Returns
     -------
@@ -113,11 +117,12 @@ def plot_roofline(
     multicore architectures".
     """
     chosen = ["base", *(v for v in style.best_variants(group, variants) if v != "base")]
-    points = {v: [p for rt in group.rts if (p := _point(group, v, rt))] for v in chosen}
+    points = {v: [p for rt in group.rts if (p := _point(group, v, rt, flops or 0))] for v in chosen}
     if not any(points.values()):
         raise ValueError(
             f"{group.benchmark} {group.workload} declares no bytes and flops; plot_bandwidth shows "
-            "the bytes alone, and a benchmark of your own declares flops by state.flops(...)"
+            "the bytes alone, flops= sets the operations for each element, and a benchmark of your "
+            "own declares them by state.flops(...)"
         )
     labels = style.short(group, chosen)
     axes = style.new_axes(axes)
@@ -163,12 +168,14 @@ def _lines(rt: dict[str, int]) -> str:
     return "\n".join(style.number(name, value) for name, value in rt.items())
 
 
-def _rate(group: Group, variant: str, rt: str, what: str) -> float | None:
-    """Bytes or flops in 10^9 a second."""
+def _rate(group: Group, variant: str, rt: str, what: str, each: float = 0) -> float | None:
+    """Bytes or flops in 10^9 a second; where none are declared, `each` are those of an element."""
     cell = group.cells.get(variant, {}).get(rt)
     speedup = group.speedup(variant, rt) if cell else None
-    amount = cell.extra.get(what) if cell else None
-    return 1e-9 * amount * speedup / _base(group, rt) if amount and speedup else None
+    if not cell or not speedup:
+        return None
+    amount = cell.extra.get(what) or each * numbers(cell.rt).get("Elements", 0)
+    return 1e-9 * amount * speedup / _base(group, rt) if amount else None
 
 
 def _base(group: Group, rt: str) -> float:
@@ -179,6 +186,7 @@ def _base(group: Group, rt: str) -> float:
     return statistics.median(filter(None, centers))
 
 
-def _point(group: Group, variant: str, rt: str) -> tuple[float, float] | None:
-    bandwidth, arithmetic = (_rate(group, variant, rt, what) for what in ("bytes", "flops"))
+def _point(group: Group, variant: str, rt: str, each: float) -> tuple[float, float] | None:
+    bandwidth = _rate(group, variant, rt, "bytes")
+    arithmetic = _rate(group, variant, rt, "flops", each)
     return (arithmetic / bandwidth, arithmetic) if arithmetic and bandwidth else None
