@@ -182,7 +182,7 @@ docs: build
 	    || $(BIN)/python -m pip install -q --disable-pip-version-check -r docs/requirements.txt
 	@rm -rf build/docs && mkdir -p build/docs/pages
 	@cp -R docs notebooks build/docs/pages && cp -R notebooks build/docs/pages/docs
-	@ln -s "$(CURDIR)/csrc" "$(CURDIR)/CONTRIBUTING.md" "$(CURDIR)/pyproject.toml" build/docs/pages
+	@ln -s $(foreach name,csrc CONTRIBUTING.md README.md pyproject.toml,"$(CURDIR)/$(name)") build/docs/pages
 	$(BIN)/python -m sphinx -q -W --keep-going -j $(JOBS) -b html build/docs/pages/docs build/docs/html
 
 notebooks:
