@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _arithmetic, _indexing, _numpy, _reductions, _runs, _searching, _statistics
 from ._axes import axis_number
-from ._calls import unnamed
+from ._calls import named
 from ._core import Array, Lazy, NoDeviceError, asarray
 from ._elements import items_in_turn, set_item
 from ._indexing import take
@@ -105,7 +105,8 @@ def _deep_copied(self: Array, memo: dict[int, Any], /) -> Array:
 
 
 # ---- items of a lazy input -----------------------------------------------------------------------
-def _computed(self: Lazy) -> Any:
+@named
+def numpy(self: Lazy) -> Any:
     """Return a lazy input's items in host memory.
 
     Raises
@@ -121,7 +122,8 @@ def _computed(self: Lazy) -> Any:
     return np.asarray(self)
 
 
-def _item(self: Lazy) -> Any:
+@named
+def item(self: Lazy) -> Any:
     """Compute the only item, as a Python number.
 
     Raises
@@ -136,15 +138,20 @@ def _item(self: Lazy) -> Any:
     >>> (cubc.asarray([3.0]) * 2).item()
     6.0
     """
+    return _only_item(self)
+
+
+def _only_item(self: Lazy) -> Any:
     if self.size != 1:
         raise ValueError(
             f"only an array of one item can become a scalar, this one has {self.size}: "
             "x.array() computes all of them"
         )
-    return _computed(self).item()
+    return np.asarray(self).item()
 
 
-def _tolist(self: Lazy) -> Any:
+@named
+def tolist(self: Lazy) -> Any:
     """Compute the items, as a list, of lists for several dimensions.
 
     Raises
@@ -157,7 +164,7 @@ def _tolist(self: Lazy) -> Any:
     >>> (cubc.asarray([[1, 2], [3, 4]]) * 2).tolist()
     [[2, 4], [6, 8]]
     """
-    return _computed(self).tolist()
+    return numpy(self).tolist()
 
 
 def _length(self: Any) -> int:
@@ -171,7 +178,7 @@ def _truth(self: Lazy) -> bool:
         raise ValueError(
             f"{self.size} items are neither true nor false: ask cubc.any(x) or cubc.all(x)"
         )
-    return bool(_item(self))
+    return bool(_only_item(self))
 
 
 # Replacements of NumPy's methods that the array API's standard lacks.
@@ -212,9 +219,14 @@ def _namespace(self: Any, /, *, api_version: str | None = None) -> Any:
     return array_api
 
 
-@unnamed
-def _to_device(self: Any, device: str, /, *, stream: Any = None) -> Array:
+@named
+def to_device(self: Any, device: str, /, *, stream: Any = None) -> Array:
     """Return an array on another device; this one if it is there.
+
+    Raises
+    ------
+    NoDeviceError
+        If there is no such device.
 
     Examples
     --------
@@ -237,7 +249,8 @@ def _matmul(self: Any, other: Any, /) -> Any:
 
 
 # ---- shapes --------------------------------------------------------------------------------------
-def _transpose(self: Array, *axes: Any) -> Array:
+@named
+def transpose(self: Array, *axes: Any) -> Array:
     """Return a copy with the axes in another order, by default reversed.
 
     Raises
@@ -262,7 +275,7 @@ def _transpose(self: Array, *axes: Any) -> Array:
 
 
 def _turned(self: Array) -> Array:
-    return _transpose(self)
+    return transpose(self)
 
 
 def _matrices_turned(self: Array) -> Array:
@@ -271,7 +284,8 @@ def _matrices_turned(self: Array) -> Array:
     return turned(self, [*range(self.ndim - 2), self.ndim - 1, self.ndim - 2])
 
 
-def _swapaxes(self: Array, axis1: int, axis2: int) -> Array:
+@named
+def swapaxes(self: Array, axis1: int, axis2: int) -> Array:
     """Return a copy with two axes exchanged.
 
     Raises
@@ -290,7 +304,8 @@ def _swapaxes(self: Array, axis1: int, axis2: int) -> Array:
     return turned(self, order)
 
 
-def _squeeze(self: Array, axis: Any = None) -> Array:
+@named
+def squeeze(self: Array, axis: Any = None) -> Array:
     """Return the same memory without axes of one item.
 
     Raises
@@ -312,7 +327,8 @@ def _squeeze(self: Array, axis: Any = None) -> Array:
     return self.reshape(tuple(n for d, n in enumerate(self.shape) if d not in numbers or n != 1))
 
 
-def _ravel(self: Array) -> Array:
+@named
+def ravel(self: Array) -> Array:
     """Return the same memory in one dimension.
 
     Examples
@@ -323,7 +339,8 @@ def _ravel(self: Array) -> Array:
     return self.reshape(-1)
 
 
-def _flatten(self: Array) -> Array:
+@named
+def flatten(self: Array) -> Array:
     """Return a copy in one dimension.
 
     Raises
@@ -350,18 +367,18 @@ _SHARED = {
     "searchsorted": searchsorted,
     "take": take,
     "topk": _searching.topk,
-    "to_device": _to_device,
+    "to_device": to_device,
     "__array_namespace__": _namespace,
     "__matmul__": _matmul,
 }
 _OF_ARRAY = {
     "T": property(_turned, doc="A copy with the axes reversed."),
     "mT": property(_matrices_turned, doc="A copy with the last two axes exchanged."),
-    "transpose": _transpose,
-    "swapaxes": _swapaxes,
-    "squeeze": _squeeze,
-    "ravel": _ravel,
-    "flatten": _flatten,
+    "transpose": transpose,
+    "swapaxes": swapaxes,
+    "squeeze": squeeze,
+    "ravel": ravel,
+    "flatten": flatten,
     "argpartition": argpartition,
     "put": put,
     "__repr__": _repr,
@@ -382,18 +399,18 @@ _OF_LAZY = {
         lambda self: _matrices_turned(asarray(self)),
         doc="A copy with the last two axes exchanged.",
     ),
-    "numpy": _computed,
-    "item": _item,
-    "tolist": _tolist,
+    "numpy": numpy,
+    "item": item,
+    "tolist": tolist,
     "__repr__": _lazy_repr,
     "__format__": _format,
     "_repr_html_": _lazy_html,
     "__len__": _length,
     "__bool__": _truth,
-    "__float__": lambda self: float(_item(self)),
-    "__int__": lambda self: int(_item(self)),
-    "__index__": lambda self: _item(self).__index__(),
-    "__complex__": lambda self: complex(_item(self)),
+    "__float__": lambda self: float(_only_item(self)),
+    "__int__": lambda self: int(_only_item(self)),
+    "__index__": lambda self: _only_item(self).__index__(),
+    "__complex__": lambda self: complex(_only_item(self)),
     "__getitem__": _lazy_item_of,
     "__iter__": _lazy_items,
 }

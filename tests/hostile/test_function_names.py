@@ -15,6 +15,7 @@ FOREIGN = np.zeros(12, "M8[s]")
 STRIDED = np.zeros(40)[::2]  # no place for results
 CPU = {"device": "cpu"}
 EXAMPLE = cubc.tuner.example_db()
+SCAN = cubc.tuner.analyze(EXAMPLE, "scan")
 
 STATISTICS = ["mean", "var", "std", "count_nonzero"]
 STATISTICS += [name for name in cubc.__all__ if name.startswith("nan")]
@@ -331,7 +332,21 @@ def unit():
         (lambda: D.array(device="gpu"), cubc.NoDeviceError, r"^array\(\): no device"),
         (lambda: cubc.asarray(X) + cubc.asarray(X[:3]), ValueError, "^the operands' shapes"),
         (lambda: cubc.asarray(X).__setitem__(0, "a"), TypeError, "^operand 'value' has the dtype"),
-        (lambda: cubc.asarray(X).to_device("gpu"), cubc.NoDeviceError, "^no device"),
+        (
+            lambda: cubc.asarray(X).to_device("gpu"),
+            cubc.NoDeviceError,
+            r"^to_device\(\): no device",
+        ),
+        (lambda: cubc.asarray(X).transpose(0, 0), ValueError, r"^transpose\(\): "),
+        (lambda: cubc.asarray(X).squeeze(3), ValueError, r"^squeeze\(\): "),
+        (lambda: float(cubc.lazy("x", x=X)), ValueError, "^only an array of one item"),
+        (lambda: SCAN.plot_heatmap("ipt", "tbp"), LookupError, r"^plot_heatmap\(\): .*mean tpb"),
+        (lambda: SCAN.samples("best"), LookupError, r"^samples\(\): .* no variant 'best'"),
+        (
+            lambda: cubc.tuner.State({}, {"X": 1}, "cpu").random(),
+            LookupError,
+            r"^random\(\): the workload has no axis",
+        ),
         (
             lambda: cubc.tuner.analyze("no.db"),
             FileNotFoundError,

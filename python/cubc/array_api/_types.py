@@ -246,10 +246,16 @@ class __array_namespace_info__:
         """
         return dict(_DEFAULTS)
 
+    @named
     def dtypes(
         self, *, device: str | None = None, kind: str | tuple[str, ...] | None = None
     ) -> dict[str, Any]:
         """Return the types of a kind, by name; they are those of all devices.
+
+        Raises
+        ------
+        ValueError
+            If there is no such kind.
 
         Examples
         --------

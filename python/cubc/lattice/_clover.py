@@ -317,6 +317,11 @@ class TwistedClover(WilsonClover):
 
         The arguments are those of `WilsonClover.trace_log`.
 
+        Raises
+        ------
+        ValueError
+            If `parity` is another word.
+
         Examples
         --------
         >>> u = lattice.Gauge.unit((4, 2, 4, 6))

@@ -426,6 +426,13 @@ class Gauge:
         On a `Grid` they are this rank's part. A field over ranks of this process gives those of the
         whole lattice, on the first one's device.
 
+        Raises
+        ------
+        ValueError
+            If `out` has another shape.
+        TypeError
+            If `out` has another type.
+
         Examples
         --------
         >>> u = lattice.Gauge.unit((8, 4, 6, 2))

@@ -279,6 +279,7 @@ class Grid:
                 raise kind(f"rank {rank} of {self.size}: {other}")
         return made
 
+    @named
     def sum_of_slices(self, values: np.ndarray) -> np.ndarray:
         """Return sums over space from those of this rank's part; all ranks call it.
 
@@ -298,6 +299,7 @@ class Grid:
         at = range(0, self.size, slices)
         return np.concatenate([sum(parts[k + 1 : k + slices], parts[k]) for k in at], axis=-1)
 
+    @named
     def check(self) -> None:
         """Raise TimeoutError if a rank has waited in vain for another.
 

@@ -132,6 +132,13 @@ class Operator:
     def dagger(self, x: Any, *, out: Any = None, stream: Any = None) -> Any:
         """Apply the adjoint of the operator, with the arguments of calling it.
 
+        Raises
+        ------
+        ValueError
+            If the field has another shape, or an option is another word.
+        TypeError
+            If the field is of no complex numbers.
+
         Examples
         --------
         >>> D = lattice.TwistedMass(lattice.Gauge.unit((4, 2, 4, 6)), mass=0.1, mu=0.2)
@@ -176,6 +183,13 @@ class Operator:
         out, stream
             As for calling the operator.
 
+        Raises
+        ------
+        ValueError
+            If the field has another shape, or an option is another word.
+        TypeError
+            If the field is of no complex numbers.
+
         Examples
         --------
         >>> D = lattice.Wilson(lattice.Gauge.unit((4, 2, 4, 6)), kappa=0.1, antiperiodic_t=False)
@@ -203,6 +217,13 @@ class Operator:
     @named
     def solve(self, b: Any, **options: Any) -> tuple[Any, SolveInfo]:
         """Solve M x = b; the arguments are those of `cubc.lattice.solve`.
+
+        Raises
+        ------
+        ValueError
+            If the field has another shape, or an option is another word or out of its range.
+        TypeError
+            If the field is of no complex numbers.
 
         Examples
         --------

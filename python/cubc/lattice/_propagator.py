@@ -221,6 +221,11 @@ class Propagates:
         those of the lattice, one after the other. On a `Grid` all ranks call it, each with its
         part, and get those of the whole lattice.
 
+        Raises
+        ------
+        ValueError
+            If the propagators have another shape.
+
         Examples
         --------
         >>> D = lattice.Wilson(lattice.Gauge.unit((4, 2, 4, 6)), kappa=0.1)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from cubc._calls import named
 from cubc._extras import need
 
 from ._axes import calls_near, columns, workload_text
@@ -96,6 +97,7 @@ class Analysis(Figures):
         found = self.groups[place]
         return Analysis(found if isinstance(found, list) else [found])
 
+    @named
     def best(self) -> Best | list[Best]:
         """Winner of each group, or the best complete variant; one alone if there is one group.
 
@@ -132,6 +134,7 @@ class Analysis(Figures):
         models = {group.model_key for group in self.groups}
         return next(iter(found.values())) if len(models) == 1 else [*found.values()]
 
+    @named
     def top(self, n: int = 5) -> Table:
         """Best `n` variants of each group, of those measured at all workloads of the group.
 
@@ -201,6 +204,7 @@ class Analysis(Figures):
         texts = self.groups[0].objective.texts
         return _table(rows, [*_ABOUT, "variant", "verdict", "score", *texts])
 
+    @named
     def scores(self) -> pd.DataFrame:
         """All variants with status and score, best first; a failed one has no score.
 
@@ -209,6 +213,11 @@ class Analysis(Figures):
         pandas.DataFrame
             Columns benchmark, ct, device, variant, status, score, and the speedup at each run-time
             workload.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Without pandas: ``pip install "cubc[tune]"``.
 
         Examples
         --------
@@ -230,6 +239,7 @@ class Analysis(Figures):
             frame = frame.sort_values(order, ascending=[True, True, True, False], kind="stable")
         return frame.reset_index(drop=True)
 
+    @named
     def coverage(self) -> pd.DataFrame:
         """Share of the valid parameter space that was measured.
 
@@ -239,6 +249,11 @@ class Analysis(Figures):
             Columns benchmark, ct, device, measured, failed (counts of variants; the failed ones
             were tried too), valid (an estimate above 10 000 variants) and coverage. Measurements
             of another version of the kernel have no valid count.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Without pandas: ``pip install "cubc[tune]"``.
 
         Examples
         --------
@@ -256,6 +271,7 @@ class Analysis(Figures):
         frame = _frame(rows, [*_ABOUT, "measured", "failed", "valid", "coverage"])
         return frame.astype({"valid": "Int64", "coverage": float})
 
+    @named
     def policies(self) -> str:
         """Rows ready for ``csrc/compile/policies.def``: the winner of each run-time workload.
 
@@ -278,6 +294,7 @@ class Analysis(Figures):
             for one in winners(self.groups, by_workload=True)
         )
 
+    @named
     def save_policies(self, path: str | os.PathLike) -> int:
         """Write the winners to a file of text, for `cubc.use_policies` and ``CUBC_POLICIES``.
 
@@ -304,6 +321,7 @@ class Analysis(Figures):
 
         return save_policies(self.groups, path)
 
+    @named
     def header(self) -> str:
         """C header with the constants of the winners, for use in code of one's own.
 
@@ -318,6 +336,7 @@ class Analysis(Figures):
         warn_unconfirmed(self.groups)
         return header(winners(self.groups))
 
+    @named
     def to_frame(self) -> pd.DataFrame:
         """All measurements, one row for each variant, run-time workload, round and device.
 
@@ -333,6 +352,11 @@ class Analysis(Figures):
             hot_us (mean of runs that follow each other), 0 or nan where they are unknown; each
             metric that a benchmark of one's own measures, under its name; created,
             device, arch, device_uuid, driver, compiler, source_hash, store, id.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Without pandas: ``pip install "cubc[tune]"``.
 
         Examples
         --------

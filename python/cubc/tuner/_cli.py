@@ -67,13 +67,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output has left, as `| head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except ERRORS as error:
-        _say(name, _of_file(error) if isinstance(error, OSError) and error.filename else error)
+        _say(name, _text(error))
         return 2
     return 0  # the reader had what it wanted
 
 
 def _say(command: str, message: object) -> None:
     print(f"{command}: {message}", file=sys.stderr)
+
+
+def _text(error: Exception) -> str:
+    """Return an error's text without the function of Python that it names: a command was called."""
+    if isinstance(error, OSError) and error.filename:
+        return _of_file(error)
+    function = error.__dict__.get("cubc_function")
+    return str(error).removeprefix(f"{function}(): ")
 
 
 def _of_file(error: OSError) -> str:

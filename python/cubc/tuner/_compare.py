@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cubc._calls import named
 from cubc._extras import need
 from cubc._html import table
 
@@ -86,6 +87,7 @@ class Comparison:
         """Geometric mean of the speed of the second side over that of the first."""
         return geometric_mean(one.verdict.ratio for one in self.workloads)
 
+    @named
     def to_frame(self) -> pd.DataFrame:
         """Table with a row a workload.
 
@@ -94,6 +96,11 @@ class Comparison:
         pandas.DataFrame
             Columns benchmark, ct, rt, device, a_us, b_us (medians, microseconds), ratio, low, high
             (speed of b over that of a with the ends of its interval), rounds (of both), verdict.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Without pandas: ``pip install "cubc[tune]"``.
 
         Examples
         --------
@@ -110,6 +117,7 @@ class Comparison:
         ]
         return need("pandas").DataFrame(rows, columns=names)
 
+    @named
     def markdown(self) -> str:
         """Table in Markdown, with the counts and the geometric mean below it.
 

@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
+from cubc._calls import named
 from cubc._extras import need
 
 from ._axes import split_name
@@ -37,12 +38,18 @@ class Figures:
 
     groups: list[Group]
 
+    @named
     def report(self, path: str | os.PathLike) -> int:
         """Write one page of HTML that needs no server, no network and no other file; its bytes.
 
         It has the winners by place with their verdicts; and of each search its best variants,
         progress, parallel coordinates, failures with their messages, machine, driver, compiler and
         policies.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
 
         Examples
         --------
@@ -53,6 +60,7 @@ class Figures:
         stores = dict.fromkeys(cell.store for group in self.groups for cell in group.measurements())
         return int(_load("_report").write(self, os.fspath(path), [*stores]))
 
+    @named
     def samples(self, variants: Variants = None) -> pd.DataFrame:
         """Raw samples of some variants and of base, a row each.
 
@@ -62,6 +70,15 @@ class Figures:
             Columns: each run-time axis by its plain name; variant; role (``"variant"``, or
             ``"base"`` for base's samples taken in turns with the variant's); place (in time, from
             0, for each role); time_us; clock_mhz (nan where it was not recorded).
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Without pandas: ``pip install "cubc[tune]"``.
+        LookupError
+            If there is no such variant.
+        ValueError
+            If there are several benchmarks, types or devices, or more than six variants.
 
         Examples
         --------
@@ -93,6 +110,7 @@ class Figures:
             raise ValueError(f"{', '.join(labels)}: there are no samples, only failures")
         return pd.concat(parts, ignore_index=True)
 
+    @named
     def ratios(self, variants: Variants = None) -> pd.DataFrame:
         """Data that `plot_variant` draws: speedup over base at each percentile.
 
@@ -102,6 +120,15 @@ class Figures:
             Columns: each run-time axis by its plain name; variant; percentile (0.5 ... 99.5 of the
             times: 99.5 is the slowest percent); speedup; low and high (95 % interval); known
             (true if there are enough samples for this percentile).
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Without pandas: ``pip install "cubc[tune]"``.
+        LookupError
+            If there is no such variant.
+        ValueError
+            If there are several benchmarks, types or devices, or more than six variants.
 
         Examples
         --------
@@ -129,6 +156,7 @@ class Figures:
             raise ValueError(f"{', '.join(labels)}: no samples to hold against base")
         return pd.concat(parts, ignore_index=True)
 
+    @named
     def importance(self) -> pd.DataFrame:
         """Share of the score's variation that each parameter has a part in; needs 10 variants.
 
@@ -140,6 +168,13 @@ class Figures:
             and r2 (share of the variance that the model predicts: if it is low, importances are
             lower bounds).
 
+        Raises
+        ------
+        ModuleNotFoundError
+            Without scikit-learn: ``pip install "cubc[tune]"``.
+        ValueError
+            If there are several benchmarks, types or devices, or too few variants.
+
         Examples
         --------
         >>> a = tuner.analyze(tuner.example_db(), "scan")
@@ -150,6 +185,7 @@ class Figures:
 
         return importance(self._one())
 
+    @named
     def interactions(self) -> pd.DataFrame:
         """Share of the score's variation that two parameters have together, for all pairs.
 
@@ -158,6 +194,13 @@ class Figures:
         pandas.DataFrame
             Strongest first; columns first, second (parameters), interaction, spread, variants, r2
             (see `importance`).
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Without scikit-learn: ``pip install "cubc[tune]"``.
+        ValueError
+            If there are several benchmarks, types or devices, or too few variants.
 
         Examples
         --------
@@ -169,6 +212,7 @@ class Figures:
 
         return interactions(self._one())
 
+    @named
     def progress(self) -> pd.DataFrame:
         """Best score so far in measured order, and of random search on average.
 
@@ -181,6 +225,13 @@ class Figures:
             One row for each variant but base: evaluation (from 1), variant, status, score (nan
             without one), best; and expected, low, high of random search (mean and 90 % interval).
 
+        Raises
+        ------
+        ModuleNotFoundError
+            Without SciPy or pandas: ``pip install "cubc[tune]"``.
+        ValueError
+            If there are several benchmarks, types or models of devices.
+
         Examples
         --------
         >>> a = tuner.analyze(tuner.example_db(), "scan")
@@ -192,11 +243,21 @@ class Figures:
 
         return progress(self._of_a_model())
 
+    @named
     def plot_variant(self, variants: Variants = None, *, figure: Any = None) -> Any:
         """Draw the speedup over base at each percentile, a plot for each run-time workload.
 
         The slowest percent of the samples is on the left, the fastest on the right. Base is the red
         line at 1; above it the variant is faster. The band is the 95 % interval.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Without Matplotlib: ``pip install "cubc[plot]"``.
+        LookupError
+            If there is no such variant.
+        ValueError
+            If there are several benchmarks, types or devices, or more than six variants.
 
         Examples
         --------
@@ -208,11 +269,21 @@ class Figures:
         group, labels, samples = self._read(variants)
         return _load("_plots").plot_variant(group, labels, samples, figure)
 
+    @named
     def plot_density(self, variants: Variants = None, *, figure: Any = None) -> Any:
         """Draw how the times of base and of variants are distributed, with their quartiles.
 
         A variant's times are divided by the median of the base samples that were taken in turns
         with them.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Without Matplotlib: ``pip install "cubc[plot]"``.
+        LookupError
+            If there is no such variant.
+        ValueError
+            If there are several benchmarks, types or devices, or more than six variants.
 
         Examples
         --------
@@ -223,6 +294,7 @@ class Figures:
         group, labels, samples = self._read(variants)
         return _load("_plots").plot_density(group, labels, samples, figure)
 
+    @named
     def plot_drift(
         self, variant: str | None = None, *, ax: Axes | None = None, figure: Any = None
     ) -> Any:
@@ -230,6 +302,15 @@ class Figures:
 
         Without a variant it draws how base drifted over the whole search; a machine that stays as
         it is gives lines at 1.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Without Matplotlib: ``pip install "cubc[plot]"``.
+        LookupError
+            If there is no such variant.
+        ValueError
+            If there are several benchmarks, types or devices.
 
         Examples
         --------
@@ -242,6 +323,7 @@ class Figures:
         group, labels, samples = self._read(variant)
         return _load("_plots").plot_drift(group, labels[0], samples, figure)
 
+    @named
     def plot_heatmap(
         self, x: str, y: str, *, over: Literal["best", "median"] = "best", ax: Axes | None = None
     ) -> Axes:
@@ -249,6 +331,15 @@ class Figures:
 
         A cell shows the best, or the median, of its variants. It is hatched if all of them failed,
         and white if none was tried. Red marks base.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Without Matplotlib: ``pip install "cubc[plot]"``.
+        LookupError
+            If there is no such parameter.
+        ValueError
+            If there are several benchmarks, types or devices, or `over` is another word.
 
         Examples
         --------
@@ -258,8 +349,16 @@ class Figures:
         """
         return _load("_plots").plot_heatmap(self._one(), x, y, over, ax)
 
+    @named
     def plot_progress(self, *, ax: Axes | None = None) -> Axes:
         """Draw the best score so far, each variant's score, and the mean of random searches.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Without Matplotlib: ``pip install "cubc[plot]"``.
+        ValueError
+            If there are several benchmarks, types or models of devices.
 
         Examples
         --------
@@ -269,8 +368,16 @@ class Figures:
         """
         return _load("_plots").plot_progress(self._of_a_model(), ax)
 
+    @named
     def plot_importance(self, *, ax: Axes | None = None) -> Axes:
         """Draw `importance` as bars, with the standard deviation over the folds.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Without Matplotlib: ``pip install "cubc[plot]"``.
+        ValueError
+            If there are several benchmarks, types or devices, or too few variants.
 
         Examples
         --------
@@ -280,8 +387,16 @@ class Figures:
         """
         return _load("_plots").plot_importance(self._one(), ax)
 
+    @named
     def plot_parallel(self, *, ax: Axes | None = None) -> Axes:
         """Draw each complete variant as a line through its values, coloured by score.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Without Matplotlib: ``pip install "cubc[plot]"``.
+        ValueError
+            If there are several benchmarks, types or devices.
 
         Examples
         --------
@@ -290,10 +405,20 @@ class Figures:
         """
         return _load("_plots").plot_parallel(self._one(), ax)
 
+    @named
     def plot_bandwidth(
         self, variants: Variants = None, *, peak: float | None = None, ax: Axes | None = None
     ) -> Axes:
         """Draw the throughput in GB/s at each run-time workload; `peak` is that of the memory.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Without Matplotlib: ``pip install "cubc[plot]"``.
+        LookupError
+            If there is no such variant.
+        ValueError
+            If there are several benchmarks, types or devices, or the benchmark declares no bytes.
 
         Examples
         --------
@@ -304,6 +429,7 @@ class Figures:
         group = self._one()
         return _load("_plots").plot_bandwidth(group, _labels(group, variants), peak, ax)
 
+    @named
     def plot_roofline(
         self,
         variants: Variants = None,
@@ -317,6 +443,15 @@ class Figures:
 
         Dirac operators declare their flops, and a benchmark of your own does by `State.flops`. Of
         others `flops` are those of an element.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Without Matplotlib: ``pip install "cubc[plot]"``.
+        LookupError
+            If there is no such variant.
+        ValueError
+            If there are several benchmarks, types or devices, or no bytes and flops are known.
 
         Examples
         --------

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cubc import _core
+from cubc._calls import named
 from cubc._kernel import Extent, extent
 
 from . import _axes as ax
@@ -37,6 +38,7 @@ class Launch:
         hint = f"; did you mean {near[0]}?" if near else f"; it has {', '.join(values) or 'none'}"
         raise AttributeError(f"the variant has no parameter {label}{hint}")
 
+    @named
     def kernel(
         self,
         name: str,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from cubc._calls import named
+
 from ._analyze import Analysis
 from ._benchmark import Benchmark
 from ._groups import Group
@@ -43,6 +45,7 @@ class Result(Analysis):
         groups = super().__getitem__(place).groups
         return Result(groups, self.failed, self.ended, self._benchmark)
 
+    @named
     def kernel(
         self, name: str | None = None, *, variant: str | None = None, device: str | None = None
     ) -> TunedKernel:

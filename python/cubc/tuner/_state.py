@@ -18,6 +18,7 @@ import numpy as np
 
 import cubc
 from cubc import _core
+from cubc._calls import named
 from cubc._kernel import Extent
 
 from . import _axes as ax
@@ -112,6 +113,7 @@ class State:
         raise ax.unknown("the workload", "axis", axis, [*self.rt, *self.ct])
 
     # ---- arrays ---------------------------------------------------------------------------------
+    @named
     def random(
         self,
         shape: Extent | None = None,
@@ -139,6 +141,15 @@ class State:
         distribution
             ``"uniform"`` or ``"normal"``, of mean 0 and deviation 1.
 
+        Raises
+        ------
+        LookupError
+            If the workload has no axis that a default is taken from.
+        ValueError
+            If there is no such distribution or entropy, or `low` is above `high`.
+        TypeError
+            If the type is none of cubc's.
+
         Examples
         --------
         >>> state = tuner.State({"T": "F32"}, {"Elements": 16}, "cpu")
@@ -153,8 +164,16 @@ class State:
         )
         return self._keep(shape, dtype, draw)
 
+    @named
     def zeros(self, shape: Extent | None = None, dtype: Any = None) -> cubc.Array:
         """Make an array of zeros; `random` has the defaults.
+
+        Raises
+        ------
+        LookupError
+            If the workload has no axis that a default is taken from.
+        TypeError
+            If the type is none of cubc's.
 
         Examples
         --------
@@ -164,8 +183,16 @@ class State:
         """
         return self._keep(shape, dtype, lambda out: cubc.transform("0", out=out))
 
+    @named
     def empty(self, shape: Extent | None = None, dtype: Any = None) -> cubc.Array:
         """Make an array to be written; items that a variant does not write are wrong.
+
+        Raises
+        ------
+        LookupError
+            If the workload has no axis that a default is taken from.
+        TypeError
+            If the type is none of cubc's.
 
         Examples
         --------
@@ -175,8 +202,14 @@ class State:
         """
         return self._keep(shape, dtype, _poison)
 
+    @named
     def array(self, values: Any, dtype: Any = None) -> cubc.Array:
         """Put an array of the host on the device.
+
+        Raises
+        ------
+        TypeError
+            If the values are no numbers, or the type is none of cubc's.
 
         Examples
         --------
@@ -200,6 +233,7 @@ class State:
         return out
 
     # ---- what is measured -----------------------------------------------------------------------
+    @named
     def reads(self, *arrays: cubc.Array) -> None:
         """Declare the arrays that the work has to read; the throughput counts them and `writes`.
 
@@ -217,6 +251,7 @@ class State:
         """
         self._read += map(self._known, arrays)
 
+    @named
     def writes(self, *arrays: cubc.Array) -> None:
         """Declare the arrays that the work writes.
 
@@ -236,6 +271,7 @@ class State:
         """
         self._written += map(self._known, arrays)
 
+    @named
     def flops(self, operations: float) -> None:
         """Declare the floating-point operations of the work, which `Analysis.plot_roofline` needs.
 
@@ -261,6 +297,7 @@ class State:
             raise ValueError(f"flops takes a number of operations from 0 on, not {operations:g}")
         self.operations = float(operations)
 
+    @named
     def exec(self, work: Callable[[Launch], Any]) -> None:
         """Give the work: a function of a `Launch`, which launches one kernel or several.
 
@@ -283,6 +320,7 @@ class State:
             raise TypeError(f"exec takes a function of the launch, not {work!r:.60}")
         self.work = work
 
+    @named
     def verify(
         self, output: cubc.Array, expected: Any, *, rtol: float | None = None, atol: float = 0.0
     ) -> None:
@@ -312,6 +350,7 @@ class State:
         """
         self.checks.append((self._known(output), expected, rtol, atol))
 
+    @named
     def metric(self, name: str, measure: Callable[[dict[str, Any]], Any]) -> None:
         """Declare a number that is measured of each variant, beside its time.
 
@@ -348,6 +387,7 @@ class State:
             raise ValueError(f"a benchmark has up to {mt.MOST} metrics")
         self._metrics[name] = measure
 
+    @named
     def skip(self, reason: str) -> NoReturn:
         """Leave this run-time workload out. Has to come before the first array is made.
 
