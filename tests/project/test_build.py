@@ -128,6 +128,34 @@ def test_sqlite_is_not_there_twice():
     assert len({line.split()[-1] for line in maps if "libsqlite3" in line}) <= 1
 
 
+IMPORT = """
+import numpy, time
+begin = time.process_time()
+import cubc
+print(time.process_time() - begin)
+"""
+
+
+def test_an_import_takes_at_most_50_ms_more_than_numpys():
+    """Time of the processor counts, since others may be busy: 30 ms of it on a slow machine."""
+    assert min(float(isolated.output(IMPORT)) for _ in range(7)) < 0.05
+
+
+def test_a_release_runs_what_is_there():
+    """The workflow and cibuildwheel's settings run where the tests do not."""
+    workflow = (ROOT / ".github/workflows/release.yml").read_text()
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["cibuildwheel"]
+    commands = [workflow, settings["before-all"], settings["test-command"]]
+    commands = "\n".join([*commands, *settings["repair-wheel-command"]])
+    makefile = (ROOT / "Makefile").read_text()
+    targets = re.findall(r"\bmake ([\w-]+)", commands)
+    files = re.findall(r"\b(?:ba)?(?:sh|python) (?:{project}/)?((?:tools|\.ci)/[\w.]+)", commands)
+    assert {"docs", "test-oldest"} <= {*targets}
+    assert {"tools/manylinux.sh", "tools/release_notes.py", ".ci/run"} <= {*files}
+    assert [name for name in targets if f"\n{name}:" not in makefile] == []
+    assert [name for name in files if not (ROOT / name).exists()] == []
+
+
 def test_the_notes_of_a_release(monkeypatch, capsys):
     spec = importlib.util.spec_from_file_location("notes", ROOT / "tools/release_notes.py")
     notes = importlib.util.module_from_spec(spec)
