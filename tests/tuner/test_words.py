@@ -2,8 +2,11 @@
 
 import pytest
 
+from cubc import tuner
 from cubc.tuner._cli import main
 from cubc.tuner._words import instead, nearest
+
+EXAMPLE = tuner.example_db()
 
 
 @pytest.mark.parametrize(
@@ -16,6 +19,8 @@ from cubc.tuner._words import instead, nearest
         (["devices", "all"], "cubc devices: nothing is expected where 'all' stands"),
         (["search", "-R", "redcue.sum"], "no benchmark 'redcue.sum'; did you mean reduce.sum?"),
         (["search", "-R", "dslash.wlson"], "did you mean dslash."),
+        (["search", "-R", "scna"], "no benchmark 'scna'; did you mean scan."),
+        (["analyze", "-R", "scna", EXAMPLE], "'scna'; did you mean scan.exclusive.sum? it has"),
         (["--verion"], "cubc: there is no option --verion; did you mean --version?"),
         (["search", "--seconds", "abc"], "cubc search: --seconds is 'abc': expected a number ("),
         (["search", "--patience", "2.5"], "--patience is '2.5': expected a whole number ("),

@@ -15,7 +15,8 @@ SOME = 8
 def nearest(name: str, names: Iterable[str]) -> str | None:
     """The one of some names that is most like a wrong one; None if none is like it.
 
-    Flags of axes and the case of letters are of no account, and a part of a name finds the name.
+    Flags of axes and the case of letters are of no account, and a part of a name finds the name, or
+    what is like its first word: "scna" finds a scan.
     """
     wrong = _plain(name)
     folded = {_plain(text): text for text in sorted(names, reverse=True)}
@@ -23,6 +24,9 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
         return folded[wrong]
     parts = [text for text in folded if len(wrong) > 2 and wrong in text]
     near = [min(parts, key=len)] if parts else difflib.get_close_matches(wrong, folded, n=3)
+    if not near:
+        firsts = {text.partition(".")[0]: text for text in sorted(folded, key=len, reverse=True)}
+        near = [firsts[word] for word in difflib.get_close_matches(wrong, firsts, n=3)]
     near = sorted(near, key=lambda text: sorted(text) != sorted(wrong))  # letters in another order
     return folded[near[0]] if near else None
 
