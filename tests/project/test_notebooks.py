@@ -95,8 +95,13 @@ def test_tune_a_reduction(execute, tmp_path):
 
 
 def test_first_steps(execute):
-    outputs = execute(FOLDER / "01_first_steps.ipynb")
+    """Its errors are those that were kept, to the words of the compiler."""
+    path = FOLDER / "01_first_steps.ipynb"
+    outputs = execute(path)
+    kept = [printed(cell) for cell in code(read(path))]
     assert outputs[0].startswith("['cpu'")
+    assert outputs[3].partition("error:")[0] == kept[3].partition("error:")[0]
+    assert outputs[-1] == kept[-1]
     assert "True" in outputs[1]
     assert "does not compile" in outputs[3]
     assert "did you mean 'sum'?" in outputs[-1]
