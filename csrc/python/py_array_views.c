@@ -22,7 +22,7 @@ static int read_extents(const py_array *a, PyObject *given, Py_ssize_t *shape)
     if (fits && open >= 0 && n) shape[open] = (Py_ssize_t)(a->n / n);
     if (fits && open >= 0) n = n ? n * (uint64_t)shape[open] : a->n + 1;
     if (fits && n == a->n) return 0;
-    PyErr_Format(PyExc_ValueError, "cannot reshape array of size %llu into shape %R",
+    PyErr_Format(PyExc_ValueError, "reshape(): cannot reshape array of size %llu into shape %R",
                  (unsigned long long)a->n, given);
     return -1;
 }
