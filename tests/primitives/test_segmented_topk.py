@@ -78,12 +78,14 @@ def ordered(kind, n, type):
 
 @pytest.mark.parametrize(("type", "largest"), in_turn(TYPES, [True, False], 2))
 def test_every_type(device, type, largest):
+    """Most are more than a warp has room for, and rows, of every second type."""
     for n, mean in ((1, 1), (5000, 20), (20_000, 150), (40_000, 9000)):
         for kind in ("random", "few"):
             x = ordered(kind, n, type)
-            for k in (1, 10, 300):
+            for k in (1, 10, 300) if largest else (1, 10):
                 check(x, k, edges(n, mean), device, largest)
-            check_rows(x[: n // mean * mean].reshape(-1, mean), min(10, mean), device, largest)
+            if largest:
+                check_rows(x[: n // mean * mean].reshape(-1, mean), min(10, mean), device)
 
 
 @pytest.mark.parametrize("offset_type", ["i4", "i8"])
@@ -99,7 +101,7 @@ def test_lengths_around_those_of_a_warp_and_of_a_pool(device, offset_type):
 
 @pytest.mark.parametrize(
     ("type", "label"),
-    in_turn(["U8", "I16", "F32", "I64"], ["ipt_4.tpb_64.mb_1", "ipt_8.tpb_128.mb_8"], 2),
+    [("U8", "ipt_4.tpb_64.mb_1"), ("I64", "ipt_8.tpb_128.mb_8")],
 )
 @pytest.mark.usefixtures("policies")
 def test_short_segments_by_warps_of_a_gpu(label, type):
@@ -125,7 +127,7 @@ KINDS = ["random", "rising", "falling", "few", "equal"]
 MANY = cubc.device_info("cpu")["sm_count"] + 1  # more rows than the cpu has blocks at once
 
 
-@pytest.mark.parametrize(("type", "kind"), in_turn(["U8", "I16", "F32", "I64"], KINDS, 3))
+@pytest.mark.parametrize(("type", "kind"), in_turn(["U8", "F32", "I64"], KINDS, 3))
 @pytest.mark.usefixtures("policies")
 def test_rows_by_warps_of_a_gpu(type, kind):
     """The k-th key's range is found, or that key's ties are cut off by their index."""
@@ -185,7 +187,7 @@ def test_few_long_rows(device, rows, columns, k):
 def test_long_segments(device, type, kind):
     """A block's pool is full many times; few segments are cut into parts."""
     x = ordered(kind, 200_000, type)
-    for largest in (True, False):
+    for largest in (True, False) if type == "I32" else (type == "U8",):
         check(x, 1000, np.array([3, 150_001, 150_002, 199_999]), device, largest)
         check_rows(x.reshape(2, -1), 2048, device, largest)
         check_rows(x.reshape(2, -1), 1, device, largest)
