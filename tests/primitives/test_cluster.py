@@ -12,8 +12,11 @@ import cubc
 from cubc import _core
 
 TILE, MOST = 2048, 16  # items; tiles of a cluster
-SIZES = (1, TILE, TILE + 1, *(k * TILE - 3 for k in (3, 4, 7, 8, 9, 12, 15)))
-SIZES += (MOST * TILE, MOST * TILE + 1)
+SIZES = {
+    "cpu": (1, TILE, TILE + 1, 3 * TILE - 3, MOST * TILE, MOST * TILE + 1),
+    "cuda:0": (1, TILE, TILE + 1, *(k * TILE - 3 for k in (3, 4, 7, 8, 9, 12, 15)), MOST * TILE,
+               MOST * TILE + 1),
+}  # fmt: skip
 REDUCE = "ipt_8.tpb_256.ipv_{v}.ld_1.sm_0.wav_6.ms_1.ord_2"
 SCAN = "ipt_8.tpb_256.mb_1.pk_0.ipv_{v}.ld_1.la_0.ord_2.lb_1.ns_0.l2w_0"
 TILES = "ipt_8.tpb_256.mb_1.ipv_{v}.ld_1.la_0.ord_2.ns_0.l2w_0"
@@ -44,7 +47,7 @@ def numbers(n, dtype, seed=1):
 def test_reduce(clustered, dtype):
     device, use = clustered
     use("reduce.sum", dtype, REDUCE)
-    for n in SIZES:
+    for n in SIZES[device]:
         x = numbers(n, dtype)
         d = cubc.asarray(x, device=device)
         for _ in range(3):  # nothing is left behind for the next call
@@ -55,7 +58,7 @@ def test_argmax(clustered):
     """The first of equals: messages of two values, of the blocks in their order."""
     device, use = clustered
     use("reduce.argmax", "f4", REDUCE)
-    for n in SIZES:
+    for n in SIZES[device]:
         x = numbers(n, "f4")
         assert cubc.argmax(cubc.asarray(x, device=device)).item() == x.argmax(), n
 
@@ -65,7 +68,7 @@ def test_scan(clustered, dtype):
     device, use = clustered
     for kind in ("inclusive", "exclusive"):
         use(f"scan.{kind}.sum", dtype, SCAN)
-    for n in SIZES:
+    for n in SIZES[device]:
         x = numbers(n, dtype)
         d = cubc.asarray(x, device=device)
         through = np.cumsum(x, dtype=dtype)
@@ -78,7 +81,7 @@ def test_scan(clustered, dtype):
 def test_scan_by_key(clustered):
     device, use = clustered
     use("scan.by_key", "f4", SCAN)
-    for n in SIZES:
+    for n in SIZES[device]:
         x = numbers(n, "f4")
         for length in (1, 7, 3000, n):
             keys = np.arange(n) // length
@@ -92,7 +95,7 @@ def test_select(clustered, dtype):
     device, use = clustered
     for benchmark in ("select.if", "select.flagged", "select.unique"):
         use(benchmark, dtype, TILES)
-    for n in SIZES:
+    for n in SIZES[device]:
         x = numbers(n, dtype)
         d = cubc.asarray(x, device=device)
         for _ in range(3):
@@ -108,7 +111,7 @@ def test_select(clustered, dtype):
 def test_runs(clustered, dtype):
     device, use = clustered
     use("runs.encode", dtype, TILES)
-    for n in SIZES:
+    for n in SIZES[device]:
         x = np.repeat(numbers(n, dtype), 3)[:n]
         heads = np.flatnonzero(np.concatenate([[True], x[1:] != x[:-1]]))
         for _ in range(3):
@@ -122,7 +125,7 @@ def test_in_place(clustered):
     device, use = clustered
     use("select.flagged", "i4", TILES)
     use("runs.unique", "i4", TILES)
-    for n in SIZES:
+    for n in SIZES[device]:
         x, mask = numbers(n, "i4"), numbers(n, "i4", seed=2) > 1
         d = cubc.asarray(x, device=device)
         assert (
@@ -138,7 +141,7 @@ def test_in_place(clustered):
 def test_three_classes(clustered):
     device, use = clustered
     use("select.three_way", "i4", TILES)
-    for n in SIZES:
+    for n in SIZES[device]:
         x = numbers(n, "i4")
         parts = cubc.partition_if(cubc.asarray(x, device=device), "x > 1", "x < -1")
         for part, of in zip(parts, (x > 1, x < -1, abs(x) <= 1), strict=True):
@@ -149,7 +152,7 @@ def test_sums_and_places_of_runs(clustered):
     device, use = clustered
     use("runs.reduce", "f4", TILES)
     use("runs.nontrivial", "i4", TILES)
-    for n in SIZES:
+    for n in SIZES[device]:
         x, keys = numbers(n, "f4"), np.repeat(numbers(n, "i4"), 3)[:n]
         heads = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
         lengths = np.diff(np.append(heads, n))
@@ -164,7 +167,7 @@ def test_sums_and_places_of_runs(clustered):
 def test_segments(clustered):
     device, use = clustered
     use("scan.segmented", "f4", SCAN)
-    for n in SIZES:
+    for n in SIZES[device]:
         x, offsets = numbers(n, "f4"), np.unique(np.r_[0, np.arange(1, n, 700), n])
         parts = [np.cumsum(part) for part in np.split(x, offsets[1:-1])]
         result = cubc.segmented_scan(

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from inputs import TYPES, heads, on, same
+from inputs import TYPES, heads, in_turn, on, same
 
 import cubc
 
@@ -38,19 +38,31 @@ def all_same(results, expected):
         same(result, right)
 
 
+NAMES = ["reduce", "unique", "encode", "nontrivial"]
+
+
+def check(name, device, keys, values):
+    k, v, begin = on(device, keys), on(device, values), heads(keys)
+    if name == "reduce":
+        all_same(cubc.reduce_by_key(k, v), (keys[begin], sums_of(keys, values)))
+    elif name == "unique":
+        all_same(cubc.unique_by_key(k, v), (keys[begin], values[begin]))
+    elif name == "encode":
+        all_same(cubc.run_length_encode(k), (keys[begin], lengths_of(keys)))
+    else:
+        all_same(cubc.nontrivial_runs(k), inputs.longer_runs(keys))
+
+
 def check_all(device, keys, values):
     """All four calls on the same arrays."""
-    k, v, begin = on(device, keys), on(device, values), heads(keys)
-    all_same(cubc.reduce_by_key(k, v), (keys[begin], sums_of(keys, values)))
-    all_same(cubc.unique_by_key(k, v), (keys[begin], values[begin]))
-    all_same(cubc.run_length_encode(k), (keys[begin], lengths_of(keys)))
-    all_same(cubc.nontrivial_runs(k), inputs.longer_runs(keys))
+    for name in NAMES:
+        check(name, device, keys, values)
 
 
-@pytest.mark.parametrize("type", TYPES)
-def test_every_type(device, type):
+@pytest.mark.parametrize(("type", "name"), in_turn(TYPES, NAMES, 2))
+def test_every_type(device, type, name):
     for n in (0, 1, 2, 1000, 30_001):
-        check_all(device, keys_of(type, n, seed=n), values_of(type, n))
+        check(name, device, keys_of(type, n, seed=n), values_of(type, n))
 
 
 @pytest.mark.parametrize(("key", "value"), [("I8", "F64"), ("F64", "I8"), ("I64", "F16")])
@@ -58,20 +70,11 @@ def test_mixed_types(device, key, value):
     check_all(device, keys_of(key, 30_001), values_of(value, 30_001))
 
 
-@pytest.mark.parametrize("name", ["reduce", "encode", "nontrivial", "unique"])
-@pytest.mark.parametrize("type", ["F32", "I8", "U64"])
+@pytest.mark.parametrize(("type", "name"), in_turn(["F32", "U64", "I8"], NAMES, 2))
 def test_boundaries_of_the_policy(device, type, name):
     keys, values = keys_of(type, 600_000), values_of(type, 600_000)
     for n in inputs.sizes(f"runs.{name}", type, device):
-        k, v, begin = on(device, keys[:n]), on(device, values[:n]), heads(keys[:n])
-        if name == "reduce":
-            all_same(cubc.reduce_by_key(k, v), (keys[begin], sums_of(keys[:n], values[:n])))
-        elif name == "unique":
-            all_same(cubc.unique_by_key(k, v), (keys[begin], values[begin]))
-        elif name == "encode":
-            all_same(cubc.run_length_encode(k), (keys[begin], lengths_of(keys[:n])))
-        else:
-            all_same(cubc.nontrivial_runs(k), inputs.longer_runs(keys[:n]))
+        check(name, device, keys[:n], values[:n])
 
 
 @pytest.mark.parametrize("length", [1, 2, 3000, 300_000])

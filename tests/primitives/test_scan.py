@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from inputs import TYPES, on, same
+from inputs import TYPES, in_turn, on, same
 
 import cubc
 
@@ -28,16 +28,14 @@ def reference(x, op):
     return FUNCTIONS[op].accumulate(wide, dtype=wide.dtype).astype(x.dtype)
 
 
-@pytest.mark.parametrize("op", FUNCTIONS)
-@pytest.mark.parametrize("type", TYPES)
+@pytest.mark.parametrize(("type", "op"), in_turn(TYPES, FUNCTIONS, 2))
 def test_every_type_and_operator(device, type, op):
     for n in (1, 2, 1000, 70_001):
         x = data(type, op, n, seed=n)
         same(cubc.scan(on(device, x), op), reference(x, op))
 
 
-@pytest.mark.parametrize("op", ["sum", "prod"])
-@pytest.mark.parametrize("type", TYPES)
+@pytest.mark.parametrize(("type", "op"), in_turn(TYPES, ["sum", "prod"], 2))
 def test_exclusive(device, type, op):
     for n in (1, 1000, 70_001):
         x = data(type, op, n, seed=n)
@@ -74,8 +72,7 @@ def test_bool(device):
 
 
 # ---- special values ------------------------------------------------------------------------------
-@pytest.mark.parametrize("type", inputs.FLOATS)
-@pytest.mark.parametrize("op", ["min", "max", "sum"])
+@pytest.mark.parametrize(("type", "op"), in_turn(inputs.FLOATS, ["sum", "max", "min"], 2))
 def test_nan_spreads(device, type, op):
     x = data(type, op, 70_001)
     x[12_345] = np.nan
@@ -137,11 +134,12 @@ def test_init(device, op, init, inclusive):
 
 
 @pytest.mark.parametrize("n", [70_001, inputs.MANY])
-@pytest.mark.parametrize("type", ["I8", "U8", "I16"])
-def test_dtype(device, type, n):
+@pytest.mark.parametrize(
+    ("type", "dtype"), in_turn(["I8", "U8", "I16"], ["int32", "int64", "float64", "complex128"], 2)
+)
+def test_dtype(device, type, dtype, n):
     x = inputs.random(type, n)
-    for dtype in (np.int32, np.int64, np.float64, np.complex128):
-        same(cubc.scan(on(device, x), dtype=dtype), x.cumsum(dtype=dtype))
+    same(cubc.scan(on(device, x), dtype=dtype), x.cumsum(dtype=dtype))
     mask = x > 0
     same(cubc.cumsum(on(device, mask)), mask.cumsum())
 
@@ -222,10 +220,8 @@ def test_many_in_a_row(device):
 
 @settings(max_examples=40, deadline=None)
 @given(
-    x=hnp.arrays(
-        st.sampled_from([np.int8, np.uint32, np.int64]), hnp.array_shapes(max_dims=3, max_side=40)
-    ),
-    op=st.sampled_from(list(FUNCTIONS)),
+    x=hnp.arrays(st.sampled_from([np.int8, np.int32]), hnp.array_shapes(max_dims=3, max_side=40)),
+    op=st.sampled_from(["sum", "min"]),
 )
 def test_random_arrays(device, x, op):
     same(cubc.scan(x, op, device=device), FUNCTIONS[op].accumulate(x.ravel(), dtype=x.dtype))

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from inputs import TYPES, heads, on, same
+from inputs import TYPES, heads, in_turn, on, same
 
 import cubc
 
@@ -27,13 +27,13 @@ def exclusive(part):
     return np.cumsum(part, dtype=part.dtype) - part
 
 
-@pytest.mark.parametrize("type", TYPES)
-def test_every_type(device, type):
+@pytest.mark.parametrize(("type", "inclusive"), in_turn(TYPES, [True, False], 2))
+def test_every_type(device, type, inclusive):
     for n in (1, 2, 1000, 20_001):
         keys, values = keys_of(type, n), inputs.random(type, n)
         k, v = on(device, keys), on(device, values)
-        same(cubc.scan_by_key(k, v), reference(keys, values, np.cumsum))
-        same(cubc.scan_by_key(k, v, inclusive=False), reference(keys, values, exclusive))
+        expected = reference(keys, values, np.cumsum if inclusive else exclusive)
+        same(cubc.scan_by_key(k, v, inclusive=inclusive), expected)
     assert cubc.scan_by_key(k[:0], v[:0]).shape == (0,)
 
 

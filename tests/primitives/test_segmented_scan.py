@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from inputs import TYPES, on, same
+from inputs import TYPES, in_turn, on, same
 
 import cubc
 from cubc import _core
@@ -49,11 +49,10 @@ def sums(x, offsets):
     return total - np.where(first > 0, total[first - 1], 0)
 
 
-@pytest.mark.parametrize("op", FUNCTIONS)
-@pytest.mark.parametrize("type", TYPES)
+@pytest.mark.parametrize(("type", "op"), in_turn(TYPES, FUNCTIONS, 2))
 def test_every_type_and_operator(device, type, op):
     x = data(type, op, 20_000)
-    kind = np.int32 if op == "max" else np.int64
+    kind = np.int32 if op in ("min", "max") else np.int64
     for count in (500, 7):
         offsets = offsets_of(x.size, count).astype(kind)
         result = cubc.segmented_scan(on(device, x), on(device, offsets), op)
@@ -81,8 +80,8 @@ def test_numbers_of_segments(device, n, count):
 
 
 @pytest.mark.usefixtures("as_users_have")
-def test_a_million_small_segments(device):
-    lengths = np.random.default_rng(1).integers(1, 17, 1_000_000)
+def test_many_small_segments(device):
+    lengths = np.random.default_rng(1).integers(1, 17, 300_000)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     x = inputs.random("I64", offsets[-1])
     same(cubc.segmented_scan(on(device, x), on(device, offsets)), sums(x, offsets))
@@ -104,11 +103,11 @@ LABELS = ("base", "ipt_4.tpb_64.mb_1.pk_0.ipv_0.ld_0.la_0.ord_0.lb_1.ns_0.l2w_0"
           "ipt_8.tpb_96.mb_1.pk_1.ipv_2.ld_1.la_0.ord_0.lb_3.ns_50.l2w_100")  # fmt: skip
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 25, 64, 1000, 40_000, 120_000])
+@pytest.mark.parametrize("size", [1, 2, 3, 25, 64, 1000, 8000, 24_000])
 @pytest.mark.parametrize("label", LABELS)
 def test_segments_of_one_size(device, policies, size, label):
     """With variants of the GPU too, as a row's step is another for each."""
-    x = inputs.random("I64", 120_000)
+    x = inputs.random("I64", 24_000)
     if label != "base":
         arch = cubc.device_info(device)["arch"]
         _core.use_policy("scan.segmented", {"T{ct}": "I64"}, arch, label)
@@ -122,7 +121,7 @@ TEAMS = ("ipt_8.tpb_64.mb_1.pk_0.ipv_1.ld_0.la_0.ord_0.lb_1.ns_0.l2w_0",
 
 
 @pytest.mark.parametrize("lengths", ["alike", "skewed", "one"])
-@pytest.mark.parametrize("n", [3000, 30_001, 200_003])
+@pytest.mark.parametrize("n", [3000, 30_001, pytest.param(200_003, marks=pytest.mark.gpu)])
 @pytest.mark.parametrize("label", TEAMS)
 def test_segments_of_middling_length(device, policies, label, n, lengths):
     """A block a segment, or a warp, which leaves the longest to tiles; anywhere and in place."""
