@@ -44,7 +44,7 @@ def test_scan(device, type):
     same(cubc.scan(on(device, units), "prod", inclusive=False), products)
 
 
-@pytest.mark.parametrize("type", DTYPES)
+@pytest.mark.parametrize("type", ["C128"])
 def test_selections(device, type):
     x = np.repeat(random(type, 30_000), 3)
     given = on(device, x)
@@ -63,7 +63,7 @@ def test_nan_differs_from_everything(device):
     assert np.asarray(cubc.unique_consecutive(on(device, x))).size == 4
 
 
-@pytest.mark.parametrize("type", DTYPES)
+@pytest.mark.parametrize("type", ["C64"])
 def test_by_key_by_segment_and_along_an_axis(device, type):
     x, keys = random(type, 30_000), np.sort(np.random.default_rng(3).integers(0, 3000, 30_000))
     starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))

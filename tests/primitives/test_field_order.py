@@ -42,17 +42,22 @@ def place(x, device):
 
 @pytest.mark.parametrize("name", list(DTYPES)[:4])
 def test_as_numpys(device, name):
-    """By all fields, and by some of them before the others; in place and to out=."""
+    x = structs(DTYPES[name])
+    d = place(x, device)
+    same(cubc.sort(d), np.sort(x))
+    same(x[cubc.argsort(d, order="b").numpy()], np.sort(x, order="b"))
+    assert cubc.sort(d, out=d) is d
+    same(d, np.sort(x))
+
+
+@pytest.mark.parametrize("name", ["5 bytes", "24 bytes"])
+def test_some_fields_before_the_others(device, name):
     x = structs(DTYPES[name])
     d, names = place(x, device), list(x.dtype.names)
-    same(cubc.sort(d), np.sort(x))
     same(cubc.sort(d, order=names[::-1]), np.sort(x, order=names[::-1]))
-    same(x[cubc.argsort(d, order="b").numpy()], np.sort(x, order="b"))
     out = cubc.empty(x.size, x.dtype, device=device)
     assert cubc.sort(d, order=names[1:], out=out) is out
     same(out, np.sort(x, order=names[1:]))
-    assert cubc.sort(d, out=d) is d
-    same(d, np.sort(x))
 
 
 @pytest.mark.parametrize("name", DTYPES)
@@ -128,10 +133,14 @@ def test_bits_of_floats(device, dtype):
         width = (end or most) - begin
         cut = codes(x) >> begin & ((1 << width) - 1)
         order = np.argsort(cut, kind="stable")
-        same(cubc.argsort(d, begin_bit=begin, end_bit=end), order)
         same(cubc.sort(d, begin_bit=begin, end_bit=end), x[order])
+        if dtype == "f2":  # the other calls are of the same code for each
+            continue
+        same(cubc.argsort(d, begin_bit=begin, end_bit=end), order)
         falling = np.argsort(~cut, kind="stable")
         same(cubc.sort(d, begin_bit=begin, end_bit=end, descending=True), x[falling])
+    if dtype == "f2":
+        return
     order = np.argsort(codes(x) >> most // 2, kind="stable")
     rows = np.arange(2 * x.size).reshape(-1, 2)
     keys, moved = cubc.sort_pairs(d, place(rows, device), begin_bit=most // 2)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from inputs import TYPES, on, pairs_of, same
+from inputs import TYPES, in_turn, on, pairs_of, same
 
 import cubc
 from cubc import _core
@@ -42,15 +42,20 @@ def agree(device, x, bins=10, range=None, weights=None):
     same(our_edges, edges)
 
 
-@pytest.mark.parametrize("type", TYPES)
-def test_every_type(device, type):
+@pytest.mark.parametrize(
+    ("type", "edges"),
+    in_turn(TYPES, ["their own", "between integers", "given", "between floats"], 2),
+)
+def test_every_type(device, type, edges):
     for n in (1, 2, 1000, 70_001):
         x = spread(type, n, seed=n)
-        for bins in (1, 10, 256):
-            agree(device, x, bins)
-        agree(device, x, 200, (-1.25, 2.5))
-        agree(device, x, [-2, -1, 0, 0, 1, 100])
-        agree(device, x, np.array([-2.5, -1, 0.25, 1.5]))
+        if edges == "between integers":
+            agree(device, x, [-2, -1, 0, 0, 1, 100])
+        elif edges == "between floats":
+            agree(device, x, np.array([-2.5, -1, 0.25, 1.5]))
+        else:
+            for bins in (1, 10, 200, 256):
+                agree(device, x, bins, (-1.25, 2.5) if edges == "given" else None)
 
 
 @pytest.mark.parametrize("name", ["even.256", "even.2048", "even.2097152", "range.256"])
@@ -76,7 +81,7 @@ def test_numbers_of_bins(device, bins):
 
 
 @pytest.mark.parametrize("range", [(0, 256), (0, 255), (0, 100.0), (-3, 7), (10, 20), (0.5, 2.5)])
-@pytest.mark.parametrize("type", ["U8", "I16", "U16", "I32", "U32", "U64", "F16", "F32", "F64"])
+@pytest.mark.parametrize("type", ["U8", "I16", "U64", "F16", "F32", "F64"])
 def test_items_on_the_edges(device, type, range):
     x = np.random.default_rng(3).integers(0, 256, 20_001).astype(TYPES[type])
     for bins in (1, 7, 100, 256):
@@ -161,10 +166,11 @@ def test_bincount(device, type):
         plain = x.astype(np.int64)
         same(cubc.bincount(on(device, x)), np.bincount(plain))
         same(cubc.bincount(on(device, x), minlength=120), np.bincount(plain, minlength=120))
-        some = plain * 0.5
-        same(cubc.bincount(on(device, x), on(device, some)), np.bincount(plain, some))
+        if type in ("I8", "I32", "U16", "U64"):
+            some = plain * 0.5
+            same(cubc.bincount(on(device, x), on(device, some)), np.bincount(plain, some))
     far = np.array([3, 1_000_000]).astype(TYPES[type])
-    if far[1] == 1_000_000:
+    if type in ("I32", "U64"):
         same(cubc.bincount(on(device, far)), np.bincount(far.astype(np.int64)))
 
 

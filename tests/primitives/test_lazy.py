@@ -67,10 +67,15 @@ def test_types(device):
 def test_reduce(device, type, op):
     x, y, total = wide(type)
     z = cubc.lazy("x + y", x=on(device, x), y=on(device, y))
-    assert inputs.value(cubc.reduce(z, op)) == cubc.reduce(total, op)
+    wanted = getattr(np, op)(inputs.exact(total))
+    found = inputs.value(cubc.reduce(z, op))
+    assert found == (wanted.astype(found.dtype) if op == "sum" else wanted)
 
 
-@pytest.mark.parametrize(("type", "what"), in_turn(TYPES, ["keys", "indices"], 2))
+@pytest.mark.parametrize(
+    ("type", "what"),
+    in_turn(["I8", "U16", "I64", "BF16", "F32", "F64"], ["keys", "indices"], 2),
+)
 def test_sort(device, type, what):
     x, y, total = wide(type)
     z = cubc.lazy("x + y", x=on(device, x), y=on(device, y))
@@ -394,7 +399,7 @@ def test_a_product_takes_no_memory(arch):
         assert _core.variant_invalid("reduce.dot", {"T{ct}": type}, arch, "base") is None
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)  # each is two kernels
 @given(
     shapes=st.lists(st.lists(st.sampled_from([1, 2, 5, 16]), max_size=4), min_size=2, max_size=2),
     drop=st.lists(st.booleans(), min_size=8, max_size=8),

@@ -40,7 +40,8 @@ def test_every_type(device, type, inclusive):
 @pytest.mark.parametrize(("key", "value"), [("I8", "F64"), ("F64", "I8")])
 @pytest.mark.parametrize("longest", [1, 5000])
 def test_mixed_types(device, key, value, longest):
-    keys, values = keys_of(key, 30_001, longest), inputs.random(value, 30_001)
+    n = 30_001 if longest > 1 else 9001  # the reference takes run after run
+    keys, values = keys_of(key, n, longest), inputs.random(value, n)
     result = cubc.scan_by_key(on(device, keys), on(device, values))
     same(result, reference(keys, values, np.cumsum))
 

@@ -34,11 +34,11 @@ def data(type, op, n, seed=0):
     return np.where(x > 0, 1, -1).astype(x.dtype) if op == "prod" and type in inputs.FLOATS else x
 
 
-@pytest.mark.parametrize(("type", "op"), in_turn(TYPES, OPERATORS, 2))
+@pytest.mark.parametrize(("type", "op"), in_turn(TYPES, OPERATORS, 3))
 def test_every_type_and_operator(device, type, op):
     x = data(type, op, 20_000)
-    for count, dtype in ((500, np.int64), (7, np.int32)):
-        offsets = offsets_of("uniform", x.size, count).astype(dtype)
+    for count in (500, 7):
+        offsets = offsets_of("uniform", x.size, count).astype("i4" if type[0] in "IB" else "i8")
         result = cubc.segmented_reduce(on(device, x), on(device, offsets), op)
         same(result, reference(x, offsets, op))
 
@@ -70,8 +70,8 @@ def test_boundaries_of_the_policy(device, type, length):
         same(result, np.diff(sums[offsets]).astype(dtype))
 
 
-def test_a_million_small_segments(device):
-    lengths = np.random.default_rng(1).integers(1, 17, 1_000_000)
+def test_many_small_segments(device):
+    lengths = np.random.default_rng(1).integers(1, 17, 300_000)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     x = inputs.random("I32", offsets[-1])
     result = cubc.segmented_reduce(on(device, x), on(device, offsets))

@@ -6,7 +6,7 @@ from contextlib import nullcontext
 import inputs
 import numpy as np
 import pytest
-from inputs import on
+from inputs import in_turn, on
 
 import cubc
 
@@ -22,8 +22,13 @@ def close(result, expected, dtype=None):
     np.testing.assert_allclose(inputs.exact(result), inputs.exact(expected), digits, digits)
 
 
-@pytest.mark.parametrize("type", ["?", "i1", "u8", "f2", "f4", "f8", "c8"])
-@pytest.mark.parametrize("name", ["mean", "var", "std"])
+KINDS = ["?", "i1", "u8", "f2", "f4", "f8", "c8"]
+
+
+# A variance is of means too; its square root is one operation more.
+@pytest.mark.parametrize(
+    ("type", "name"), [(type, "var") for type in KINDS] + in_turn(KINDS, ["mean", "std"], 2)
+)
 def test_every_type(device, type, name):
     x = (inputs.random("I8", 2100) % 16).reshape(SHAPE).astype(type)
     x = x * x.dtype.type(1 - 2j) if type == "c8" else x
@@ -38,7 +43,7 @@ def test_options(device, name):
     given, mask = on(device, x), x % 3 > 0
     function, numpys = getattr(cubc, name), getattr(np, name)
     where = on(device, mask)
-    for axis in (None, 1, (0, 2)):
+    for axis in (1,) if name == "std" else (None, 1, (0, 2)):
         close(function(given, axis, keepdims=True), numpys(x, axis, keepdims=True))
         close(function(given, axis, where=where), numpys(x, axis, where=mask))
     close(function(given, 1, np.float32), numpys(x, 1, np.float32))
@@ -86,19 +91,21 @@ def test_no_items():
 def test_count_nonzero(device, type):
     x = (inputs.random("I8", 2100) % 3).reshape(SHAPE).astype(type)
     x[0, 0, 0] = np.nan if type[0] in "fc" else 0
-    for axis in (None, 1, (0, 2)):
+    for axis in (None, 1, (0, 2)) if type in ("?", "f4") else (1,):
         close(cubc.count_nonzero(on(device, x), axis), np.count_nonzero(x, axis))
 
 
 # ---- NaN -----------------------------------------------------------------------------------------
-@pytest.mark.parametrize("name", NANS)
-@pytest.mark.parametrize("type", ["i8", "f4"])
+@pytest.mark.parametrize(
+    ("type", "name"),
+    [("f4", name) for name in NANS] + [("i8", name) for name in ("sum", "argmax", "cumsum", "var")],
+)
 def test_what_is_nan_is_left_out(device, type, name):
     x = (inputs.random("I8", 2100) % 3).reshape(SHAPE).astype(type)
     if type == "f4":
         x[inputs.random("I8", 2100).reshape(SHAPE) % 4 == 0] = np.nan
     name = f"nan{name}"
-    for axis in (None, 1):
+    for axis in (None, 1) if type == "f4" else (1,):  # an integer is no NaN
         close(getattr(cubc, name)(on(device, x), axis), getattr(np, name)(x, axis))
 
 

@@ -60,7 +60,7 @@ def test_maps(device, dtype, first):
 
 
 @pytest.mark.parametrize("first", FIRST)
-@pytest.mark.parametrize("dtype", TYPES[:-1])
+@pytest.mark.parametrize("dtype", ["i1", "f2", "f8"])  # each is nine kernels
 def test_what_compares(device, dtype, first):
     x = keys(dtype, first)
     d = at(device, first, x)

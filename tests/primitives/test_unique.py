@@ -46,7 +46,7 @@ def test_unique_of_a_matrix_and_of_a_list():
 
 
 # ---- diff ----------------------------------------------------------------------------------------
-@pytest.mark.parametrize("type", [*TYPES, "?"])
+@pytest.mark.parametrize("type", ["I8", "U16", "I64", "F16", "BF16", "F32", "?"])
 def test_diff(device, type):
     x = inputs.random(type, 10_001) if type != "?" else inputs.random("I8", 10_001) > 0
     expected = np.diff(x) if type != "BF16" else (x[1:] - x[:-1])
