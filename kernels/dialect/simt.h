@@ -15,8 +15,8 @@
 //  4. Code that waits for another block calls spin_pause() and takes its rank from an atomic
 //     ticket: then the other block has always started, in whatever order blocks run.
 //  5. No .cu file has an #if on the device. Where a single thread needs another algorithm, it is a
-//     source of its own in cpu/. Where it only needs another size or loop, that is chosen by
-//     SIMT_SINGLE_THREAD.
+//     source of its own in cpu/. Where it only needs another size or loop, or never launches a
+//     kernel, that is chosen by SIMT_SINGLE_THREAD.
 //  6. Bools in arrays, fields and accumulators are bool8 (types.h): memory may hold any byte.
 //  7. KERNEL waits for the previous launch, KERNEL_AHEAD does not: its body calls
 //     wait_for_launch_before() before it uses that launch's results or overwrites its inputs.

@@ -186,7 +186,8 @@ FUNCTION void cluster_store(u64* mine, u32 block, u64 v)
 #else
 FUNCTION u32 cluster_blocks() { return 1; }
 FUNCTION u32 cluster_block() { return 0; }
-FUNCTION bool in_one_cluster() { return false; }
+// A constant, so that without optimisation, too, nothing is compiled for clusters.
+#define in_one_cluster() false
 FUNCTION void cluster_sync() { block_sync(); }
 FUNCTION u32 cluster_load(const u32* mine, u32) { return *mine; }
 FUNCTION void cluster_store(u32* mine, u32, u32 v) { *mine = v; }

@@ -245,7 +245,7 @@ KERNEL(reduce_blocks, reduce_args, reduce_shared)
     }
     if (thread_id() == 0)
         message_send(a.messages, block_id(), sum, message_tag(mine, MESSAGE_COMPLETE));
-    if (block_count() <= SIMT_WARP)
+    if (!SIMT_SINGLE_THREAD && block_count() <= SIMT_WARP) // a lane has no others to collect from
         collect_few(a, mine, sum);
     else
         collect_many(a, s, mine, sum);

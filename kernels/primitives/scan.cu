@@ -304,4 +304,8 @@ KERNEL(scan_tiles, scan_args, scan_shared)
         scan_tile<false>(a, s, mine);
 }
 
-KERNEL(scan_segments, scan_args, scan_segments_shared) { scan_segments_of(a, s); }
+// A single thread takes tiles alone.
+KERNEL(scan_segments, scan_args, scan_segments_shared)
+{
+    if constexpr (!SIMT_SINGLE_THREAD) scan_segments_of(a, s);
+}

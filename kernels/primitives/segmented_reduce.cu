@@ -417,6 +417,7 @@ KERNEL(segmented_reduce_shares, segmented_reduce_args, segmented_reduce_shared)
 }
 
 // ---- teams --------------------------------------------------------------------------------------
+// A single thread takes shares alone.
 #include "segment_teams.h"
 
 KERNEL(segmented_reduce_teams, segmented_reduce_args, segment_teams_shared)
@@ -424,12 +425,12 @@ KERNEL(segmented_reduce_teams, segmented_reduce_args, segment_teams_shared)
     const u64 thread = static_cast<u64>(block_id()) * SIMT_THREADS + thread_id();
     const u64 threads = static_cast<u64>(block_count()) * SIMT_THREADS;
     for (u64 w = thread; a.capacity && w < counts_of(a.capacity); w += threads) a.counts[w] = 0;
-    reduce_segments(a, s);
+    if constexpr (!SIMT_SINGLE_THREAD) reduce_segments(a, s);
 }
 
 KERNEL(segmented_reduce_blocks, segmented_reduce_args, segment_teams_shared)
 {
-    reduce_segment_of_block(a, s);
+    if constexpr (!SIMT_SINGLE_THREAD) reduce_segment_of_block(a, s);
 }
 
 KERNEL(segmented_reduce_chunks, segmented_reduce_args, segment_teams_shared)
@@ -437,7 +438,7 @@ KERNEL(segmented_reduce_chunks, segmented_reduce_args, segment_teams_shared)
     (void)s;
     const u64 taken = static_cast<u32>(load_relaxed(a.messages));
     if (taken == 0) return;
-    reduce_chunks(a, taken < a.capacity ? taken : a.capacity);
+    if constexpr (!SIMT_SINGLE_THREAD) reduce_chunks(a, taken < a.capacity ? taken : a.capacity);
     block_sync();
     if (thread_id() == 0 && atomic_add(a.counts, 1) + 1 == block_count()) { // for the next call
         const u64 word = load_relaxed(a.messages);

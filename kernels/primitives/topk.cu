@@ -137,8 +137,8 @@ KERNEL(topk_radix, topk_args, topk_shared)
 }
 
 // ---- the filter ---------------------------------------------------------------------------------
-// One cluster: finds the last item to keep. One key of each stretch of the input is in the sample.
-KERNEL(topk_sample, topk_args, pool_shared)
+// Finds the last item to keep. One key of each stretch of the input is in the sample.
+FUNCTION void find_last(const topk_args& a, pool_shared& s)
 {
     pool_part part = pool_share(a.samples, a.n);
     part.stretch = static_cast<u32>(a.n / a.samples); // there are fewer than 2^32 items
@@ -147,6 +147,12 @@ KERNEL(topk_sample, topk_args, pool_shared)
     const pool_place last = place_in_pool(s, part, mine, span{0, static_cast<code_t>(a.n - 1)},
                                           static_cast<u32>(a.rank));
     if (cluster_block() == 0 && thread_id() == 0) *a.filter = filter_state{last.key, last.index, 0};
+}
+
+// One cluster. Plans of single threads have no filter.
+KERNEL(topk_sample, topk_args, pool_shared)
+{
+    if constexpr (!SIMT_SINGLE_THREAD) find_last(a, s);
 }
 
 struct filter_shared {
@@ -223,7 +229,7 @@ FUNCTION bool filter_tile(const topk_args& a, filter_shared& s, key_t last_key, 
 }
 
 // Starts while the sample is looked at, and prefetches its first tile.
-KERNEL_AHEAD(topk_filter, topk_args, filter_shared)
+FUNCTION void filter_tiles(const topk_args& a, filter_shared& s)
 {
     prefetch_this_tile<TILE>(a.in, static_cast<u64>(block_id()) * TILE, a.n);
     if (thread_id() == 0) s.count = 0;
@@ -248,6 +254,11 @@ KERNEL_AHEAD(topk_filter, topk_args, filter_shared)
             a.kept[s.first + j] = s.key[j];
             a.kept_indices[s.first + j] = s.index[j];
         }
+}
+
+KERNEL_AHEAD(topk_filter, topk_args, filter_shared)
+{
+    if constexpr (!SIMT_SINGLE_THREAD) filter_tiles(a, s);
 }
 
 // ---- in order -----------------------------------------------------------------------------------

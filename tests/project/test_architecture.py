@@ -60,7 +60,8 @@ TESTED_IN = {
     "long_links": "test_fat_links",
     "spinor_twist": "test_dslash_twisted",
 }
-# Kernels that choose a size or a loop by SIMT_SINGLE_THREAD, and why they are no kernel of the CPU.
+# Kernels that choose a size, a loop or no body by SIMT_SINGLE_THREAD, and why they are no kernel of
+# the CPU.
 SINGLE_THREAD = {
     "axis_reduce.cu": "the loops over rows are common",
     "copy_batch.cu": "a single thread copies whole copies, where a thread of many takes 16 bytes",
@@ -68,8 +69,10 @@ SINGLE_THREAD = {
     "reduce.cu": "bytes are added four at a time where no compiler vectorises the loop",
     "row_reduce.cu": "only the loop over a row differs",
     "runs.cu": "a single thread adds while it stores, without a branch",
-    "segmented_reduce.cu": "only the loop over a share differs",
+    "scan.cu": "a single thread takes tiles alone, and has no teams",
+    "segmented_reduce.cu": "only the loop over a share differs, and there are no teams",
     "select.cu": "a single thread stores without a branch",
+    "topk.cu": "a single thread does not filter",
 }
 CUDA_HEADER = re.compile(r"^(cuda|nvrtc|nvml|nvJitLink|cub/|thrust/|cupti|driver_types)")
 
