@@ -202,7 +202,8 @@ static int from_buffer(PyObject *object, const char *what, bool writable, const 
         if (writable) return py_view_not_contiguous(what);
         return other_way(out);
     }
-    if ((uintptr_t)b->buf % type_table[out->type].alignment && !writable) return other_way(out);
+    bool aligned = out->n == 0 || (uintptr_t)b->buf % type_table[out->type].alignment == 0;
+    if (!aligned && !writable) return other_way(out);
     if (writable && b->readonly) return read_only(what);
     out->data = b->buf;
     out->on_host = true;

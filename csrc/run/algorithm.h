@@ -25,7 +25,7 @@ enum {
     MAX_ARGS = 32,
     MAX_INPUTS = 12,
     MAX_OPERANDS = 8, // of all lazy inputs
-    MAX_OUTPUTS = 4,
+    MAX_OUTPUTS = 8,
     MAX_LAZY = 2, // inputs of one call
     MAX_TEXTS = 40,
     MAX_FIELDS = 32,

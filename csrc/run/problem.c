@@ -97,7 +97,7 @@ cubc_status problem_array(problem *p, operand *to, const char *what, const void 
 {
     if (!type_valid(type)) FAIL(CUBC_INVALID_TYPE, "%s has an unknown type (%d)", what, (int)type);
     if (!data && n) FAIL(CUBC_INVALID_ARGUMENT, "%s is NULL", what);
-    if ((uintptr_t)data % type_table[type].alignment)
+    if (n && (uintptr_t)data % type_table[type].alignment)
         FAIL(CUBC_INVALID_ARGUMENT,
              "%s is not aligned to %d bytes, as its %zu-byte items are: pass a copy that is", what,
              type_table[type].alignment, cubc_type_size(type));

@@ -22,6 +22,12 @@ struct initial_t {
     const value_t* place;
     FUNCTION_MEMBER operator value_t() const { return *place; }
 };
+// What a bool is made by.
+template <class T>
+FUNCTION T convert(const initial_t& init)
+{
+    return convert<T>(*init.place);
+}
 #else
 typedef value_t initial_t;
 #endif

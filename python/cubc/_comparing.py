@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arithmetic import filled
+from ._arithmetic import compute, filled
 from ._axes import items_of
 from ._calls import as_array, beside, computed, named, translated
 from ._core import Lazy
@@ -96,13 +96,22 @@ def mismatch(x, y, /, *, equal=None, stream=None, device=None) -> int:
     x, y = _pair(x, y, stream)
     if tuple(x.shape) != tuple(y.shape):
         raise ValueError(f"the arrays have the shapes {tuple(x.shape)} and {tuple(y.shape)}")
-    return _number(find_if(_differs(x, y, equal), "x", stream=stream, device=device))
+    return _first_difference(_differs(x, y, equal, False), stream, device)
 
 
-def _differs(x: Any, y: Any, equal: Any) -> Lazy:
-    """Return where two arrays differ, as a lazy input."""
+def _first_difference(differs: Lazy, stream: Any, device: Any) -> int:
+    return _number(find_if(differs, "x", stream=stream, device=device))
+
+
+def _differs(x: Any, y: Any, equal: Any, nan: bool) -> Lazy:
+    """Return where two arrays differ, as a lazy input; `nan` makes a NaN equal to a NaN."""
     if equal is None:
-        return lazy("x != y", x=x, y=y, dtype=bool)
+        differs = lazy("x != y", x=x, y=y, dtype=bool)
+        if str(x.dtype) != str(y.dtype):  # as NumPy compares them
+            differs = compute(np.not_equal, x, y)
+        if nan:
+            differs = lazy("d && !(x != x && y != y)", d=differs, x=x, y=y, dtype=bool)
+        return differs
     if callable(equal):
         return lazy("!m", m=lazy(lambda x, y: equal(x, y), x=x, y=y, dtype=bool), dtype=bool)
     if not isinstance(equal, str) or not equal.strip():
@@ -111,13 +120,15 @@ def _differs(x: Any, y: Any, equal: Any) -> Lazy:
 
 
 @named
-def array_equal(x, y, /, *, equal=None, stream=None, device=None) -> bool:
+def array_equal(x, y, /, equal_nan=False, *, equal=None, stream=None, device=None) -> bool:
     """Tell if two arrays have the same shape and items, as numpy.array_equal.
 
     Parameters
     ----------
     x, y, equal, stream, device
         As for `mismatch`, but for the shapes.
+    equal_nan : bool
+        True makes a NaN equal to a NaN; of numbers, without `equal`.
 
     Returns
     -------
@@ -137,7 +148,7 @@ def array_equal(x, y, /, *, equal=None, stream=None, device=None) -> bool:
     x, y = _pair(x, y, stream)
     if tuple(x.shape) != tuple(y.shape):
         return False
-    return mismatch(x, y, equal=equal, stream=stream, device=device) < 0
+    return _first_difference(_differs(x, y, equal, bool(equal_nan)), stream, device) < 0
 
 
 @named

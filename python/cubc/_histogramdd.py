@@ -65,7 +65,8 @@ def histogramdd(
         raise ValueError("The dimension of bins must be equal to the dimension of the sample x.")
     if len(ranges) != count:
         raise ValueError("range argument must have one entry per dimension")
-    edges = [_edges(*one, options) for one in zip(columns, wanted, ranges, strict=True)]
+    items = np.result_type(*(_known(one.dtype) for one in columns))
+    edges = [_edges(*one, items, options) for one in zip(columns, wanted, ranges, strict=True)]
     shape = tuple(len(one) - 1 for one in edges)
     flat: Any = None
     for column, own in zip(columns, edges, strict=True):
@@ -119,6 +120,8 @@ def histogram2d(
 def _columns(sample: Any, stream: Any) -> list[Any]:
     """Return the coordinates of points along each dimension."""
     if isinstance(sample, list | tuple):
+        if all(np.isscalar(one) for one in sample):  # points of one dimension
+            return [np.asarray(sample)]
         arrays = [computed(one, stream) for one in sample]
         return [as_array(beside(arrays[0], one, stream)) for one in arrays]
     sample = computed(sample, stream)
@@ -132,7 +135,13 @@ def _columns(sample: Any, stream: Any) -> list[Any]:
     return [rows[d] for d in np.arange(rows.shape[0])]
 
 
-def _edges(x: Any, bins: Any, range: Any, options: Any) -> Any:
+def _known(dtype: Any) -> Any:
+    """Return a type that NumPy has edges of."""
+    return np.dtype("float32" if str(dtype) == "bfloat16" else dtype)
+
+
+def _edges(x: Any, bins: Any, range: Any, items: Any, options: Any) -> Any:
+    """Return the edges along a dimension; `items` is the type that all coordinates have."""
     if np.ndim(bins):
         edges = np.asarray(bins)
         if np.any(edges[:-1] > edges[1:]):
@@ -142,7 +151,7 @@ def _edges(x: Any, bins: Any, range: Any, options: Any) -> Any:
         raise ValueError(f"bins are {bins!r}: expected a positive int, or edges")
     if range is None and x.size:
         low, high = (np.asarray(one)[()] for one in reduce(x, ["min", "max"], **options))
-        range = (low, high)
+        range = (items.type(low), items.type(high))
     ends: tuple[Any, Any] = (0, 1) if range is None else tuple(range)
     low, high = ends
     if not (np.isfinite(low) and np.isfinite(high)) or low > high:
@@ -197,7 +206,7 @@ def _as_density(hist: Any, edges: list[Any], options: Any) -> Any:
     """Divide by the widths of the boxes, then by the sum: in NumPy's order."""
     made = hist
     for d, own in enumerate(edges):
-        widths = np.diff(np.asarray(own, np.float64))
+        widths = np.diff(np.asarray(own)).astype(np.float64)
         shape = (1,) * d + (len(widths),) + (1,) * (len(edges) - d - 1)
         width = _on_device(hist, widths.reshape(shape), options["stream"])
         made = transform("h / w", h=made, w=width, **options)

@@ -94,10 +94,14 @@ def histogram(
     items = _taken(x)
     if density and (out is not None or dtype is not None):
         raise ValueError("histogram() of density is a new array of float64: leave out and dtype")
+    if weights is not None:
+        weights = _like(items, weights)
+    if isinstance(bins, list | tuple | np.ndarray) and np.ndim(bins) == 1 and len(bins) < 2:
+        hist = np.empty(0, dtype or _sum_type(weights, None, None)) if out is None else out
+        return hist, np.asarray(bins)  # no bin, as in NumPy
     edges, fields = _bins(items, bins, range, where)
     count = edges.shape[0] - 1
     if weights is not None:
-        weights = _like(items, weights)
         fields["weights"] = weights
     fields |= {"in": items, "out": (_sum_type(weights, dtype, out), (count,), out), "bins0": count}
     fields["edges"] = _beside(items, fields.get("edges"))
@@ -178,6 +182,8 @@ def bincount(
         if top < 0:
             raise ValueError("bincount() counts numbers from 0 on, and an item is negative")
         count = max(count, top + 1)
+    else:
+        weights = None  # of no items: NumPy does not look at them
     if weights is not None:
         weights = _like(items, weights)
         if dtype is None and out is None:

@@ -12,8 +12,16 @@ from ._options import Where, without_workspace
 from ._reductions import any as any_of
 from ._selections import flatnonzero
 from ._sorting import argsort
+from ._strides import broadcast
 
 MODES = {"raise": 0, "wrap": 1, "clip": 2}
+
+
+def places_of(items: Any, indices: Any, stream: Any) -> Any:
+    """Return indices as an array beside items; an empty list, of no type yet, is of integers."""
+    empty = isinstance(indices, list | tuple) and not np.size(indices)
+    places = as_array(beside(items, indices, stream))
+    return places.astype("int64") if empty else places
 
 
 def check_mode(mode: Any) -> None:
@@ -62,7 +70,7 @@ def take(x, indices, /, axis=None, out=None, mode="raise", **where: Unpack[Where
     items = as_array(x)
     places = indices
     if not isinstance(places, Lazy):
-        places = as_array(beside(items, indices, where.get("stream")))
+        places = places_of(items, indices, where.get("stream"))
     shape = tuple(items.shape)
     if axis is None:
         shape, number = (items_of(shape),), 0
@@ -92,8 +100,8 @@ def take_along_axis(x, indices, /, axis=-1, **where: Unpack[Where]) -> Any:
     x : array_like
         Array of one dimension or more.
     indices : array_like
-        Integers, of the shape of `x` but for the axis; what `argsort` returns. In host memory other
-        extents may be 1 as well. They are checked as by `take`.
+        Integers, of the shape of `x` but for the axis; what `argsort` returns. Other extents may be
+        1 as well. They are checked as by `take`.
     axis : int or None
         Axis along which to take; None takes `x` flat.
 
@@ -121,18 +129,14 @@ def take_along_axis(x, indices, /, axis=-1, **where: Unpack[Where]) -> Any:
     shape, of = tuple(items.shape), tuple(places.shape)
     if axis is None:
         shape, axis = (items_of(shape),), 0
+    number = axis_number(axis, len(shape))
     if len(of) != len(shape):
         raise ValueError(f"the indices have {len(of)} dimensions and the array {len(shape)}")
-    number = axis_number(axis, len(shape))
     others, theirs = (s[:number] + s[number + 1 :] for s in (shape, of))
-    if others != theirs and isinstance(items, np.ndarray) and isinstance(places, np.ndarray):
+    if others != theirs:
         both = np.broadcast_shapes(others, theirs)
         shape, of = ((*both[:number], s[number], *both[number:]) for s in (shape, of))
-        items, places = np.broadcast_to(items, shape), np.broadcast_to(places, of)
-    elif others != theirs:
-        raise ValueError(
-            f"indices of the shape {of} for an array of {shape}: only the axis differs"
-        )
+        items, places = broadcast(items, shape), broadcast(places, of)
     check_indices("take_along_axis", places, shape, number, "raise", where)
     fields = {
         "in": items,
@@ -151,6 +155,8 @@ def check_indices(function, places, shape, axis, mode, where: Where) -> None:
     if not items_of(places.shape):
         return
     if not length:
+        if mode != "raise" and not items_of((*shape[:axis], *shape[axis + 1 :])):
+            return
         raise IndexError(f"{function}() takes no items from an axis without any")
     if mode != "raise" or np.dtype(places.dtype).kind not in "iu":
         return
@@ -160,7 +166,8 @@ def check_indices(function, places, shape, axis, mode, where: Where) -> None:
         wrong = not -length <= beyond < length
     else:
         beyond = "in device memory"
-        test = lazy("k < -n || k >= n", k=places, n=length)
+        text = "static_cast<i64>(k) < -n || static_cast<i64>(k) >= n"
+        test = lazy(text, k=places, n=length, dtype=bool)
         wrong = bool(any_of(test, **without_workspace(where)))
     if wrong:
         raise IndexError(f"index {beyond} is out of bounds for axis {axis} with size {length}")
@@ -203,8 +210,11 @@ def where(condition, x=None, y=None, /, *, stream=None, device=None) -> Any:
     types = [z.dtype for z in (x, y) if hasattr(z, "dtype")]
     if len(types) == 1 and any(isinstance(z, complex) for z in (x, y)):
         types.append(np.result_type(*types, 1j))
+    numbers = not any(isinstance(z, Lazy) or np.ndim(z) for z in (x, y))
+    if numbers:  # of which the condition would decide the type
+        types = [z.dtype if hasattr(z, "dtype") else z for z in (x, y)]
     text = "convert<bool>(c) ? x : y"
-    if len(types) == 2 and str(types[0]) != str(types[1]):
+    if numbers or (len(types) == 2 and str(types[0]) != str(types[1])):
         text = "convert<bool>(c) ? convert<out_t>(x) : convert<out_t>(y)"
     dtype = np.result_type(*types) if "out_t" in text else None
     return transform(text, c=condition, x=x, y=y, dtype=dtype, stream=stream, device=device)
@@ -286,6 +296,8 @@ def lexsort(keys, /, axis=-1, *, stream=None, device=None) -> Any:
     given = [as_array(key) for key in keys]
     if not given:
         raise TypeError("lexsort() needs a key or more")
+    if axis is None:
+        raise TypeError("axis is None: expected an int")
     if any(tuple(key.shape) != tuple(given[0].shape) for key in given):
         raise ValueError("all keys need to be the same shape")
     if not tuple(given[0].shape):

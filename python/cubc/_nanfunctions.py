@@ -214,6 +214,9 @@ def nanargmax(x, /, axis=None, out=None, *, keepdims=False, **options) -> Any:
 def _place(function, number, x, axis, out, keepdims, options) -> Any:
     x = as_array(x)
     shape = tuple(x.shape)
+    if not shape and axis is not None:  # NumPy takes such an array as one item
+        axis_number(axis, 1)
+        axis = None
     if not (items_of(shape) if axis is None else shape[axis_number(axis, len(shape))]):
         raise ValueError(f"attempt to get {function.__name__} of an empty sequence")
     found = function(_with(x, number), axis, out, keepdims=keepdims, **options)

@@ -7,9 +7,10 @@ import numpy as np
 
 from ._arithmetic import filled
 from ._axes import axis_number, items_of, transposed
-from ._calls import as_array, name_function, named, one_dimension, translated, whole
+from ._calls import as_array, dtype_of, name_function, named, one_dimension, translated, whole
 from ._core import Array, Lazy, asarray, empty, operator_types, transform
 from ._options import Where
+from ._reductions import in_type, into
 from ._scans import scan
 
 
@@ -57,11 +58,16 @@ def _widened(op, dtype) -> Any:
 def _cumulative(function, op, x, axis, dtype, out, options) -> Any:
     try:
         x = as_array(x)
-        if dtype is None and out is None:
+        of = dtype_of(out)
+        if dtype is not None:
+            x = in_type(x, dtype)
+        elif out is None:
             dtype = _widened(op, x.dtype)
         if axis is not None and x.ndim == 0:  # NumPy takes such an array as one item
             axis_number(axis, 1)
             axis = None
+        if dtype is not None and of is not None and str(of) != str(np.dtype(dtype)):
+            return into(out, scan(x, op, axis=axis, dtype=dtype, **options), options)
         return scan(x, op, axis=axis, dtype=dtype, out=out, **options)
     except Exception as error:
         name_function(error, function)
@@ -118,7 +124,8 @@ def diff(
     x = as_array(x)
     if n == 0:
         return x
-    if whole("diff", "n", n) < 0:
+    n = whole("diff", "n", n)
+    if n < 0:
         raise ValueError(f"order must be non-negative but got {n!r}")
     if not tuple(x.shape):
         raise ValueError("diff requires input that is at least one dimensional")
@@ -130,6 +137,11 @@ def diff(
     shape = tuple(x.shape)
     ends = [_lengthened(x, end, axis, stream) for end in (prepend, append)]
     others = items_of(shape[:axis])
+    if not others * items_of(shape[axis + 1 :]):
+        parts = [x, *(end for end in ends if end is not None)]
+        length = max(sum(part.shape[axis] for part in parts) - n, 0)
+        dtype = np.result_type(*(part.dtype for part in parts))
+        return empty((*shape[:axis], length, *shape[axis + 1 :]), dtype, device=x.device)
     if axis:
         x, *ends = (_axis_first(y, axis, options) for y in (x, *ends))
     x = _joined(x, ends[0], ends[1], options)

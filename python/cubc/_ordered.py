@@ -194,7 +194,8 @@ def searchsorted(
     """
     one_dimension("searchsorted", a, "for all items call it on a.ravel()")
     if side not in ("left", "right"):
-        raise ValueError(f"side is {side!r}: expected 'left' or 'right'")
+        refused = ValueError if isinstance(side, str) else TypeError
+        raise refused(f"side is {side!r}: expected 'left' or 'right'")
     if sorter is not None:
         a = _sorted_by(as_array(a), sorter, where)
     v = beside(a, v, where.get("stream"))

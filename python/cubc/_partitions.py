@@ -96,11 +96,14 @@ def _is_condition(kth: Any) -> bool:
 
 def _check_places(x: Any, kth: Any, axis: Any, kind: Any) -> None:
     if kind != "introselect":
-        raise ValueError(f"kind is {kind!r}: expected 'introselect'")
-    shape = tuple(as_array(x).shape)
+        refused = ValueError if isinstance(kind, str) else TypeError
+        raise refused(f"kind is {kind!r}: expected 'introselect'")
+    shape = tuple(as_array(x).shape) or (1,)
     length = int(np.prod(shape)) if axis is None else shape[axis_number(axis, len(shape))]
     places = np.asarray(kth)
-    if places.dtype.kind not in "iu" and places.size:
+    if places.dtype == bool:
+        raise ValueError(f"kth is {kth!r}: expected an int or several")
+    if places.dtype.kind not in "iu":
         whole("partition", "kth", kth)
         raise TypeError(f"kth is {kth!r}: expected an int or several")
     if places.ndim > 1:

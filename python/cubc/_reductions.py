@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ._calls import as_array, beside, name_function
-from ._core import Lazy, reduce
+from ._axes import axis_number, items_of
+from ._calls import as_array, beside, dtype_of, name_function
+from ._core import Array, Lazy, operator_types, reduce, transform
 from ._lazy import lazy
 
 _IDENTITIES = {"sum": 0, "prod": 1, "any": 0, "all": 1}
@@ -33,6 +34,8 @@ def name_initial(error: Exception) -> None:
 def left_out(x: Any, where: Any, value: Any, stream: Any = None) -> Any:
     """Return an array in which items whose `where` is False are `value`; it is lazy."""
     x = as_array(x)
+    if isinstance(value, np.floating) and np.dtype(x.dtype).kind in "iu":
+        value = x.dtype.type(value)  # a float beside integers makes all items floats
     if isinstance(where, bool | np.bool):  # a number, which is of every device
         return lazy("where ? x : value", where=bool(where), x=x, value=value, dtype=x.dtype)
     mask = where
@@ -47,9 +50,49 @@ def left_out(x: Any, where: Any, value: Any, stream: Any = None) -> Any:
     return lazy("where ? x : value", where=mask, x=x, value=value, dtype=x.dtype)
 
 
+def in_type(x: Any, dtype: Any) -> Any:
+    """Return an array whose items have the type that dtype= asks, as NumPy combines them.
+
+    It is the array itself where the accumulator makes no other result of it.
+    """
+    x = as_array(x)
+    to, of = operator_types("sum", x.dtype, dtype=dtype)[1], str(np.dtype(x.dtype))
+    if "complex" in of and "complex" not in to and to != "bool":
+        raise TypeError(f"{of} does not become {to}: take the real or the imaginary parts first")
+    cut = "float" in of and "float" not in to and "complex" not in to
+    return lazy("x", x=x, dtype=to) if cut or to == "bool" != of else x
+
+
+def _check_items(op: str, x: Any, axis: Any) -> None:
+    """Raise ValueError if an array has no items along axes, even where it has no results."""
+    shape = tuple(x.shape)
+    axes = range(len(shape)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    if not items_of(tuple(shape[axis_number(one, len(shape))] for one in axes)):
+        raise ValueError(f"{op}() of no items needs initial=, since it has no identity")
+
+
+def refuse_complex(found: Any, out: Any) -> None:
+    """Raise TypeError for a complex result whose output is of real numbers."""
+    if np.dtype(found.dtype).kind == "c" and "complex" not in str(out.dtype):
+        raise TypeError(f"the result is {found.dtype} and out has {out.dtype}: give another out")
+
+
+def into(out: Any, found: Any, options: dict[str, Any]) -> Any:
+    """Write a result of another type to an output."""
+    refuse_complex(found, out)
+    if tuple(out.shape) != np.shape(found):
+        raise ValueError(f"out has the shape {tuple(out.shape)}, expected {np.shape(found)}")
+    if not isinstance(found, Array):
+        out[...] = found
+        return out
+    return transform("x", x=found, out=out, casting="unsafe", stream=options.get("stream"))
+
+
 def _reduced(op, x, axis, dtype, out, keepdims, initial, where, options) -> Any:
     """Reduce as `reduce`, whose errors name this operator."""
     try:
+        if initial is None and op not in _IDENTITIES and not getattr(x, "size", 1):
+            _check_items(op, x, axis)
         if where is not True and where is not None:
             value = _IDENTITIES.get(op, initial)
             if value is None:
@@ -57,6 +100,12 @@ def _reduced(op, x, axis, dtype, out, keepdims, initial, where, options) -> Any:
             x = left_out(x, where, value, options.get("stream"))
         if initial is not None:
             options["init"] = initial
+        of = dtype_of(out)
+        if dtype is not None:
+            x = in_type(x, dtype)
+        if dtype is not None and of is not None and str(of) != str(np.dtype(dtype)):
+            made = reduce(x, op, axis=axis, dtype=dtype, keepdims=keepdims, **options)
+            return into(out, made, options)
         return reduce(x, op, axis=axis, dtype=dtype, out=out, keepdims=keepdims, **options)
     except Exception as error:
         name_initial(error)

@@ -13,7 +13,7 @@ from ._calls import item_dtype
 from ._core import Lazy
 from ._lazy import _NAME, dialect, indexed, lazy, merged
 
-_MOST = 4  # arrays that a call writes
+_MOST = 8  # arrays that a call writes
 _MOST_BYTES = 64  # of a struct
 Evaluated = tuple[str, dict[str, Any], Any, int | None, bool]
 _MOST_KNOWN = 1024

@@ -11,7 +11,7 @@ import numpy as np
 from ._axes import axis_number, items_of
 from ._calls import as_array, dtype_of, one_dimension, output_pair, primitive
 from ._core import Lazy, asarray, call, operator_types, scan, transform
-from ._indexing import take
+from ._indexing import places_of, take
 from ._initial import init_in_memory
 from ._lazy import lazy
 from ._options import Where, without_workspace
@@ -392,20 +392,26 @@ def repeat(x, repeats, /, axis=None, *, out=None, **where: Unpack[Where]) -> Any
     [1. 1. 2.]
     """
     x = as_array(x) if not isinstance(x, Lazy) else x
-    if "float" in operator_types("sum", _dtype(repeats))[1]:
+    untyped = isinstance(repeats, list | tuple) and not np.size(repeats)
+    if not untyped and "float" in operator_types("sum", _dtype(repeats))[1]:
         raise TypeError("repeat(): the repeats are floats: give integers")
     shape = tuple(x.shape)
     number = 0 if axis is None else axis_number(axis, len(shape) or 1)
     length = items_of(shape) if axis is None or not shape else shape[number]
     to = {"mode": "clip", "out": out, **without_workspace(where)}
     if not isinstance(repeats, Lazy):
+        given = repeats
         repeats = np.asarray(repeats) if isinstance(repeats, np.generic) else as_array(repeats)
+        if not isinstance(repeats, np.ndarray) and not tuple(repeats.shape):
+            repeats = asarray(repeats).numpy()  # the host has to know how long the result is
         if isinstance(repeats, np.ndarray):
             _check_repeats(repeats.ravel())
             if repeats.size == 1 and (repeats.ndim == 0 or length != 1):
                 each = int(repeats.ravel()[0])
                 places = lazy("i / r", r=each, size=length * each, dtype="int64")
                 return take(x, places, axis, **to)
+        if isinstance(given, list | tuple):
+            repeats = places_of(x, given, where.get("stream"))
     one_dimension("repeat", repeats, "give a number for each item")
     if length != _size(repeats):
         raise ValueError(

@@ -12,12 +12,12 @@ import numpy as np
 from ._axes import axis_number, items_of
 from ._calls import as_array, beside, computed, described, named, primitive
 from ._core import Lazy, asarray, call, transform
-from ._indexing import MODES, check_indices, check_mode
+from ._indexing import MODES, check_indices, check_mode, places_of
 from ._lazy import lazy
 from ._options import Where, without_workspace
 from ._runs import reduce_by_key
 from ._sorting import argsort
-from ._strides import gathered, steps_of
+from ._strides import broadcast, gathered, steps_of
 
 _BUILT_IN = ("sum", "prod", "min", "max", "any", "all")
 # An index of an axis of n items, brought into [0, n) as by kernels/shared/places.h.
@@ -106,7 +106,7 @@ def scatter(
     items = as_array(x)
     places = indices
     if not isinstance(places, Lazy):
-        places = as_array(beside(items, indices, where.get("stream")))
+        places = places_of(items, indices, where.get("stream"))
     shape = tuple(items.shape)
     if axis is None:
         shape, number = (items_of(shape),), 0
@@ -140,7 +140,7 @@ def _broadcast(items: Any, values: Any, shape: tuple[int, ...], where: Where) ->
             raise ValueError(f"values of the shape {own} do not go into {shape}")
         if isinstance(values, Lazy):
             values = _evaluated(values, items, where)
-        if isinstance(values, np.ndarray):
+        if isinstance(values, np.ndarray | np.generic):
             values = np.broadcast_to(values, shape)
         else:
             steps = [s if n != 1 else 0 for n, s in zip(own, steps_of(own), strict=True)]
@@ -157,7 +157,7 @@ def _broadcast(items: Any, values: Any, shape: tuple[int, ...], where: Where) ->
 def _evaluated(x: Lazy, items: Any, where: Where) -> Any:
     """Return the items of a lazy input, in host memory where others are: it may have no arrays."""
     out = np.empty(x.shape, x.dtype) if isinstance(items, np.ndarray) else None
-    return transform(x, out=out, **without_workspace(where))
+    return transform(x, out=out, casting="unsafe", **without_workspace(where))
 
 
 def _beside(a: Any, values: Any, stream: Any) -> Any:
@@ -277,6 +277,7 @@ def put(a, ind, v, mode="raise", *, deterministic=False, stream=None, device=Non
     [-44   1   2   3 -55]
     """
     a = _changeable("put", a)
+    check_mode(mode)
     options: Where = {"stream": stream, "device": device}
     places = _flat(beside(a, ind, stream), stream)
     if np.dtype(_dtype(places)).kind not in "biu" and items_of(tuple(places.shape)):
@@ -338,17 +339,13 @@ def put_along_axis(arr, indices, values, axis, *, stream=None, device=None) -> N
         if len(of) != 1:
             raise ValueError(f"with axis=None the indices have a single dimension, not {len(of)}")
         shape, axis = (items_of(shape),), 0
+    number = axis_number(axis, len(shape))
     if len(of) != len(shape):
         raise ValueError(f"the indices have {len(of)} dimensions and the array {len(shape)}")
-    number = axis_number(axis, len(shape))
     others, theirs = (s[:number] + s[number + 1 :] for s in (shape, of))
     if others != theirs:
-        if not isinstance(places, np.ndarray):
-            raise ValueError(
-                f"indices of the shape {of} for an array of {shape}: only the axis differs"
-            )
         of = (*shape[:number], of[number], *shape[number + 1 :])
-        places = np.broadcast_to(places, of)
+        places = broadcast(places, of)
     check_indices("put_along_axis", places, shape, number, "raise", where)
     fields = {
         "indices": places,

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ._axes import axis_number, items_of
-from ._calls import as_array, beside, computed, named
+from ._calls import as_array, beside, computed, item_dtype, named
 from ._core import Lazy, asarray, empty, transform
 from ._indexing import take
 from ._lazy import lazy
@@ -17,7 +17,17 @@ from ._unique import unique
 
 
 @named
-def concatenate(arrays: Sequence[Any], /, axis=0, *, stream=None, device=None) -> Any:
+def concatenate(
+    arrays: Sequence[Any],
+    /,
+    axis=0,
+    out=None,
+    *,
+    dtype=None,
+    casting="same_kind",
+    stream=None,
+    device=None,
+) -> Any:
     """Join arrays along an axis, as numpy.concatenate.
 
     Parameters
@@ -27,18 +37,26 @@ def concatenate(arrays: Sequence[Any], /, axis=0, *, stream=None, device=None) -
     axis : int or None
         Axis along which to join; None joins them flat. Another than the first one takes a launch
         for each array, as the first one does, whose rows are then written apart.
+    out : array, optional
+        Array for the result.
+    dtype : dtype, optional
+        Type of the result, in place of that which the arrays have together; not with `out`.
+    casting : str
+        What conversions there may be, as for numpy.can_cast.
     stream, device
         As for `transform`.
 
     Returns
     -------
-    array
+    array or out
         Array of the type that they have together.
 
     Raises
     ------
     ValueError
         Without arrays; for shapes that do not go together.
+    TypeError
+        For a conversion that `casting` excludes; for both `out` and `dtype`.
 
     Examples
     --------
@@ -50,7 +68,9 @@ def concatenate(arrays: Sequence[Any], /, axis=0, *, stream=None, device=None) -
         raise ValueError("need at least one array to concatenate")
     given = [given[0], *(as_array(beside(given[0], one, stream)) for one in given[1:])]
     if all(isinstance(one, np.ndarray) for one in given):
-        return np.concatenate(given, axis)
+        return np.concatenate(given, axis, out, dtype=dtype, casting=casting)
+    if out is not None and dtype is not None:
+        raise TypeError("out and dtype are given: the result has the type of out")
     parts = [asarray(one, stream=stream) for one in given]
     if len({one.device for one in parts}) > 1:
         raise ValueError("the arrays are on different devices; move them with cubc.asarray")
@@ -63,23 +83,35 @@ def concatenate(arrays: Sequence[Any], /, axis=0, *, stream=None, device=None) -
             f"arrays of the shapes {', '.join(str(one.shape) for one in parts)} differ along other "
             f"axes than {axis}"
         )
-    if axis:
-        order = [axis, *range(axis), *range(axis + 1, parts[0].ndim)]
-        back = [*range(1, axis + 1), 0, *range(axis + 1, parts[0].ndim)]
-        joined = concatenate([one.transpose(order) for one in parts], stream=stream)
-        return joined.transpose(back)
-    dtype = np.result_type(*(one.dtype for one in parts))
-    length, at = sum(one.shape[0] for one in parts), 0
-    whole = empty((length, *parts[0].shape[1:]), dtype, device=parts[0].device, stream=stream)
+    if dtype is None:
+        dtype = item_dtype(out) if out is not None else np.result_type(*(p.dtype for p in parts))
     for one in parts:
+        if not np.can_cast(one.dtype, dtype, casting):
+            raise TypeError(f"{one.dtype} does not become {dtype} with casting={casting!r}")
+    order = [axis, *range(axis), *range(axis + 1, parts[0].ndim)]
+    back = [*range(1, axis + 1), 0, *range(axis + 1, parts[0].ndim)]
+    rows = [one.transpose(order) for one in parts] if axis else parts
+    length, at = sum(one.shape[0] for one in rows), 0
+    shape = (length, *rows[0].shape[1:])
+    joined = asarray(out) if out is not None and not axis else None
+    if joined is None:
+        joined = empty(shape, dtype, device=parts[0].device, stream=stream)
+    elif joined.shape != shape:
+        raise ValueError(f"out has the shape {joined.shape}, expected {shape}")
+    for one in rows:
         if one.size:
-            transform("x", x=one, out=whole[at : at + one.shape[0]], stream=stream)
+            part = joined[at : at + one.shape[0]]
+            transform("x", x=one, out=part, casting="unsafe", stream=stream)
         at += one.shape[0]
-    return whole
+    if out is not None:
+        return transform("x", x=joined.transpose(back), out=out, stream=stream) if axis else out
+    return joined.transpose(back) if axis else joined
 
 
 @named
-def isin(x, items, /, *, invert=False, stream=None, device=None) -> Any:
+def isin(
+    x, items, /, assume_unique=False, invert=False, *, kind=None, stream=None, device=None
+) -> Any:
     """Tell of each item of an array if it is among others, as numpy.isin.
 
     Parameters
@@ -88,6 +120,8 @@ def isin(x, items, /, *, invert=False, stream=None, device=None) -> Any:
         Arrays of any shape; `items` are sorted, and each item of `x` is searched there.
     invert : bool
         True tells if it is not among them.
+    assume_unique, kind
+        As for numpy.isin. They change nothing.
     stream, device
         As for `sort`.
 
@@ -106,6 +140,8 @@ def isin(x, items, /, *, invert=False, stream=None, device=None) -> Any:
     >>> print(cubc.isin(np.array([1, 5, 2]), [2, 1]))
     [ True False  True]
     """
+    if kind not in (None, "sort", "table"):
+        raise ValueError(f"kind is {kind!r}: expected None, 'sort' or 'table'")
     x = computed(x, stream)
     items = computed(beside(x, items, stream), stream)
     shape, options = tuple(x.shape), {"stream": stream, "device": device}
@@ -131,7 +167,9 @@ def _flat(x: Any, stream: Any) -> Any:
 
 
 @named
-def intersect1d(x, y, /, assume_unique=False, *, stream=None, device=None) -> Any:
+def intersect1d(
+    x, y, /, assume_unique=False, return_indices=False, *, stream=None, device=None
+) -> Any:
     """Find the distinct items that two arrays share, sorted; as numpy.intersect1d.
 
     Parameters
@@ -140,13 +178,15 @@ def intersect1d(x, y, /, assume_unique=False, *, stream=None, device=None) -> An
         Arrays of one device, taken flat.
     assume_unique : bool
         True spares looking for equal items within each.
+    return_indices : bool
+        True adds the indices of the first of these items in `x` and in `y`, taken flat.
     stream, device
         As for `sort`.
 
     Returns
     -------
-    array
-        Of the type that both have together.
+    array, or a tuple of it and the indices
+        Of the type that both have together; indices are int64.
 
     Raises
     ------
@@ -161,9 +201,15 @@ def intersect1d(x, y, /, assume_unique=False, *, stream=None, device=None) -> An
     options = {"stream": stream, "device": device}
     x = _flat(x, stream)
     y = _flat(beside(x, y, stream), stream)
+    both = np.result_type(x.dtype, y.dtype)
+    if return_indices:
+        (known, first), (other, second) = (unique(z, True, **options) for z in (x, y))
+        shared = isin(known, other, **options)
+        first = select(first, shared, **options)
+        second = select(second, isin(other, known, **options), **options)
+        return _of_type(select(known, shared, **options), both, options), first, second
     x = sort(x, **options) if assume_unique else unique(x, **options)
-    found = select(x, isin(x, y, **options), **options)
-    return _of_type(found, np.result_type(x.dtype, y.dtype), options)
+    return _of_type(select(x, isin(x, y, **options), **options), both, options)
 
 
 @named
@@ -191,6 +237,8 @@ def union1d(x, y, /, *, stream=None, device=None) -> Any:
     [1 3 5]
     """
     x = _flat(x, stream)
+    if isinstance(y, bool | int | float | complex):  # goes by the items' type, as in NumPy
+        y = np.asarray(y, np.result_type(x.dtype, y))[()]
     y = _flat(beside(x, y, stream), stream)
     return unique(concatenate([x, y], stream=stream), stream=stream, device=device)
 

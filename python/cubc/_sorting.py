@@ -255,7 +255,8 @@ def _check_kind(kind: Any, stable: Any) -> None:
     if stable is not None:
         raise ValueError("kind and stable are given: give one of the two")
     if not isinstance(kind, str) or kind[:1].lower() not in ("q", "h", "m", "s"):
-        raise ValueError(f"kind is {kind!r}: expected 'quicksort', 'heapsort' or 'stable'")
+        refused = ValueError if isinstance(kind, str) else TypeError
+        raise refused(f"kind is {kind!r}: expected 'quicksort', 'heapsort' or 'stable'")
 
 
 def _has_rows(function: str, x: Any, axis: Any, begin_bit: int, end_bit: int | None) -> bool:
@@ -263,7 +264,8 @@ def _has_rows(function: str, x: Any, axis: Any, begin_bit: int, end_bit: int | N
     if axis is None:
         return False
     ndim = dimensions(x)
-    axis_number(axis, ndim)
+    # Of an array without dimensions numpy.argsort makes one index, and numpy.sort an error.
+    axis_number(axis, ndim or int(function == "argsort"))
     if ndim > 1 and (begin_bit or end_bit is not None):
         raise ValueError(
             f"{function}() by some bits takes one dimension or axis=None: shift and mask the items "

@@ -14,7 +14,7 @@ from ._axes import axis_number, items_of
 from ._calls import as_array, named
 from ._core import Array, operator_types, transform
 from ._lazy import lazy
-from ._reductions import left_out
+from ._reductions import in_type, left_out, refuse_complex
 from ._reductions import sum as sum_of
 
 _SQUARE = "(x - m) * (x - m)"
@@ -88,7 +88,8 @@ def mean(
     """
     x = as_array(x)
     options = {"stream": stream, "device": device}
-    total, wide = _total(x, x, axis, dtype, keepdims, where, options)
+    items = x if dtype is None else in_type(x, dtype)
+    total, wide = _total(items, items, axis, dtype, keepdims, where, options)
     count = _count(x, axis, keepdims, where, options)
     if _none(count):
         warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=3)
@@ -228,7 +229,13 @@ def _none(count: Any) -> bool:
 
 def _quotient(text, total, count, kind, out, options) -> Any:
     """Return total / count of a type; on the host where the total is."""
+    if out is not None and not hasattr(out, "dtype"):
+        raise TypeError(f"out is {out!r:.40}: expected an array")
+    if out is not None:
+        refuse_complex(total, out)
     if isinstance(total, Array):
+        if total.dtype.kind in "iu":  # a count of 0 makes a NaN
+            text = text.replace("t /", "static_cast<f64>(t) /")
         to = {"out": out, "casting": "unsafe"} if out is not None else {"dtype": kind}
         return transform(text, t=total, n=count, **to, **options)
     inexact = total.dtype if total.dtype.kind in "fc" else None
@@ -253,15 +260,23 @@ def _spread(text, x, axis, dtype, out, ddof, keepdims, where, mean, options, lea
     )
     if _none(left):
         warnings.warn("Degrees of freedom <= 0 for slice.", RuntimeWarning, stacklevel=4)
-    if mean is None:
-        kept = axis is not None  # else it is one number
-        total, wide = _total(x, x, axis, dtype, kept, where, options)
-        all_of = _count(x, axis, kept, where, options)
-        mean = _quotient("t / n", total, all_of, wide, None, options)
     kind = np.dtype(dtype or ("float64" if np.dtype(x.dtype).kind in "iub" else x.dtype))
     real = {"complex64": np.dtype("f4"), "complex128": np.dtype("f8")}.get(kind.name, kind)
+    is_real = np.dtype(x.dtype).kind != "c"
+    if not is_real and kind.kind != "c":
+        raise TypeError(f"the mean of complex numbers is no {kind}: give a complex dtype")
+    if mean is None:
+        kept = axis is not None  # else it is one number
+        items = x if dtype is None else in_type(x, dtype)
+        asked = real if is_real and dtype is not None else dtype
+        total, wide = _total(items, items, axis, asked, kept, where, options)
+        all_of = _count(x, axis, kept, where, options)
+        wide = wide if np.dtype(wide).kind in "fc" else "float64"
+        mean = _quotient("t / n", total, all_of, wide, None, options)
     wide = operator_types("sum", real)[0]
-    squares = lazy(_SQUARE if real is kind else _NORM, x=x, m=mean, dtype=wide)
+    if not is_real and x.dtype != kind:  # C has no difference of two complex types
+        x = lazy("x", x=x, dtype=kind)
+    squares = lazy(_SQUARE if is_real else _NORM, x=x, m=mean, dtype=wide)
     total, _ = _total(squares, squares, axis, wide, keepdims, where, options)
     divisor = left if isinstance(left, Array) else np.where(np.asarray(left) > 0, left, least)[()]
-    return _quotient(text, total, divisor, real, out, options)
+    return _quotient(text, total, divisor, real if dtype is None else kind, out, options)

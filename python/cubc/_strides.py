@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ._axes import items_of, transposed
-from ._core import Array, Lazy, call, empty
+from ._core import Array, Lazy, asarray, call, empty
 from ._lazy import lazy
 
 # Up to this number of axes, extents and steps are arguments of a launch; those of more axes are
@@ -108,8 +110,11 @@ def turned(x: Array, order: Sequence[int]) -> Array:
     return gathered(x.reshape(-1), 0, [shape[d] for d in order], [steps[d] for d in order], None)
 
 
-def broadcast(x: Array, shape: Sequence[int]) -> Array:
+def broadcast(x: Any, shape: Sequence[int]) -> Any:
     """Return an array of a shape, in which items are repeated along axes of one."""
+    if isinstance(x, np.ndarray):
+        return np.broadcast_to(x, shape)
+    x = asarray(x)
     extents = (1,) * (len(shape) - x.ndim) + tuple(x.shape)
     pairs = zip(extents, shape, strict=False)
     if len(extents) > len(shape) or any(have not in (1, need) for have, need in pairs):

@@ -163,6 +163,13 @@ def test_an_index_and_a_number_of_the_closure(device):
     same(made, np.arange(5) * 3)
 
 
+def test_as_many_results_as_there_may_be(device):
+    x = inputs.random("I32", N)
+    texts = [f"x + {k}" for k in range(8)]
+    for k, made in enumerate(cubc.transform(texts, x=on(device, x))):
+        same(made, x + np.int32(k))
+
+
 def test_a_number_is_no_part_of_the_code(device):
     d = on(device, np.ones(10))
     for k in range(100):
@@ -177,8 +184,8 @@ X = np.arange(6)
 @pytest.mark.parametrize(
     ("texts", "options", "error", "words"),
     [
-        (["x"] * 5, {}, ValueError, "1 to 4 results, not 5"),
-        ([], {}, ValueError, "1 to 4 results, not 0"),
+        (["x"] * 9, {}, ValueError, "1 to 8 results, not 9"),
+        ([], {}, ValueError, "1 to 8 results, not 0"),
         (["x", 3], {}, TypeError, "one of several expressions is 3"),
         (["x", " "], {}, TypeError, "one of several expressions is ' '"),
         (["x", "x"], {"out": X}, TypeError, "a tuple of 2 arrays"),
@@ -256,12 +263,12 @@ def test_parts_that_are_refused(parts):
     assert "out_type has to be one" in call()
     params.out_type = 77_777
     assert "out_type has to be one" in call()
-    letters = [ffi.new("char[]", letter) for letter in (b"a", b"b", b"c", b"d", b"e")]
-    members = ffi.new("cubc_member[5]", [(one, lib.CUBC_U8, k) for k, one in enumerate(letters)])
+    letters = [ffi.new("char[]", b"%c" % letter) for letter in b"abcdefghi"]
+    members = ffi.new("cubc_member[9]", [(one, lib.CUBC_U8, k) for k, one in enumerate(letters)])
     of = ffi.new("cubc_type *")
-    assert lib.cubc_type_struct(members, 5, 5, of) == lib.CUBC_OK
+    assert lib.cubc_type_struct(members, 9, 9, of) == lib.CUBC_OK
     params.out_type = of[0]
-    assert "at most 4 parts, and the struct 5 members" in call()
+    assert "at most 8 parts, and the struct 9 members" in call()
     members[0].length = 1
     assert lib.cubc_type_struct(members, 1, 1, of) == lib.CUBC_OK
     params.out_type = of[0]

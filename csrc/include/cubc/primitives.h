@@ -194,7 +194,7 @@ typedef struct cubc_transform_params {
     int operand_count;
     int ndim; // 0: one dimension of n items
     const ptrdiff_t *shape;
-    void *const *parts; // NULL; or arrays of n items, at most 4, for the members of out_type, which
+    void *const *parts; // NULL; or arrays of n items, at most 8, for the members of out_type, which
                         // is a struct then, and out is NULL
 } cubc_transform_params;
 
