@@ -217,6 +217,29 @@ template <class T> int run_transform(cub_call &c, cudaStream_t stream)
 #endif
 }
 
+template <class T> struct triad_at {
+    const T *x, *y;
+    T *out;
+
+    __device__ void operator()(int64_t at) const
+    {
+        out[at] = x[at] + T(3) * y[at];
+    }
+};
+
+// The calls of cub_calls.py: differences of neighbours, and a body for each index.
+template <class T> int run_call(const char *algorithm, cub_call &c, cudaStream_t stream)
+{
+    const T *x = static_cast<const T *>(c.in[0]), *y = static_cast<const T *>(c.in[1]);
+    T *out = static_cast<T *>(c.out[0]);
+    if (!std::strcmp(algorithm, "adjacent_difference"))
+        return cub::DeviceAdjacentDifference::SubtractLeftCopy(c.temp, c.temp_bytes, x, out, c.n,
+                                                               cuda::std::minus<>(), stream);
+    if (std::strcmp(algorithm, "for_each") != 0) return UNSUPPORTED;
+    c.temp_bytes = 1;
+    return c.temp ? cub::DeviceFor::Bulk(c.n, triad_at<T>{x, y, out}, stream) : cudaSuccess;
+}
+
 // Segments of one size, and those that offsets cut out.
 template <class T> int run_segments(const char *algorithm, cub_call &c, cudaStream_t stream)
 {
@@ -425,7 +448,8 @@ template <class T> int run_items(cub_call &c, cudaStream_t stream)
             if (is("copy_batch.buffers")) return run_copies<T>(c, stream);
         if (is("merge.keys") || is("merge.pairs"))
             return run_merge<T>(is("merge.pairs"), c, stream);
-        int status = run_runs<T>(algorithm, c, stream);
+        int status = run_call<T>(algorithm, c, stream);
+        if (status == UNSUPPORTED) status = run_runs<T>(algorithm, c, stream);
         if (status == UNSUPPORTED) status = run_choices<T>(algorithm, c, stream);
         return status == UNSUPPORTED ? run_segments<T>(algorithm, c, stream) : status;
     }

@@ -207,9 +207,38 @@ def converted(trace: Trace, x: Any, dtype: Any) -> str:
 _EXACT = {np.dtype(code) for code in ("i4", "i8", "u4", "u8", "f4", "f8", "c8", "c16", "?")}
 
 
+_MOST_KNOWN = 4096
+_known: dict[Any, tuple[str, Any]] = {}  # text and type of what was computed before
+
+
+def _key(ufunc: np.ufunc, given: Sequence[Any]) -> Any:
+    """Return all that decides what a ufunc makes; None with numbers that are operands."""
+    key: list[Any] = [ufunc]
+    for x in given:
+        if type(x) is Symbol:
+            key += [x.text, x.dtype]
+        elif type(x) in (bool, int, float):
+            key.append(repr(x))  # which tells 1, 1.0, True and -0.0 apart
+        else:
+            return None
+    return tuple(key)
+
+
 def compute(ufunc: np.ufunc, *given: Any) -> Any:
     """Return the symbol of a ufunc's result."""
     trace = next(x.trace for x in given if isinstance(x, Symbol))
+    key = _key(ufunc, given)
+    if found := _known.get(key):
+        return Symbol(trace, *found)
+    made = _computed(trace, ufunc, given)
+    if key is not None and type(made) is Symbol:
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        _known[key] = made.text, made.dtype
+    return made
+
+
+def _computed(trace: Trace, ufunc: np.ufunc, given: Sequence[Any]) -> Any:
     plain = [plain_of(x) for x in given]
     for x in plain:
         if not isinstance(x, Symbol | np.generic) and type(x) not in _arithmetic._NUMBERS:

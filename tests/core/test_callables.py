@@ -145,3 +145,19 @@ def test_more():
         cubc.transform(lambda u: u, x=X)
     assert operator_of(lambda a, b: hypot(a, b), X) == "(hypot(a, b))"
     assert "nan" not in operator_of(lambda a, b: a * math.nan, X)
+
+
+def test_numbers_that_are_equal_and_not_the_same(device):
+    """What a function made of one is not taken for the other."""
+    x = on(device, np.arange(1, 4))
+    numbers = [
+        (lambda x: x * 1, "i8"),
+        (lambda x: x * 1.0, "f8"),
+        (lambda x: x * True, "i8"),
+        (lambda x: x * -0.0, "f8"),
+        (lambda x: x * 0.0, "f8"),
+    ]
+    for function, dtype in numbers:
+        made, wanted = cubc.transform(function, x=x), function(np.arange(1, 4))
+        assert np.asarray(made).dtype == wanted.dtype == dtype
+        same(np.signbit(np.asarray(made)), np.signbit(wanted))
