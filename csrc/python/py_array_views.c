@@ -59,7 +59,10 @@ static PyObject *converted(PyObject *self, PyObject *dtype)
 
 PyObject *py_array_views_astype(PyObject *self, PyObject *dtype)
 {
-    return py_call_named(converted(self, dtype), "transform", "astype");
+    cubc_type type;
+    bool is_there =
+        py_dtype(dtype, &type) == 0 && py_check_conversion(((py_array *)self)->type, type) == 0;
+    return py_call_named(is_there ? converted(self, dtype) : NULL, "transform", "astype");
 }
 
 PyObject *py_array_views_copy(PyObject *self, PyObject *unused)

@@ -29,18 +29,6 @@ static PyObject *copy_to_device(const py_view *view, cubc_device *device, void *
     return py_raise(st);
 }
 
-// NumPy would drop imaginary parts with a warning, and cut structs up.
-static int check_conversion(cubc_type from, cubc_type to)
-{
-    if (type_converts(from, to)) return 0;
-    const char *advice = type_table[from].kind == KIND_COMPLEX && type_table[to].kind != KIND_STRUCT
-                             ? "take the real or the imaginary parts"
-                             : "take one field, or cubc.transform";
-    PyErr_Format(PyExc_TypeError, "items of %s do not become %s: %s", py_type_name(from),
-                 py_type_name(to), advice);
-    return -1;
-}
-
 // The same numbers in another type: on the device that they are on, otherwise by NumPy.
 static PyObject *converted(PyObject *x, const py_view *view, cubc_type type, PyObject *stream)
 {
@@ -82,7 +70,7 @@ PyObject *py_asarray(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObje
     if (py_view_get(v[X], "the array", false, stream, &view) < 0) goto done;
     if (v[DTYPE] && py_dtype(v[DTYPE], &type) < 0) goto done;
     if (v[DTYPE] && type != view.type) {
-        if (check_conversion(view.type, type) < 0) goto done;
+        if (py_check_conversion(view.type, type) < 0) goto done;
         source = converted(v[X], &view, type, v[STREAM]);
         py_view_release(&view);
         if (!source || py_view_get(source, "the array", false, stream, &view) < 0) goto done;

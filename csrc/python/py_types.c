@@ -293,3 +293,14 @@ int py_check_casting(cubc_type from, cubc_type to)
                  py_type_name(from), py_type_name(to));
     return -1;
 }
+
+int py_check_conversion(cubc_type from, cubc_type to)
+{
+    if (type_converts(from, to)) return 0;
+    const char *advice = type_table[from].kind == KIND_COMPLEX && type_table[to].kind != KIND_STRUCT
+                             ? "take the real or the imaginary parts"
+                             : "take one field, or cubc.transform";
+    PyErr_Format(PyExc_TypeError, "items of %s do not become %s: %s", py_type_name(from),
+                 py_type_name(to), advice);
+    return -1;
+}

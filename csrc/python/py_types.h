@@ -23,6 +23,8 @@ int py_dtype(PyObject *object, cubc_type *out);
 int py_check_dtype(cubc_type dtype, cubc_type out); // dtype= beside out=: -1 unless they agree
 // A result of one type written to another, without dtype=: floats do not become integers unasked.
 int py_check_casting(cubc_type from, cubc_type to);
+// NumPy would drop imaginary parts with a warning, and cut structs up: -1 for these.
+int py_check_conversion(cubc_type from, cubc_type to);
 PyObject *py_numpy_dtype(cubc_type type);
 int py_type_of_struct(PyObject *dtype, cubc_type *out); // as py_type_of_dtype, of structs alone
 

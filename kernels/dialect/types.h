@@ -31,7 +31,8 @@ struct bool8 {
     FUNCTION_MEMBER bool8& operator^=(bool v) { return *this = *this != v; }
 };
 
-// Type of an item in an expression: a bool for a bool8.
+// Type of an item in an expression: a bool for a bool8, and f32 for f16 and bf16, of which C would
+// make integers beside an integer in `x > 0 ? x : 0`.
 template <class T>
 struct expressed {
     typedef T type;
@@ -42,6 +43,17 @@ struct expressed<bool8> {
 };
 template <class T>
 using in_expression = typename expressed<T>::type;
+
+struct f16;
+struct bf16;
+template <>
+struct expressed<f16> {
+    typedef f32 type;
+};
+template <>
+struct expressed<bf16> {
+    typedef f32 type;
+};
 
 struct f16 {
     u16 bits;

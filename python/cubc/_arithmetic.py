@@ -259,6 +259,8 @@ def _power_of_number(x: Any, exponent: Any) -> Any:
     if kind and kind in "fc" and exponent in (2, 1, -1, 0.5):
         simple = {2: np.square, 1: np.positive, -1: np.reciprocal, 0.5: np.sqrt}
         return compute(simple[exponent], x) if kind == "f" or exponent != 0.5 else None
+    if kind == "b" and type(exponent) is int and exponent == 2:  # NumPy computes it as a square
+        return lazy("x", x=x, dtype="int8")
     if not kind or kind not in "iu" or type(exponent) is not int:
         return None
     if exponent < 0:
@@ -356,6 +358,13 @@ def _divmod(self: Any, other: Any, /) -> Any:
     return quotient, _operated(np.remainder, self, other)
 
 
+def _rdivmod(self: Any, other: Any, /) -> Any:
+    quotient = _operated(np.floor_divide, other, self)
+    if quotient is NotImplemented:
+        return quotient
+    return quotient, _operated(np.remainder, other, self)
+
+
 def _ufunc(self: Any, ufunc: np.ufunc, method: str, /, *inputs: Any, **options: Any) -> Any:
     """Compute a ufunc of NumPy as a lazy input; its reduce is that of cubc.
 
@@ -402,7 +411,8 @@ _ALONE = {"neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": 
 
 def methods() -> dict[str, Any]:
     """Return the operators of both kinds of arrays, by the names of Python's methods."""
-    found: dict[str, Any] = {"pow": _power, "rpow": _binary(np.power)[1], "divmod": _divmod}
+    found: dict[str, Any] = {"pow": _power, "rpow": _binary(np.power)[1]}
+    found |= {"divmod": _divmod, "rdivmod": _rdivmod}
     for name, ufunc in _SIGNS.items():
         found[name], found[f"r{name}"] = _binary(ufunc)
     found |= {name: _binary(ufunc)[0] for name, ufunc in _ORDERS.items()}

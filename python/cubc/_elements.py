@@ -102,7 +102,10 @@ def _put(a: Array, keys: list[Any], masked: Any, value: Any) -> None:
 
 def _number_or_array(a: Array, value: Any) -> Any:
     if np.ndim(value) == 0:
-        return _in_range(a, value) if not isinstance(value, np.ndarray) else value[()]
+        value = value[()] if isinstance(value, np.ndarray) else _in_range(a, value)
+        # A number of NumPy alone is an array in the host's memory.
+        plain = isinstance(value, np.generic) and value.dtype.kind in "biufc"
+        return value.item() if plain else value
     return asarray(value, device=a.device) if isinstance(value, list | tuple) else value
 
 
@@ -263,7 +266,10 @@ def _places(a: Array, keys: list[Any]) -> tuple[list[int], Any, tuple[int, ...]]
         return at, keys[at[0]], tuple(keys[at[0]].shape)
     if at != list(range(at[0], at[-1] + 1)):
         raise IndexError("arrays of indices are for axes side by side: d[:, rows, columns]")
-    shape = np.broadcast_shapes(*(tuple(keys[axis].shape) for axis in at))
+    try:
+        shape = np.broadcast_shapes(*(tuple(keys[axis].shape) for axis in at))
+    except ValueError as error:
+        raise IndexError(f"the arrays of indices do not go together: {error}") from None
     flat: Any = None
     for axis in at:
         extent = a.shape[axis]

@@ -208,3 +208,27 @@ def test_a_name_that_is_not_there_says_what_to_write(lazy):
     assert not hasattr(x, "__array_interface__")
     with pytest.raises(ValueError, match=r"3 items are neither .* cubc\.any\(x\)"):
         bool(x)
+
+
+@pytest.mark.parametrize("number", [np.float32(2.5), np.array(2), np.uint64(7), np.True_, True])
+@pytest.mark.parametrize("dtype", ["f2", "f8", "u8"])
+def test_a_number_of_numpys_is_assigned(device, number, dtype):
+    """One that is alone is no array of the host."""
+    x = np.arange(6).reshape(2, 3).astype(dtype)
+    mask = np.array([[True, False, True], [False, True, False]])
+    for index in (None, 0, (slice(None), slice(None, None, 2)), mask):
+        wanted, d = x.copy(), cubc.asarray(x, device=device)
+        wanted[index] = number
+        d[cubc.asarray(mask, device=device) if index is mask else index] = number
+        np.testing.assert_array_equal(d.numpy(), wanted)
+
+
+def test_rare_operators_and_conversions(device):
+    d = cubc.asarray(np.array([3, -4]), device=device)
+    for made, wanted in zip(divmod(7, d), divmod(7, d.numpy()), strict=True):
+        np.testing.assert_array_equal(made.array().numpy(), wanted)
+    assert [((d > 0) ** k).dtype for k in (1, 2)] == ["i8", "i1"]
+    with pytest.raises(IndexError, match="do not go together"):
+        d.reshape(1, 2)[[0, 0, 0], [0, 1]]
+    with pytest.raises(TypeError, match=r"astype\(\): items of complex128 do not become int32"):
+        d.astype("c16").astype("i4")

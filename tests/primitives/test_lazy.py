@@ -419,3 +419,17 @@ def test_random_shapes(device, shapes, drop):
     z = cubc.lazy("a * 3 - b", a=on(device, a), b=on(device, b))
     same(z.array(), a * 3 - b)
     assert inputs.value(cubc.sum(z)) == (a * 3 - b).sum()
+
+
+@pytest.mark.parametrize("type", ["F16", "BF16"])
+def test_a_short_float_beside_an_integer_is_a_float(device, type):
+    """C makes an integer of both in `x > 0 ? x : 0`, unless the items are float32 there."""
+    x = np.array([2.5, -1.25, 0.75], inputs.TYPES[type])
+    d, wanted = on(device, x), np.maximum(x.astype("f4"), 0)
+    same(cubc.transform("x > 0 ? x : 0", x=d), wanted.astype(x.dtype))
+    same(cubc.transform("t[i] > 0 ? t[i] : 0", t=d, size=3, dtype=x.dtype), wanted.astype(x.dtype))
+    assert float(np.asarray(cubc.sum(cubc.lazy("x > 0 ? x : 0", x=d)))) == 3.25
+    same(cubc.select(d, "(x > 0 ? x : 0) > 0.5"), x[[0, 2]])
+    same(cubc.merge_sort(d, "(a > 0 ? a : 0) < (b > 0 ? b : 0)"), x[[1, 2, 0]])
+    rest = (cubc.asarray(x, device=device) % 0.5).array()
+    np.testing.assert_array_equal(np.asarray(rest).astype("f4"), [0, 0.25, 0.25])
