@@ -173,7 +173,7 @@ const char transform_doc[] =
     "ValueError\n"
     "    For shapes that cannot be broadcast, or that alternate along more than 5 groups of\n"
     "    axes; for a missing or a wrong size; for an operand that the expression does not use;\n"
-    "    for a name that no operand may have, such as i; for arrays on different devices.\n"
+    "    for a name that no operand may have, such as if; for arrays on different devices.\n"
     "OverflowError\n"
     "    For a number that its type cannot hold.\n"
     "CompileError\n"

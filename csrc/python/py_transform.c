@@ -120,7 +120,7 @@ static int take_arguments(transform_arguments *m, PyObject *args, PyObject *keyw
 {
     PyObject *name_object, *value;
     Py_ssize_t at = 0;
-    bool any_lazy = false;
+    bool any_lazy = false; // or one that hides the index
     if (PyTuple_Size(args) != 1) {
         PyErr_Format(PyExc_TypeError,
                      "transform() takes one argument by place, its expression, and %zd were given: "
@@ -135,7 +135,7 @@ static int take_arguments(transform_arguments *m, PyObject *args, PyObject *keyw
         const char *name = PyUnicode_AsUTF8AndSize(name_object, NULL);
         PyObject **argument = name ? argument_of(m, name) : NULL;
         if (!name) return -1;
-        any_lazy = any_lazy || py_lazy_check(value);
+        any_lazy = any_lazy || py_lazy_check(value) || !strcmp(name, "i");
         if (argument && value != Py_None) *argument = value;
         if (!argument && PyDict_SetItem(m->operands, name_object, value) < 0) return -1;
     }

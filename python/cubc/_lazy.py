@@ -40,7 +40,7 @@ def lazy(expression, /, *, dtype=None, size=None, **operands) -> Lazy:
     ----------
     expression : str or function
         C expression of the operands' names and of the flat index i, or a Python function of them,
-        as for `transform`.
+        as for `transform`. An operand of the name i hides the index.
     dtype, size : optional
         As for `transform`.
     **operands : array_like, number or Lazy
@@ -106,6 +106,8 @@ def merged(expression: str, operands: Mapping[str, Any]) -> tuple[str, dict[str,
     The size is None if an operand has a shape. An array that several expressions share becomes one
     operand; two arrays of one name get different names.
     """
+    if "i" in operands:
+        expression, operands = _with_own_i(expression, operands)
     inner = {name: value for name, value in operands.items() if isinstance(value, Lazy)}
     if not inner:
         return expression, dict(operands), None
@@ -129,6 +131,14 @@ def merged(expression: str, operands: Mapping[str, Any]) -> tuple[str, dict[str,
     if unused := sorted(inner.keys() - set(used)):
         raise ValueError(f"the expression '{expression}' does not use the operand '{unused[0]}'")
     return text, flat, None if shaped else math.prod(whole)
+
+
+def _with_own_i(expression: str, operands: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return expression and operands with another name for the operand i, which hides the index."""
+    used = {*operands, *_NAME.findall(expression)}
+    name = next(one for one in (f"i_{k or ''}" for k in range(len(used) + 1)) if one not in used)
+    text = _NAME.sub(lambda found: name if found[0] == "i" else found[0], expression)
+    return text, {name if key == "i" else key: value for key, value in operands.items()}
 
 
 def indexed(expression: str) -> set[str]:

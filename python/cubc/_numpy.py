@@ -10,7 +10,7 @@ from ._axes import axis_number, items_of, transposed
 from ._calls import as_array, dtype_of, name_function, named, one_dimension, translated, whole
 from ._core import Array, Lazy, asarray, empty, operator_types, transform
 from ._options import Where
-from ._reductions import in_type, into
+from ._reductions import in_type, into, is_other
 from ._scans import scan
 
 
@@ -66,7 +66,7 @@ def _cumulative(function, op, x, axis, dtype, out, options) -> Any:
         if axis is not None and x.ndim == 0:  # NumPy takes such an array as one item
             axis_number(axis, 1)
             axis = None
-        if dtype is not None and of is not None and str(of) != str(np.dtype(dtype)):
+        if dtype is not None and of is not None and is_other(dtype, of):
             return into(out, scan(x, op, axis=axis, dtype=dtype, **options), options)
         return scan(x, op, axis=axis, dtype=dtype, out=out, **options)
     except Exception as error:

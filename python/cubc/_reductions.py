@@ -77,6 +77,11 @@ def refuse_complex(found: Any, out: Any) -> None:
         raise TypeError(f"the result is {found.dtype} and out has {out.dtype}: give another out")
 
 
+def is_other(dtype: Any, of: Any) -> bool:
+    """Tell if a dtype argument is another type than that of an output."""
+    return operator_types("sum", of, dtype=dtype)[1] != operator_types("sum", of, dtype=of)[1]
+
+
 def into(out: Any, found: Any, options: dict[str, Any]) -> Any:
     """Write a result of another type to an output."""
     refuse_complex(found, out)
@@ -103,7 +108,7 @@ def _reduced(op, x, axis, dtype, out, keepdims, initial, where, options) -> Any:
         of = dtype_of(out)
         if dtype is not None:
             x = in_type(x, dtype)
-        if dtype is not None and of is not None and str(of) != str(np.dtype(dtype)):
+        if dtype is not None and of is not None and is_other(dtype, of):
             made = reduce(x, op, axis=axis, dtype=dtype, keepdims=keepdims, **options)
             return into(out, made, options)
         return reduce(x, op, axis=axis, dtype=dtype, out=out, keepdims=keepdims, **options)

@@ -184,7 +184,7 @@ def test_wrong_out(device, call, out, error, message):
 
 def test_dtype_against_out(device):
     with pytest.raises(TypeError, match="dtype is float64 but out has float32"):
-        cubc.sum(X, dtype="F64", out=np.zeros((), np.float32), device=device)
+        cubc.reduce(X, dtype="F64", out=np.zeros((), np.float32), device=device)
     with pytest.raises(TypeError, match="dtype is float64 but out has float32"):
         cubc.transform("x", x=X, dtype="F64", out=np.zeros(100, np.float32), device=device)
 
@@ -217,7 +217,7 @@ def test_transform_operands(device):
     with pytest.raises(ValueError, match="do not go together"):
         cubc.transform("x + y", x=X, y=X.reshape(10, 10), device=device)
     with pytest.raises(ValueError, match="cannot name an operand"):
-        cubc.transform("i", i=X, device=device)
+        cubc.transform("do", do=X, device=device)
     with pytest.raises(ValueError, match="cannot name an operand"):
         cubc.transform("1", **{"x; }": X}, device=device)
     with pytest.raises(ValueError, match="at most 8"):

@@ -164,13 +164,13 @@ def test_algorithms_that_functions_share(name, call, words):
     assert re.search(rf"\b{name}\b", str(caught.value))
 
 
-WRONG = cubc.lazy("t[i]", i=X, t=X)  # the index cannot be an operand
+WRONG = cubc.lazy("t[do]", do=X, t=X)  # a word of C++ cannot be an operand
 
 
 @pytest.mark.parametrize("name", ["segmented_sort", "repeat", "merge_sort", "diff", "take"])
 def test_an_error_of_a_call_within_another_names_the_outer_one_alone(name):
     """Their lazy input is evaluated by a call of its own."""
-    with pytest.raises(ValueError, match=rf"^{name}\(\): 'i' cannot name an operand: .*table\[k\]"):
+    with pytest.raises(ValueError, match=rf"^{name}\(\): 'do' cannot name an operand"):
         CALLS[name](WRONG, **CPU)
 
 

@@ -433,3 +433,13 @@ def test_a_short_float_beside_an_integer_is_a_float(device, type):
     same(cubc.merge_sort(d, "(a > 0 ? a : 0) < (b > 0 ? b : 0)"), x[[1, 2, 0]])
     rest = (cubc.asarray(x, device=device) % 0.5).array()
     np.testing.assert_array_equal(np.asarray(rest).astype("f4"), [0, 0.25, 0.25])
+
+
+def test_an_operand_may_hide_the_index(device):
+    x, places = np.array([1.5, 2.5, 3.5]), np.array([2, 0, 1])
+    operands = {"table": on(device, x), "i": on(device, places)}
+    same(cubc.sort(cubc.lazy("table[i]", **operands)), x)
+    same(cubc.transform("table[i] * 2", **operands), x[places] * 2)
+    within = cubc.lazy("table[i] + j", **operands, j=cubc.lazy("0.5 * i", size=3, dtype="f8"))
+    same(cubc.transform(within), x[places] + 0.5 * np.arange(3))
+    same(cubc.transform(["i", "i_ + i"], i=operands["i"], i_=1)[1], places + 1)
