@@ -22,7 +22,7 @@ struct initial_t {
     const value_t* place;
     FUNCTION_MEMBER operator value_t() const { return *place; }
 };
-// What a bool is made by.
+// Conversion by which a bool is made.
 template <class T>
 FUNCTION T convert(const initial_t& init)
 {

@@ -264,7 +264,7 @@ def _has_rows(function: str, x: Any, axis: Any, begin_bit: int, end_bit: int | N
     if axis is None:
         return False
     ndim = dimensions(x)
-    # Of an array without dimensions numpy.argsort makes one index, and numpy.sort an error.
+    # numpy.argsort makes one index of an array without dimensions, and numpy.sort an error.
     axis_number(axis, ndim or int(function == "argsort"))
     if ndim > 1 and (begin_bit or end_bit is not None):
         raise ValueError(

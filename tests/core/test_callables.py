@@ -148,7 +148,7 @@ def test_more():
 
 
 def test_numbers_that_are_equal_and_not_the_same(device):
-    """What a function made of one is not taken for the other."""
+    """The result of a function of one is not taken for that of the other."""
     x = on(device, np.arange(1, 4))
     numbers = [
         (lambda x: x * 1, "i8"),

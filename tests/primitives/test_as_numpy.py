@@ -12,7 +12,7 @@ Z = np.array([1 + 2j, 3 - 1j, 2])
 NONE = np.zeros((4, 0, 0, 2))
 ONE = np.array(5)
 
-# Of a module and of a function that makes its arrays.
+# Calls of a module, and of a function that makes its arrays.
 ALIKE = {
     "sums of converted items": lambda m, a: m.sum(a(F[1]), dtype=int),
     "products of truth": lambda m, a: m.prod(a(I), 0, dtype=bool),

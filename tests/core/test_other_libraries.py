@@ -1,0 +1,56 @@
+"""Arrays of JAX, PyTorch and Numba in the host's memory, where these are installed.
+
+Those of a GPU, of CuPy and PyTorch, are tested in test_gpu.py.
+"""
+
+import inputs
+import ml_dtypes
+import numpy as np
+import pytest
+from inputs import same
+
+import cubc
+
+X = inputs.random("F32", 60).reshape(4, 15)
+
+
+@pytest.fixture
+def on_the_cpu(device):
+    if device != "cpu":
+        pytest.skip("arrays of a GPU are tested in test_gpu.py")
+    return device
+
+
+def check(array, half, back, device):
+    """Calls on an array of X and on one of bfloat16, and the way back without a copy."""
+    assert cubc.sum(array) == X.sum()
+    same(cubc.sort(array, axis=0), np.sort(X, 0))
+    same(cubc.transform("2 * x", x=array), 2 * X)
+    same(cubc.cumsum(array, 1), np.cumsum(X, 1))
+    d = cubc.asarray(array, device=device)
+    assert cubc.array_equal(d, cubc.asarray(X, device=device))
+    assert cubc.sum(half).dtype == ml_dtypes.bfloat16
+    np.testing.assert_array_equal(np.asarray(back(d)), X)
+
+
+def test_jax(on_the_cpu, monkeypatch):
+    monkeypatch.setenv("JAX_PLATFORMS", "cpu")
+    jax = pytest.importorskip("jax", reason="JAX is not installed")
+    jnp = jax.numpy
+    check(jnp.asarray(X), jnp.ones(5, jnp.bfloat16), jax.dlpack.from_dlpack, on_the_cpu)
+    with pytest.raises(ValueError, match="read-only"):
+        cubc.sum(jnp.asarray(X), 0, out=jnp.zeros(15, jnp.float32))
+
+
+def test_torch(on_the_cpu):
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    half = torch.ones(5, dtype=torch.bfloat16)
+    check(torch.from_numpy(X), half, torch.from_dlpack, on_the_cpu)
+    same(cubc.sum(torch.from_numpy(X).T, 1), X.sum(0))
+
+
+def test_numba(on_the_cpu):
+    numba = pytest.importorskip("numba", reason="Numba is not installed")
+    twice = numba.njit(lambda x: x * 2)
+    same(cubc.sum(twice(X), 0), 2 * X.sum(0))
+    same(twice(cubc.asarray(X, device=on_the_cpu).numpy()), 2 * X)
