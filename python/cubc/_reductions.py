@@ -68,7 +68,8 @@ def _check_items(op: str, x: Any, axis: Any) -> None:
     shape = tuple(x.shape)
     axes = range(len(shape)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     if not items_of(tuple(shape[axis_number(one, len(shape))] for one in axes)):
-        raise ValueError(f"{op}() of no items needs initial=, since it has no identity")
+        advice = "" if op.startswith("arg") else ": give initial="
+        raise ValueError(f"{op} of no items has no value{advice}")
 
 
 def refuse_complex(found: Any, out: Any) -> None:
@@ -96,7 +97,8 @@ def into(out: Any, found: Any, options: dict[str, Any]) -> Any:
 def _reduced(op, x, axis, dtype, out, keepdims, initial, where, options) -> Any:
     """Reduce as `reduce`, whose errors name this operator."""
     try:
-        if initial is None and op not in _IDENTITIES and not getattr(x, "size", 1):
+        first = initial if initial is not None else options.get("init")
+        if first is None and op not in _IDENTITIES and not getattr(x, "size", 1):
             _check_items(op, x, axis)
         if where is not True and where is not None:
             value = _IDENTITIES.get(op, initial)

@@ -190,7 +190,7 @@ def test_extents_of_0(device, shape):
     for axis in range(len(shape)):
         same(cubc.sum(on(device, x), axis=axis), x.sum(axis=axis))
         same(cubc.prod(on(device, x), axis=axis), x.prod(axis=axis))
-        if x.shape[axis] or 0 in np.delete(shape, axis):
+        if x.shape[axis]:
             same(cubc.max(on(device, x), axis=axis), np.empty(np.delete(shape, axis), np.float32))
         else:
             with pytest.raises(ValueError, match="no items"):

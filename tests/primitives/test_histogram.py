@@ -245,7 +245,7 @@ X = np.arange(10.0)
     [
         (lambda: cubc.histogram(X, 0), ValueError, "positive"),
         (lambda: cubc.histogram(X, "auto"), TypeError, "histogram_bin_edges"),
-        (lambda: cubc.histogram(X, [3]), ValueError, "two edges or more"),
+        (lambda: cubc.histogram(X, np.ones((2, 2))), ValueError, "two edges or more"),
         (lambda: cubc.histogram(X, [3, 1]), ValueError, "monotonically"),
         (lambda: cubc.histogram(X, 5, (2, 1)), ValueError, "max must be larger"),
         (lambda: cubc.histogram(X, 5, (0, np.inf)), ValueError, "not finite"),
