@@ -12,7 +12,7 @@ import numpy as np
 
 from ._axes import items_of
 from ._calls import as_array
-from ._core import Lazy, call, transform
+from ._core import Lazy, asarray, call, transform
 from ._lazy import lazy
 from ._options import Where, without_workspace
 from ._payload import MOVED
@@ -75,11 +75,33 @@ def sorted_by_bits(
         )
     to = out if values is None or out is not given else None
     text = "order_code(x)" if end > begin_bit else "((void)x, 0)"
+    if most == 16 and end > begin_bit:  # in an expression they are float32, which has other bits
+        x, text = _as_words(x), "x >> 15 ? ~x : x | 0x8000"
     keys = lazy(text, x=x, dtype=f"uint{most}")
     bits = (begin_bit, end) if end > begin_bit else (0, most)
     kind = "int64" if values is None else values.dtype
     found = _moved(keys, bits, values, kind, to, where, descending)
     return found if to is out else transform("v", v=found, out=out, **without_workspace(where))
+
+
+class _Words:
+    """Memory of an array on a GPU whose items have two bytes, as words."""
+
+    def __init__(self, x: Any):
+        self._x = x
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        return {**self._x.__cuda_array_interface__, "typestr": "<u2"}
+
+
+def _as_words(x: Any) -> Any:
+    """Return an array's items of two bytes as words, in the same memory where that can be had."""
+    if isinstance(x, np.ndarray):
+        return x.view(np.uint16)
+    if hasattr(x, "__cuda_array_interface__"):
+        return asarray(_Words(x))
+    return asarray(np.asarray(x).view(np.uint16), device="cpu")
 
 
 def _moved(

@@ -126,9 +126,9 @@ def codes(x):
     return np.where(bits & sign, ~bits, bits | sign)
 
 
-@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+@pytest.mark.parametrize("dtype", ["bf2", "f2", "f4", "f8"])
 def test_bits_of_floats(device, dtype):
-    x = inputs.random({"f2": "F16", "f4": "F32", "f8": "F64"}[dtype], 3000)
+    x = inputs.random({"bf2": "BF16", "f2": "F16", "f4": "F32", "f8": "F64"}[dtype], 3000)
     x[:4] = [np.nan, -0.0, 0.0, -np.inf]
     d, most = place(x, device), 8 * x.itemsize
     for begin, end in [(0, most // 2), (most // 2, most), (most - 1, None), (5, 5)]:
@@ -136,12 +136,12 @@ def test_bits_of_floats(device, dtype):
         cut = codes(x) >> begin & ((1 << width) - 1)
         order = np.argsort(cut, kind="stable")
         same(cubc.sort(d, begin_bit=begin, end_bit=end), x[order])
-        if dtype == "f2":  # the other calls are of the same code for each
+        if dtype in ("bf2", "f2"):  # the other calls are of the same code for each
             continue
         same(cubc.argsort(d, begin_bit=begin, end_bit=end), order)
         falling = np.argsort(~cut, kind="stable")
         same(cubc.sort(d, begin_bit=begin, end_bit=end, descending=True), x[falling])
-    if dtype == "f2":
+    if dtype in ("bf2", "f2"):
         return
     order = np.argsort(codes(x) >> most // 2, kind="stable")
     rows = np.arange(2 * x.size).reshape(-1, 2)
