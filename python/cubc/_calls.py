@@ -236,7 +236,12 @@ def dtype_of(out: Any) -> Any:
 
 def item_dtype(x: Any) -> Any:
     """Return the dtype of any library's array as a numpy.dtype."""
-    return x.dtype if isinstance(x.dtype, np.dtype) else asarray(x).dtype
+    if isinstance(x.dtype, np.dtype):
+        return x.dtype
+    try:
+        return np.dtype(str(x.dtype).rpartition(".")[2])  # of torch.float32
+    except TypeError:  # bfloat16, which NumPy lacks
+        return asarray(x).dtype
 
 
 def described(x: Any) -> Any:

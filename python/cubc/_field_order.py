@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ._axes import items_of
-from ._calls import as_array
+from ._calls import as_array, item_dtype
 from ._core import Lazy, asarray, call, transform
 from ._lazy import lazy
 from ._options import Where, without_workspace
@@ -66,7 +66,7 @@ def sorted_by_bits(
     """Return values in the order of some bits of floats' codes; for None the indices."""
     given = as_array(x)
     x = given.reshape(-1)
-    most = 8 * np.dtype(x.dtype).itemsize
+    most = 8 * item_dtype(x).itemsize
     end = most if end_bit is None else end_bit
     if not 0 <= begin_bit <= end <= most:
         raise ValueError(

@@ -5,7 +5,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from ._axes import axis_number, items_of
-from ._calls import as_array, beside, named, primitive
+from ._calls import as_array, beside, item_dtype, named, primitive
 from ._core import Lazy, call, transform
 from ._lazy import lazy
 from ._options import Where, without_workspace
@@ -124,7 +124,7 @@ def take_along_axis(x, indices, /, axis=-1, **where: Unpack[Where]) -> Any:
     """
     items = as_array(x)
     places = as_array(beside(items, indices, where.get("stream")))
-    if np.dtype(places.dtype).kind not in "iu":
+    if item_dtype(places).kind not in "iu":
         raise IndexError("the indices are no integers")
     shape, of = tuple(items.shape), tuple(places.shape)
     if axis is None:
@@ -158,7 +158,7 @@ def check_indices(function, places, shape, axis, mode, where: Where) -> None:
         if mode != "raise" and not items_of((*shape[:axis], *shape[axis + 1 :])):
             return
         raise IndexError(f"{function}() takes no items from an axis without any")
-    if mode != "raise" or np.dtype(places.dtype).kind not in "iu":
+    if mode != "raise" or item_dtype(places).kind not in "iu":
         return
     if isinstance(places, np.ndarray):
         least, most = int(places.min()), int(places.max())

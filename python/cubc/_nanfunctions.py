@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ._axes import axis_number, items_of
-from ._calls import as_array, named
+from ._calls import as_array, item_dtype, named
 from ._core import Array, reduce
 from ._lazy import lazy
 from ._numpy import cumprod, cumsum
@@ -24,7 +24,7 @@ _NOTHING = {"min": "a < b || b != b ? a : b", "max": "a > b || b != b ? a : b"}
 
 
 def _inexact(x: Any) -> bool:
-    return np.dtype(x.dtype).kind in "fc" or str(x.dtype) == "bfloat16"
+    return item_dtype(x).kind in "fc" or str(item_dtype(x)) == "bfloat16"
 
 
 def _with(x: Any, number: float) -> Any:

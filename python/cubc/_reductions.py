@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ._axes import axis_number, items_of
-from ._calls import as_array, beside, dtype_of, name_function
+from ._calls import as_array, beside, dtype_of, item_dtype, name_function
 from ._core import Array, Lazy, operator_types, reduce, transform
 from ._lazy import lazy
 
@@ -34,8 +34,8 @@ def name_initial(error: Exception) -> None:
 def left_out(x: Any, where: Any, value: Any, stream: Any = None) -> Any:
     """Return an array in which items whose `where` is False are `value`; it is lazy."""
     x = as_array(x)
-    if isinstance(value, np.floating) and np.dtype(x.dtype).kind in "iu":
-        value = x.dtype.type(value)  # a float beside integers makes all items floats
+    if isinstance(value, np.floating) and item_dtype(x).kind in "iu":
+        value = item_dtype(x).type(value)  # a float beside integers makes all items floats
     if isinstance(where, bool | np.bool):  # a number, which is of every device
         return lazy("where ? x : value", where=bool(where), x=x, value=value, dtype=x.dtype)
     mask = where
@@ -56,7 +56,8 @@ def in_type(x: Any, dtype: Any) -> Any:
     It is the array itself where the accumulator makes no other result of it.
     """
     x = as_array(x)
-    to, of = operator_types("sum", x.dtype, dtype=dtype)[1], str(np.dtype(x.dtype))
+    kind = item_dtype(x)
+    to, of = operator_types("sum", kind, dtype=dtype)[1], str(kind)
     if "complex" in of and "complex" not in to and to != "bool":
         raise TypeError(f"{of} does not become {to}: take the real or the imaginary parts first")
     cut = "float" in of and "float" not in to and "complex" not in to

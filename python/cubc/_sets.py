@@ -84,9 +84,9 @@ def concatenate(
             f"axes than {axis}"
         )
     if dtype is None:
-        dtype = item_dtype(out) if out is not None else np.result_type(*(p.dtype for p in parts))
+        dtype = item_dtype(out) if out is not None else np.result_type(*map(item_dtype, parts))
     for one in parts:
-        if not np.can_cast(one.dtype, dtype, casting):
+        if not np.can_cast(item_dtype(one), dtype, casting):
             raise TypeError(f"{one.dtype} does not become {dtype} with casting={casting!r}")
     order = [axis, *range(axis), *range(axis + 1, parts[0].ndim)]
     back = [*range(1, axis + 1), 0, *range(axis + 1, parts[0].ndim)]
@@ -150,7 +150,7 @@ def isin(
         if isinstance(x, np.ndarray):
             return np.full(shape, bool(invert))
         return asarray(made, device=asarray(x).device, stream=stream).reshape(shape)
-    both = np.result_type(x.dtype, items.dtype)
+    both = np.result_type(item_dtype(x), item_dtype(items))
     x, items = _of_type(x.reshape(-1), both, options), _of_type(items.reshape(-1), both, options)
     known = sort(items, **options)
     places = searchsorted(known, x, **options)
@@ -159,7 +159,7 @@ def isin(
 
 
 def _of_type(x: Any, dtype: Any, options: Any) -> Any:
-    return x if x.dtype == dtype else transform("x", x=x, dtype=dtype, **options)
+    return x if item_dtype(x) == dtype else transform("x", x=x, dtype=dtype, **options)
 
 
 def _flat(x: Any, stream: Any) -> Any:
@@ -201,7 +201,7 @@ def intersect1d(
     options = {"stream": stream, "device": device}
     x = _flat(x, stream)
     y = _flat(beside(x, y, stream), stream)
-    both = np.result_type(x.dtype, y.dtype)
+    both = np.result_type(item_dtype(x), item_dtype(y))
     if return_indices:
         (known, first), (other, second) = (unique(z, True, **options) for z in (x, y))
         shared = isin(known, other, **options)
@@ -238,7 +238,7 @@ def union1d(x, y, /, *, stream=None, device=None) -> Any:
     """
     x = _flat(x, stream)
     if isinstance(y, bool | int | float | complex):  # goes by the items' type, as in NumPy
-        y = np.asarray(y, np.result_type(x.dtype, y))[()]
+        y = np.asarray(y, np.result_type(item_dtype(x), y))[()]
     y = _flat(beside(x, y, stream), stream)
     return unique(concatenate([x, y], stream=stream), stream=stream, device=device)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ._axes import axis_number, items_of
-from ._calls import as_array, named
+from ._calls import as_array, item_dtype, named
 from ._core import Array, operator_types, transform
 from ._lazy import lazy
 from ._reductions import in_type, left_out, refuse_complex
@@ -93,7 +93,7 @@ def mean(
     count = _count(x, axis, keepdims, where, options)
     if _none(count):
         warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=3)
-    kind = wide if dtype is not None or np.dtype(x.dtype).kind in "iub" else x.dtype
+    kind = wide if dtype is not None or item_dtype(x).kind in "iub" else item_dtype(x)
     return _quotient("t / n", total, count, dtype or kind, out, options)
 
 
@@ -202,7 +202,7 @@ def std() -> Any:
 
 def _total(x, of, axis, dtype, keepdims, where, options) -> tuple[Any, str]:
     """Return the sum of `of` in the type in which items of `x` are summed, and that type."""
-    asked = "float64" if dtype is None and np.dtype(x.dtype).kind in "iub" else dtype
+    asked = "float64" if dtype is None and item_dtype(x).kind in "iub" else dtype
     wide = operator_types("sum", of.dtype, dtype=asked)[0]
     if where is not True and where is not None:
         of = left_out(of, where, 0, options["stream"])
@@ -260,9 +260,9 @@ def _spread(text, x, axis, dtype, out, ddof, keepdims, where, mean, options, lea
     )
     if _none(left):
         warnings.warn("Degrees of freedom <= 0 for slice.", RuntimeWarning, stacklevel=4)
-    kind = np.dtype(dtype or ("float64" if np.dtype(x.dtype).kind in "iub" else x.dtype))
+    kind = np.dtype(dtype or ("float64" if item_dtype(x).kind in "iub" else item_dtype(x)))
     real = {"complex64": np.dtype("f4"), "complex128": np.dtype("f8")}.get(kind.name, kind)
-    is_real = np.dtype(x.dtype).kind != "c"
+    is_real = item_dtype(x).kind != "c"
     if not is_real and kind.kind != "c":
         raise TypeError(f"the mean of complex numbers is no {kind}: give a complex dtype")
     if mean is None:
@@ -274,7 +274,7 @@ def _spread(text, x, axis, dtype, out, ddof, keepdims, where, mean, options, lea
         wide = wide if np.dtype(wide).kind in "fc" else "float64"
         mean = _quotient("t / n", total, all_of, wide, None, options)
     wide = operator_types("sum", real)[0]
-    if not is_real and x.dtype != kind:  # C has no difference of two complex types
+    if not is_real and item_dtype(x) != kind:  # C has no difference of two complex types
         x = lazy("x", x=x, dtype=kind)
     squares = lazy(_SQUARE if is_real else _NORM, x=x, m=mean, dtype=wide)
     total, _ = _total(squares, squares, axis, wide, keepdims, where, options)

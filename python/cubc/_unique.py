@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ._axes import items_of
-from ._calls import as_array, named
+from ._calls import as_array, item_dtype, named
 from ._core import Array, asarray, call, empty, transform
 from ._indexing import lexsort, take
 from ._lazy import lazy
@@ -69,7 +69,7 @@ def unique(
     """
     options = {"stream": stream, "device": device}
     x = as_array(x)
-    inexact = np.dtype(x.dtype).kind in "fc" or str(x.dtype) == "bfloat16"
+    inexact = item_dtype(x).kind in "fc" or str(x.dtype) == "bfloat16"
     single = inexact and equal_nan
     if not (return_index or return_inverse or return_counts):
         found = unique_consecutive(_ordered(x, options), **options)
@@ -88,7 +88,7 @@ def unique(
 
 
 def _ordered(x: Any, options: dict[str, Any]) -> Any:
-    if np.dtype(x.dtype).kind == "c":
+    if item_dtype(x).kind == "c":
         return _ordered_with_indices(x, options)[0]
     return sort(x, axis=None, **options)
 
@@ -96,10 +96,10 @@ def _ordered(x: Any, options: dict[str, Any]) -> Any:
 def _ordered_with_indices(x: Any, options: dict[str, Any]) -> tuple[Any, Any]:
     """Return the items in order, and their indices; equal ones keep theirs."""
     size = items_of(tuple(x.shape))
-    if np.dtype(x.dtype).fields:
+    if item_dtype(x).fields:
         order = argsort(x, axis=None, **options)
         return take(x.reshape(-1), order, mode="clip", **options), order
-    kind = "f" if "float" in str(x.dtype) else np.dtype(x.dtype).kind
+    kind = "f" if "float" in str(x.dtype) else item_dtype(x).kind
     if kind not in "fc":
         fields = {
             "keys_in": x,
