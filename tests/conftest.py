@@ -14,6 +14,7 @@ from functools import cache
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import pytest
+from every_case import EVERY_CASE
 
 import cubc
 
@@ -74,11 +75,6 @@ def why_no_cuda():
     return ""
 
 
-def every_case():
-    """True if all cases run of the tests marked some."""
-    return os.environ.get("CUBC_TESTS") == "all"
-
-
 def not_among_some(items):
     """The cases that their tests' mark some leaves out, on each kind of device."""
     cases = defaultdict(list)
@@ -95,7 +91,7 @@ def not_among_some(items):
 
 def pytest_collection_modifyitems(config, items):
     """Leave out the tests marked gpu where there is no GPU, and most cases of those marked some."""
-    left_out = set() if every_case() else not_among_some(items)
+    left_out = set() if EVERY_CASE else not_among_some(items)
     if why_no_cuda():  # thousands of skips take a while
         left_out |= {item for item in items if item.get_closest_marker("gpu")}
     config.hook.pytest_deselected(items=[item for item in items if item in left_out])
@@ -117,7 +113,7 @@ def pytest_terminal_summary(terminalreporter):
     """Say once why they were left out, of which the workers of xdist say nothing."""
     if why := why_no_cuda():
         terminalreporter.write_line(f"LEFT OUT the tests marked gpu: {why}")
-    if not every_case():
+    if not EVERY_CASE:
         terminalreporter.write_line("LEFT OUT cases of tests marked some: CUBC_TESTS=all runs all")
 
 

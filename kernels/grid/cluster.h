@@ -89,11 +89,6 @@ FUNCTION void inbox_open(cluster_inbox<V, EACH>& inbox, u32 messages)
     asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
 }
 
-FUNCTION void cluster_ready()
-{
-    if (cluster_blocks() > 1) asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
-}
-
 // Sends the block's message `k` to block `to`, which may be itself.
 template <class V, int EACH>
 FUNCTION void inbox_send(cluster_inbox<V, EACH>& inbox, u32 to, V value, u32 k = 0)
@@ -141,6 +136,10 @@ FUNCTION V inbox_value(const cluster_inbox<V, EACH>& inbox, u32 number)
 // both in turn, and cluster_sync neither between them.
 FUNCTION void cluster_begin() { asm volatile("barrier.cluster.arrive.release;" ::: "memory"); }
 FUNCTION void cluster_begun() { asm volatile("barrier.cluster.wait.acquire;" ::: "memory"); }
+FUNCTION void cluster_ready()
+{
+    if (cluster_blocks() > 1) cluster_begun();
+}
 
 // Waits for all threads of the cluster, or of the block if there is none.
 FUNCTION void cluster_sync()

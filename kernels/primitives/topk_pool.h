@@ -165,7 +165,7 @@ FUNCTION span pool_span(pool_shared& s, span mine)
     mine = warp_span(mine);
     if (lane_id() == 0) s.of_warp[warp_id()] = mine;
     block_sync();
-    if (cluster_blocks() > 1) cluster_begun();
+    cluster_ready();
     const u32 blocks = cluster_blocks();
     if (warp_id() == 0) {
         const span all = warp_span(lane_id() < SIMT_WARPS ? s.of_warp[lane_id()] : none);

@@ -4,10 +4,10 @@ With contraction and without, a kernel has as many sums, products and fused step
 with faces and one without compute the same bits: the operations are those of the source.
 """
 
-import os
 from collections import Counter
 
 import pytest
+from every_case import EVERY_CASE
 from ranks_compile import code_of, library
 from test_ranks_compile import BLOCK, SITES, STAGGERED, WALL
 
@@ -46,7 +46,7 @@ MORE = {
         {"TUNE_T": "f64", "TUNE_FAT_REALS": 8, "TUNE_LONG_REALS": 0},
     ),
 }
-ALL = [*CASES, *MORE] if os.environ.get("CUBC_TESTS") == "all" else [*CASES]
+ALL = [*CASES, *MORE] if EVERY_CASE else [*CASES]
 
 
 # The lowest byte of an instruction of 16, of all its forms: FMUL, FADD, FFMA, DMUL, DADD, DFMA.

@@ -5,10 +5,10 @@ with faces (multiply_add of kernels/dialect/simt.h).
 """
 
 import itertools
-import os
 
 import numpy as np
 import pytest
+from every_case import EVERY_CASE
 from lattice_reference import random_spinors
 from lattice_system import random_links as near_one
 
@@ -46,7 +46,7 @@ EVERY = [
     for reals, precision in itertools.product(reconstructions, PRECISIONS)
     if not (kind in COMPUTED and precision == "double")
 ]
-ALL = EVERY if os.environ.get("CUBC_TESTS") == "all" else QUICK
+ALL = EVERY if EVERY_CASE else QUICK
 
 
 def fields(kind):

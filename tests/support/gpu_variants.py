@@ -9,12 +9,12 @@ which is right only where blocks start in order, as without a seed.
 Half of an algorithm's labels run; CUBC_TESTS=all runs all.
 """
 
-import os
 import sys
 from itertools import product
 
 import inputs
 import numpy as np
+from every_case import EVERY_CASE
 from gpu_calls import CALLS, LAZY
 
 import cubc
@@ -278,7 +278,7 @@ def types_of(algorithm, k):
 def labels_of(algorithm):
     """(number, label) of those that run: every second, from one end or the other."""
     all_ = list(enumerate(LABELS[algorithm]))
-    return all_ if os.environ.get("CUBC_TESTS") == "all" else all_[len(algorithm) % 2 :: 2]
+    return all_ if EVERY_CASE else all_[len(algorithm) % 2 :: 2]
 
 
 def combinations(algorithm, labels):

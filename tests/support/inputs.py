@@ -4,11 +4,11 @@ Floating inputs are small integers, so that their sums are exact in any order an
 equal NumPy's bit for bit.
 """
 
-import os
 from itertools import combinations, product
 
 import ml_dtypes
 import numpy as np
+from every_case import EVERY_CASE
 
 import cubc
 from cubc import _core
@@ -144,7 +144,7 @@ def in_turn(types, others, every):
     For what is there of each type and, with the same operators, in a primitive that tries them all.
     CUBC_TESTS=all gives all combinations.
     """
-    if os.environ.get("CUBC_TESTS") == "all":
+    if EVERY_CASE:
         every = 1
     return [
         (type, other)

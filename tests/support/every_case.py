@@ -1,0 +1,5 @@
+"""The choice between some cases of a test and all: CUBC_TESTS=all runs all."""
+
+import os
+
+EVERY_CASE = os.environ.get("CUBC_TESTS") == "all"
