@@ -10,6 +10,8 @@
 //       of the last axis      row_reduce                          deterministic_reduce
 //       of a single row       reduce                              deterministic_reduce
 //     cubc_scan               scan                                deterministic_scan
+//     cubc_axis_scan          axis_scan                           (the caller transposes)
+//       of the last axis      scan                                deterministic_scan
 //     cubc_runs               runs                                deterministic_scan
 //
 // The last column is for a caller who wants a deterministic result. With integers and indices every
@@ -94,6 +96,31 @@ cubc_status scan_problem(const cubc_scan_params *params, problem *out)
 {
     bool one = in_one_order(params->deterministic, params->op, params->acc_type);
     return one ? deterministic_scan_build(params, out) : scan_build(params, out);
+}
+
+cubc_status axis_scan_problem(const cubc_axis_scan_params *params, problem *out)
+{
+    uint64_t rows = params->length;
+    const bool fits = size_multiply(&rows, params->columns) && rows && params->n % rows == 0;
+    const cubc_scan_params whole = {.in = params->in,
+                                    .out = params->out,
+                                    .n = params->n,
+                                    .type = params->type,
+                                    .acc_type = params->acc_type,
+                                    .out_type = params->out_type,
+                                    .op = params->op,
+                                    .inclusive = params->inclusive,
+                                    .init = params->init,
+                                    .init_in_memory = params->init_in_memory,
+                                    .segments =
+                                        params->columns == 1 && fits ? params->n / rows : 0};
+    if (params->n && !fits)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "axis_scan: %llu items are no multiple of %llu rows of %llu columns, one or more",
+             (unsigned long long)params->n, (unsigned long long)params->length,
+             (unsigned long long)params->columns);
+    return params->columns == 1 ? scan_build(&whole, out)
+                                : axis_scan_build(&whole, params->length, params->columns, out);
 }
 
 cubc_status runs_problem(const cubc_runs_params *params, problem *out)

@@ -3,10 +3,8 @@
 import inspect
 from typing import Any
 
-from . import _core
-from ._axes import on_rows
+from . import _axis_scan, _core
 from ._calls import name_function
-from ._segments import segmented_scan
 
 
 def scan(*arguments, axis=None, **options) -> Any:
@@ -53,9 +51,9 @@ def scan(*arguments, axis=None, **options) -> Any:
 
     Notes
     -----
-    The call is one pass over the items with decoupled look-back [1]_. Along the last axis it is
-    `segmented_scan`. Along another axis the array is transposed before and after, which takes twice
-    the memory of the array.
+    The call is one pass over the items with decoupled look-back [1]_, along any axis. Along the
+    last axis it is `segmented_scan`. With ``deterministic=True`` an array is transposed before and
+    after a scan along another axis, which takes twice the memory of the array.
 
     Determinism. Results of integers are the same in every run and on every device. Floating results
     may differ in the last digits from run to run (CUB's not_guaranteed), since timing decides how
@@ -81,23 +79,10 @@ def scan(*arguments, axis=None, **options) -> Any:
     if axis is None:
         return _core.scan(*arguments, **options)
     try:
-        return _along(axis, *arguments, **options)
+        return _axis_scan.scan(*arguments, axis=axis, **options)
     except Exception as error:
         name_function(error, "scan")
         raise
-
-
-def _along(
-    axis, x, /, op="sum", *, out=None, dtype=None, stream=None, device=None, **options
-) -> Any:
-    # Also of what reaches `out` by another transposition.
-    type = out.dtype if dtype is None and out is not None else dtype
-
-    def scan_rows(rows, length, to):
-        where = {"segment_size": length, "out": to, "stream": stream, "device": device}
-        return segmented_scan(rows, op=op, dtype=type if to is None else dtype, **where, **options)
-
-    return on_rows(x, axis, scan_rows, out, {"stream": stream, "device": device})
 
 
 def _signature() -> inspect.Signature:

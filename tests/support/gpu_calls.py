@@ -68,6 +68,11 @@ CALLS = {
         lambda x: cubc.sum(x[: x.size // 9 * 9].reshape(-1, 9), axis=0),
         lambda x: x[: x.size // 9 * 9].reshape(-1, 9).sum(axis=0),
     ),
+    "axis_scan": (
+        "axis_scan.inclusive.sum",
+        lambda x: cubc.scan(x[: x.size // 9 * 9].reshape(-1, 9), axis=0),
+        lambda x: x[: x.size // 9 * 9].reshape(-1, 9).cumsum(axis=0),
+    ),
     "copy_batch": ("copy_batch.buffers", copied, lambda x: x),
     "find": (
         "find.if",

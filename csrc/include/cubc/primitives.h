@@ -100,6 +100,24 @@ typedef struct cubc_axis_reduce_params {
     int deterministic;
 } cubc_axis_reduce_params;
 
+// A prefix scan along one axis of an array of [outer][length][columns] items, in C order:
+// out[o][i][c] = init op in[o][0][c] op ... op in[o][i][c], or to in[o][i-1][c] if it is exclusive.
+// out may be in; no other arrays may overlap. Floats may differ in the last digits in each run.
+typedef struct cubc_axis_scan_params {
+    const void *in; // n items, or a cubc_lazy
+    void *out;      // n items
+    uint64_t n;
+    uint64_t length;  // of the axis
+    uint64_t columns; // items behind the axis; 1 for the last one
+    cubc_type type;
+    cubc_type acc_type;
+    cubc_type out_type;
+    const char *op; // this and the following members as for cubc_scan
+    int inclusive;
+    const void *init;
+    int init_in_memory;
+} cubc_axis_scan_params;
+
 // Segment of each item: out[i] is the number of offsets up to i. This is the number of the segment
 // of item i, from 1 on; 0 before the first segment, and segments + 1 behind the last.
 typedef struct cubc_segment_ids_params {
@@ -462,6 +480,10 @@ cubc_status cubc_scan_temp_bytes(cubc_device *device, const cubc_scan_params *pa
                                  size_t *bytes);
 cubc_status cubc_scan(cubc_device *device, const cubc_scan_params *params, void *temp,
                       size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_axis_scan_temp_bytes(cubc_device *device, const cubc_axis_scan_params *params,
+                                      size_t *bytes);
+cubc_status cubc_axis_scan(cubc_device *device, const cubc_axis_scan_params *params, void *temp,
+                           size_t temp_bytes, cubc_stream stream);
 cubc_status cubc_segment_ids_temp_bytes(cubc_device *device, const cubc_segment_ids_params *params,
                                         size_t *bytes);
 cubc_status cubc_segment_ids(cubc_device *device, const cubc_segment_ids_params *params, void *temp,

@@ -1,0 +1,178 @@
+// Descriptor of axis_scan: kernels/primitives/axis_scan.cu. It has rows of several columns; along
+// the last axis the rows are segments (routes.c).
+#include "base/integer.h"
+#include "primitives/routes.h"
+#include "primitives/scan.h"
+
+typedef struct axis_scan_traits {
+    int whole_chunks; // rows have a multiple of 16 bytes
+} axis_scan_traits;
+
+typedef struct axis_scan_numbers {
+    uint64_t outer, length, columns;
+} axis_scan_numbers;
+
+PROBLEM_TRAITS(axis_scan_traits);
+PROBLEM_NUMBERS(axis_scan_numbers);
+
+enum { MATRIX_AXIS = 1, COLUMN_AXIS = 2 }; // among the run-time axes: what `outer` counts, columns
+
+// ---- problems -----------------------------------------------------------------------------------
+static void axis_scan_place(const problem *p, uint64_t *place)
+{
+    place[0] = p->n;
+    place[MATRIX_AXIS] = axis_scan_numbers_of(p).outer;
+    place[COLUMN_AXIS] = axis_scan_numbers_of(p).columns;
+}
+
+cubc_status axis_scan_build(const cubc_scan_params *whole, uint64_t length, uint64_t columns,
+                            problem *out)
+{
+    const uint64_t outer = whole->n ? whole->n / length / columns : 0;
+    TRY(scan_operands(whole, &axis_scan_algorithm, out));
+    problem_set_benchmark(out, out->inclusive ? "axis_scan.inclusive." : "axis_scan.exclusive.",
+                          problem_operator_name(out));
+    axis_scan_numbers_set(out, (axis_scan_numbers){outer, length, columns});
+    const int whole_chunks = columns * cubc_type_size((cubc_type)out->type) % 16 == 0;
+    axis_scan_traits_set(out, (axis_scan_traits){whole_chunks});
+    if (!whole_chunks) out->aligned = false; // rows begin anywhere
+    return CUBC_OK;
+}
+
+// As many rows in each matrix as its items make.
+static cubc_status axis_scan_workload(const benchmark *b, cubc_type type, const uint64_t *at,
+                                      problem *out)
+{
+    cubc_scan_params call = scan_call(b, type, at);
+    const uint64_t columns = smaller(call.n, at[COLUMN_AXIS]);
+    const uint64_t outer = smaller(call.n / columns, at[MATRIX_AXIS]);
+    const uint64_t length = call.n / outer / columns;
+    call.n = outer * length * columns;
+    return axis_scan_build(&call, length, columns, out);
+}
+
+// ---- variants -----------------------------------------------------------------------------------
+static void axis_scan_define(const problem *p, text *out)
+{
+    problem_define(p, out);
+    problem_define_input(p, 0, "TUNE_IN", out);
+    text_printf(out, "#define TUNE_INCLUSIVE %d\n#define TUNE_WHOLE_CHUNKS %d\n", p->inclusive,
+                axis_scan_traits_of(p).whole_chunks);
+    problem_define_plain_loads(p, out);
+}
+
+static const char *axis_scan_invalid(const problem *p, const char *kind, const space *s,
+                                     const variant *v)
+{
+    const int size = (int)cubc_type_size((cubc_type)p->type);
+    const int vector = 1 << variant_value(s, v, "ipv", 0);
+    if (!device_is_cpu(kind) && vector > 1 && vector * size > 16)
+        return "a vector is wider than 16 bytes";
+    if (!device_is_cpu(kind) &&
+        variant_value(s, v, "tpb", 1) * vector * problem_acc_bytes(p) > 200 * 1024)
+        return "the totals of a block do not fit its shared memory";
+    return problem_invalid(p, kind, s, v, size);
+}
+
+// ---- plans --------------------------------------------------------------------------------------
+typedef struct layout { // see axis_scan.cu
+    axis_scan_numbers shape;
+    uint64_t wide, high, deep;
+    uint64_t across, chunks; // blocks side by side, and one below the other
+    uint64_t strips, strip;  // of a row; columns of one
+} layout;
+
+// As many threads side by side as `run` bytes of a row want, the others on rows, then on slices.
+static void lay_out_threads(layout *l, uint64_t size, uint64_t rows, uint64_t threads, uint64_t run)
+{
+    uint64_t most = larger(run / (l->strip * size), 1);
+    l->across = ceil_div(l->strips, smaller(most, threads));
+    l->wide = ceil_div(l->strips, l->across);
+    l->high = smaller(threads / l->wide, ceil_div(l->shape.length, rows));
+    l->deep = smaller(threads / l->wide / l->high, l->shape.outer);
+    l->chunks = ceil_div(l->shape.length, l->high * rows);
+}
+
+// A single thread: a block is worth WORK items. Columns are cut only where the blocks are too few.
+static void lay_out_single_thread(layout *l, uint64_t widest, uint64_t blocks)
+{
+    enum { WORK = 16384, FEW = 4 };
+    l->across = ceil_div(l->strips, widest);
+    l->wide = ceil_div(l->strips, l->across);
+    l->high = l->shape.length;
+    l->deep = 1;
+    if (l->across * l->shape.outer < FEW * blocks)
+        l->high = smaller(l->high, ceil_div(WORK, l->wide));
+    else
+        l->deep = smaller(ceil_div(WORK, l->wide * l->high), l->shape.outer);
+    l->chunks = ceil_div(l->shape.length, l->high);
+}
+
+static layout lay_out(const problem *p, const instance *i)
+{
+    const device_kernel *kernel = &i->kernels[0];
+    uint64_t ipt = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1);
+    uint64_t run = 1ull << variant_value(&i->space, &i->variant, "rb", 8);
+    uint64_t size = cubc_type_size((cubc_type)p->type);
+    layout l = {.shape = axis_scan_numbers_of(p), .strip = 1};
+    if (axis_scan_traits_of(p).whole_chunks)
+        l.strip = 1u << variant_value(&i->space, &i->variant, "ipv", 0);
+    l.strips = ceil_div(l.shape.columns, l.strip);
+    if (kernel->threads == 1)
+        lay_out_single_thread(&l, ipt, resident_blocks(i, kernel));
+    else
+        lay_out_threads(&l, size, ipt / l.strip, kernel->threads, run);
+    return l;
+}
+
+static cubc_status axis_scan_plan(const problem *p, const instance *i, plan *out)
+{
+    if (p->n == 0) return CUBC_OK;
+    const layout l = lay_out(p, i);
+    const axis_scan_numbers *shape = &l.shape;
+    uint64_t blocks = l.across * ceil_div(shape->outer, l.deep) * l.chunks;
+    uint64_t words = ceil_div(l.strip * cubc_type_size((cubc_type)p->acc_type), 4);
+    TRY(problem_blocks(p, blocks));
+    if (l.chunks > 1) out->message_bytes = 8 * (1 + l.chunks * shape->outer * l.strips * words);
+    out->launch_count = 1;
+    launch *made = &out->launches[0];
+    *made = (launch){.kernel = &i->kernels[0],
+                     .shape.grid = (unsigned)blocks,
+                     .message_args = 1u << 8,
+                     .args_count = 9,
+                     .args = {0, (uintptr_t)p->outputs[0].data, shape->outer, shape->length,
+                              shape->columns, l.wide, l.high, l.deep, 0}};
+    problem_append_init(p, made);
+    return problem_place_input(p, 0, made, 0);
+}
+
+static const field axis_scan_fields[] = {
+    FIELD_ARRAY(cubc_axis_scan_params, in, FIELD_LAZY, type, n),
+    FIELD(cubc_axis_scan_params, length, FIELD_COUNT),
+    FIELD(cubc_axis_scan_params, columns, FIELD_COUNT),
+    FIELD(cubc_axis_scan_params, op, FIELD_TEXT),
+    FIELD(cubc_axis_scan_params, inclusive, FIELD_INT),
+    FIELD(cubc_axis_scan_params, acc_type, FIELD_TYPE),
+    {"init", FIELD_VALUE, offsetof(cubc_axis_scan_params, init),
+     offsetof(cubc_axis_scan_params, acc_type), 0, offsetof(cubc_axis_scan_params, init_in_memory)},
+    FIELD_ARRAY(cubc_axis_scan_params, out, FIELD_OUTPUT, out_type, n),
+};
+
+static const int matrices[] = {1}, columns[] = {8, 64, 4096};
+static const benchmark axis_scan_benchmarks[] = {
+    BENCHMARK_OF("axis_scan.inclusive.sum", .axes[MATRIX_AXIS] = AXIS(matrices),
+                 .axes[COLUMN_AXIS] = AXIS(columns), SCAN_CALL(.op = "sum", .inclusive = 1))};
+
+const algorithm axis_scan_algorithm = {.name = "axis_scan",
+                                       .source = "axis_scan.cu",
+                                       .kernels = {"axis_scan_tiles"},
+                                       .axes = {"Elements", "Matrices", "Columns"},
+                                       .benchmarks = axis_scan_benchmarks,
+                                       .benchmark_count = COUNT_OF(axis_scan_benchmarks),
+                                       FIELDS(axis_scan_fields),
+                                       .workload = axis_scan_workload,
+                                       .place = axis_scan_place,
+                                       .define = axis_scan_define,
+                                       .invalid = axis_scan_invalid,
+                                       .plan = axis_scan_plan,
+                                       .traffic = problem_array_bytes};

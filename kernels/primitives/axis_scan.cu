@@ -1,0 +1,456 @@
+// Prefix scan along an axis that is not the last, of [outer][rows][columns] items, in one pass.
+//
+// Neighbouring threads take neighbouring columns, so that loads and stores are contiguous, and each
+// thread has ROWS consecutive rows of its columns in registers. A block's threads are laid out as
+// `wide` column strips, `high` times ROWS rows and `deep` outer slices. A thread scans its rows,
+// the `high` threads of a column scan their totals through shared memory, and the tile's prefix
+// comes from the tiles above it by decoupled look-back (Merrill and Garland, "Single-pass Parallel
+// Prefix Scan with Decoupled Look-back", NVR-2016-002), a message for each strip: the `high`
+// threads of a strip look at as many times TUNE_LOOK tiles at once. Tiles are numbered downwards
+// after sideways, so that the tiles above one have a strip's start on it.
+//
+// A single thread (the CPU) has one row of accumulators. Where the prefix is not there yet, it adds
+// up its tile first, tells that, waits, and reads the tile again, from the cache.
+//
+// %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:64:4 cpu=256:4096:256
+// %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:32 cpu=1:1:1
+// %RANGE% TUNE_MIN_BLOCKS mb 1:8:1 cpu=1:1:1
+// %RANGE% TUNE_ITEMS_PER_VECTOR_LOG2 ipv 0:4:1 cpu=0:0:1
+// %RANGE% TUNE_ROW_BYTES_LOG2 rb 5:14:1 cpu=14:14:1
+// %RANGE% TUNE_LOAD ld 0:2:1 cpu=0:0:1
+// %RANGE% TUNE_ORDER ord 0:1:1 cpu=0:0:1
+// %RANGE% TUNE_LOOK lb 1:4:1 cpu=1:1:1
+// %RANGE% TUNE_POLL_DELAY ns 0:1000:50 cpu=0:0:1
+//
+// ipt   items a thread; on the CPU the columns of a strip
+// mb    least blocks a multiprocessor, which limits the registers a thread
+// ipv   items a vector load (log2), if rows begin on multiples of 16 bytes
+// rb    bytes of a row that a block reads at once (log2), if rows are so long
+// ld    caching of the loads, see load_bytes16
+// ord   way in which blocks get their tiles, see message.h
+// lb    tiles that a thread looks back at in one round
+// ns    nanoseconds between two polls
+//
+// Workload, beside that of operator.h:
+//     TUNE_INCLUSIVE      1: a result includes its own item
+//     TUNE_WHOLE_CHUNKS   1: rows have a multiple of 16 bytes
+//
+// Traffic: all items are read once, all are written; a message of 8 bytes for each 4 of a strip's
+// values is sent and read for each strip of a tile. Floating-point sums may differ in the last
+// digits from run to run where a column has several tiles, as scan.cu's do.
+#define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
+#include "block.h"
+#include "deterministic.h"
+#include "input.h"
+#include "message.h"
+#include "operator.h"
+
+DEFINE_INPUT(TUNE_IN, in_t, item_t)
+
+enum {
+    STRIP = !SIMT_SINGLE_THREAD && TUNE_WHOLE_CHUNKS ? 1 << TUNE_ITEMS_PER_VECTOR_LOG2 : 1,
+    ROWS = TUNE_ITEMS_PER_THREAD / STRIP,
+    WIDEST = SIMT_SINGLE_THREAD ? TUNE_ITEMS_PER_THREAD : SIMT_THREADS // strips of a block
+};
+
+// Values of a strip's columns in one row, or the combination of several rows. A message is a strip.
+struct alignas(STRIP * sizeof(value_t) % 16 == 0 ? 16 : alignof(value_t)) strip_t {
+    value_t column[STRIP];
+};
+
+FUNCTION strip_t combine_strips(const strip_t& above, const strip_t& below)
+{
+    strip_t both;
+    UNROLL
+    for (int j = 0; j < STRIP; j++)
+        both.column[j] = apply_operator(above.column[j], below.column[j]);
+    return both;
+}
+
+struct axis_scan_args {
+    in_t in;
+    out_t* out;
+    u64 outer, rows, columns;
+    u64 wide, high, deep; // layout of a block; of a single thread columns, rows, slices
+    u64* messages;        // [chunk][outer][strip], if a column has several tiles
+    initial_t init;
+    u64 has_init;
+};
+
+struct look_vote {
+    u32 waiting, open; // a strip lacks an answer; one lacks its prefix
+};
+
+struct axis_scan_shared {
+    strip_t sum[WIDEST];
+    strip_t through[SIMT_SINGLE_THREAD ? WIDEST : 1]; // inclusive prefixes of the tile
+    u8 known[WIDEST], complete[WIDEST];
+    ticket tile_ticket;
+    look_vote vote[2]; // of this round and of the next
+};
+
+// Tile of a block: a chunk of rows, column strips and outer slices.
+struct tile {
+    u64 strips;        // of a row
+    u64 chunk, chunks; // of the column's tiles
+    u64 strip, outer;  // the first
+    ticket mine;
+};
+
+FUNCTION tile take_tile(const axis_scan_args& a, axis_scan_shared& s, u64 tile_rows)
+{
+    tile t;
+    t.strips = ceil_div(a.columns, STRIP);
+    t.chunks = ceil_div(a.rows, tile_rows);
+    t.mine = t.chunks > 1 ? take_block_ticket(a.messages, s.tile_ticket) : ticket{0, block_id()};
+    const u64 across = ceil_div(t.strips, a.wide), sideways = across * ceil_div(a.outer, a.deep);
+    const u64 rest = t.mine.rank % sideways;
+    t.chunk = t.mine.rank / sideways;
+    t.strip = rest % across * a.wide;
+    t.outer = rest / across * a.deep;
+    return t;
+}
+
+// Ends the launch's epoch: called once by one thread of each block. No block hears of all others.
+FUNCTION void close_tile(const axis_scan_args& a, const tile& t)
+{
+    if (t.chunks == 1) return;
+    if constexpr (RANK_IS_INDEX)
+        close_after_all(a.messages, t.mine, block_count());
+    else if (t.mine.rank + 1ull == block_count())
+        close_tickets(a.messages, t.mine);
+}
+
+FUNCTION u64 message_of(const axis_scan_args& a, const tile& t, u64 chunk, u64 outer, u64 strip)
+{
+    return (chunk * a.outer + outer) * t.strips + strip;
+}
+
+// ---- threads together ---------------------------------------------------------------------------
+// Place of a thread in its block, and of its first item in the array.
+struct thread_place {
+    u32 wide, high; // of the layout
+    u32 down;
+    u64 outer, strip, row;
+    bool active;
+};
+
+FUNCTION thread_place place_of(const axis_scan_args& a, const tile& t)
+{
+    thread_place p;
+    p.wide = static_cast<u32>(a.wide);
+    p.high = static_cast<u32>(a.high);
+    p.down = thread_id() / p.wide % p.high;
+    p.outer = t.outer + thread_id() / (p.wide * p.high);
+    p.strip = t.strip + thread_id() % p.wide;
+    p.row = (t.chunk * a.high + p.down) * ROWS;
+    p.active = thread_id() < a.wide * a.high * a.deep && p.outer < a.outer && p.strip < t.strips;
+    if (!p.active) p.outer = p.strip = 0; // reads what is there, and stores nothing
+    return p;
+}
+
+FUNCTION u64 item_at(const axis_scan_args& a, const thread_place& p, u64 row)
+{
+    return (p.outer * a.rows + row) * a.columns + p.strip * STRIP;
+}
+
+// Total of consecutive tiles of a strip, from the nearest one up.
+struct stretch {
+    strip_t sum;
+    bool known, complete; // all needed tiles have answered; one was complete
+};
+
+FUNCTION void join(stretch& near, const stretch& far)
+{
+    if (near.complete || !near.known) return;
+    near.known = far.known;
+    near.complete = far.complete;
+    if (far.known) near.sum = combine_strips(far.sum, near.sum);
+}
+
+// Polls the thread's tiles before `from` that have not answered. Places above the first tile, which
+// is complete, count as complete and are never used.
+FUNCTION void look_again(const axis_scan_args& a, const thread_place& p, const tile& t, u64 from,
+                         stretch (&seen)[TUNE_LOOK])
+{
+    UNROLL
+    for (int q = 0; q < TUNE_LOOK; q++) {
+        const u64 back = p.down * static_cast<u64>(TUNE_LOOK) + static_cast<u64>(q) + 1;
+        message_status status = MESSAGE_COMPLETE;
+        if (seen[q].known) continue;
+        if (p.active && back <= from)
+            status = message_poll(a.messages, message_of(a, t, from - back, p.outer, p.strip),
+                                  t.mine, seen[q].sum);
+        seen[q].known = status != MESSAGE_NONE;
+        seen[q].complete = status == MESSAGE_COMPLETE;
+    }
+}
+
+// Joins the stretches of a strip's threads, the first of which gets all.
+FUNCTION void join_strip(axis_scan_shared& s, const thread_place& p, stretch& all)
+{
+    for (u32 d = 1; d < p.high; d *= 2) {
+        s.sum[thread_id()] = all.sum;
+        s.known[thread_id()] = all.known;
+        s.complete[thread_id()] = all.complete;
+        block_sync();
+        if (p.active && p.down % (2 * d) == 0 && p.down + d < p.high) {
+            const u32 at = thread_id() + d * p.wide;
+            join(all, stretch{s.sum[at], s.known[at] != 0, s.complete[at] != 0});
+        }
+        block_sync();
+    }
+}
+
+// Returns the combination of all tiles above a tile that is not the first, in a strip's first
+// thread. All threads call it.
+FUNCTION strip_t look_back(const axis_scan_args& a, axis_scan_shared& s, const thread_place& p,
+                           const tile& t)
+{
+    bool done = !p.active || p.down > 0, answered = false, have = false;
+    strip_t prefix{};
+    stretch seen[TUNE_LOOK]{};
+    u64 from = t.chunk;
+    for (u32 round = 0;; round++) {
+        look_again(a, p, t, from, seen);
+        stretch all = seen[0];
+        UNROLL
+        for (int q = 1; q < TUNE_LOOK; q++) join(all, seen[q]);
+        join_strip(s, p, all);
+        block_sync(); // all have read the vote of the round before
+        if (!done && !answered && all.known) {
+            prefix = have ? combine_strips(all.sum, prefix) : all.sum;
+            answered = true;
+            done = all.complete;
+        }
+        if (!done && !answered) s.vote[round % 2].waiting = 1;
+        if (!done) s.vote[round % 2].open = 1;
+        if (thread_id() == 0) s.vote[(round + 1) % 2] = {0, 0};
+        block_sync();
+        if (!s.vote[round % 2].open) return prefix;
+        if (s.vote[round % 2].waiting) {
+            spin_pause_for(TUNE_POLL_DELAY);
+            continue;
+        }
+        const u64 tiles = p.high * static_cast<u64>(TUNE_LOOK);
+        from -= tiles < from ? tiles : from;
+        have = true;
+        answered = false;
+        UNROLL
+        for (int q = 0; q < TUNE_LOOK; q++) seen[q].known = seen[q].complete = false;
+    }
+}
+
+// Scans the thread's rows, and gives the total of the rows above them in the tile, and that through
+// them. Rows past the end repeat the last one; no result depends on them.
+template <bool WHOLE>
+FUNCTION void scan_thread(const axis_scan_args& a, axis_scan_shared& s, const thread_place& p,
+                          strip_t (&sum)[ROWS], strip_t& above, strip_t& through)
+{
+    item_t item[ROWS][STRIP];
+    UNROLL
+    for (int r = 0; r < ROWS; r++) {
+        u64 row = p.row + static_cast<u64>(r);
+        if (!WHOLE && row >= a.rows) row = a.rows - 1;
+        load_input<TUNE_LOAD>(a.in, item_at(a, p, row), item[r]);
+    }
+    UNROLL
+    for (int r = 0; r < ROWS; r++) {
+        UNROLL
+        for (int j = 0; j < STRIP; j++) sum[r].column[j] = convert<value_t>(item[r][j]);
+        if (r > 0) sum[r] = combine_strips(sum[r - 1], sum[r]);
+    }
+    through = sum[ROWS - 1];
+    for (u32 d = 1; d < p.high; d *= 2) {
+        s.sum[thread_id()] = through;
+        block_sync();
+        if (p.down >= d) through = combine_strips(s.sum[thread_id() - d * p.wide], through);
+        block_sync();
+    }
+    s.sum[thread_id()] = through;
+    block_sync();
+    above = s.sum[p.down > 0 ? thread_id() - p.wide : thread_id()];
+    block_sync();
+}
+
+// Tells the tile's total, which the lowest thread of a strip has.
+FUNCTION void send_total(const axis_scan_args& a, const thread_place& p, const tile& t,
+                         const strip_t& total, message_status status)
+{
+    if (p.active && p.down + 1 == p.high && t.chunk + 1 < t.chunks)
+        message_send(a.messages, message_of(a, t, t.chunk, p.outer, p.strip), total,
+                     message_tag(t.mine, status));
+}
+
+template <bool WHOLE>
+FUNCTION void scan_tile(const axis_scan_args& a, axis_scan_shared& s, const tile& t)
+{
+    const thread_place p = place_of(a, t);
+    strip_t sum[ROWS], above, through, prefix;
+    scan_thread<WHOLE>(a, s, p, sum, above, through);
+    bool has_prefix = a.has_init != 0;
+    UNROLL
+    for (int j = 0; j < STRIP; j++) prefix.column[j] = static_cast<value_t>(a.init);
+    if (t.chunk > 0) {
+        send_total(a, p, t, through, MESSAGE_PARTIAL);
+        prefix = look_back(a, s, p, t);
+        if (p.down == 0) s.sum[thread_id()] = prefix;
+        block_sync();
+        prefix = s.sum[thread_id() - p.down * p.wide];
+        has_prefix = true;
+    }
+    if (t.chunks > 1) {
+        if (has_prefix) through = combine_strips(prefix, through);
+        send_total(a, p, t, through, MESSAGE_COMPLETE);
+        if (thread_id() == 0) close_tile(a, t);
+    }
+    if (!p.active) return;
+    if (p.down > 0) {
+        prefix = has_prefix ? combine_strips(prefix, above) : above;
+        has_prefix = true;
+    }
+    UNROLL
+    for (int r = 0; r < ROWS; r++) {
+        const u64 row = p.row + static_cast<u64>(r);
+        strip_t all = prefix;
+        if constexpr (TUNE_INCLUSIVE)
+            all = has_prefix ? combine_strips(prefix, sum[r]) : sum[r];
+        else if (r > 0)
+            all = combine_strips(prefix, sum[r > 0 ? r - 1 : 0]);
+        out_t result[STRIP];
+        UNROLL
+        for (int j = 0; j < STRIP; j++) result[j] = convert<out_t>(all.column[j]);
+        if (WHOLE || row < a.rows) store_items(a.out + item_at(a, p, row), result);
+    }
+}
+
+// ---- single thread ------------------------------------------------------------------------------
+enum { CHUNK = 32 }; // columns kept in registers
+
+// Rows [begin, end) of columns from `column` on.
+struct area {
+    u64 outer, column, columns, begin, end;
+};
+
+FUNCTION u64 item_of_row(const axis_scan_args& a, const area& of, u64 row)
+{
+    return (of.outer * a.rows + row) * a.columns + of.column;
+}
+
+// Combines N accumulators with items. ALONE: there is nothing before these.
+template <bool ALONE, bool STORE, int N>
+FUNCTION void scan_items(const axis_scan_args& a, strip_t* acc, u64 at)
+{
+    item_t item[N];
+    out_t result[N];
+    load_input<0>(a.in, at, item);
+    for (int j = 0; j < N; j++) {
+        const value_t value = convert<value_t>(item[j]), before = acc[j].column[0];
+        acc[j].column[0] = ALONE ? value : apply_operator(before, value);
+        if (STORE) result[j] = convert<out_t>(TUNE_INCLUSIVE ? acc[j].column[0] : before);
+    }
+    if (STORE) store_items(a.out + at, result);
+}
+
+template <bool ALONE, bool STORE>
+FUNCTION void scan_row(const axis_scan_args& a, strip_t* acc, u64 at, u64 columns)
+{
+    u64 j = 0;
+    for (; j + CHUNK <= columns; j += CHUNK) scan_items<ALONE, STORE, CHUNK>(a, acc + j, at + j);
+    for (; j < columns; j++) scan_items<ALONE, STORE, 1>(a, acc + j, at + j);
+}
+
+template <bool STORE>
+FUNCTION void scan_area(const axis_scan_args& a, strip_t* acc, const area& of, bool has_prefix)
+{
+    u64 row = of.begin;
+    if (!has_prefix && row < of.end)
+        scan_row<true, STORE>(a, acc, item_of_row(a, of, row++), of.columns);
+    for (; row < of.end; row++) scan_row<false, STORE>(a, acc, item_of_row(a, of, row), of.columns);
+}
+
+FUNCTION void send_sums(const axis_scan_args& a, const area& of, const tile& t, const strip_t* sums,
+                        message_status status)
+{
+    if (t.chunk + 1 == t.chunks) return;
+    for (u64 j = 0; j < of.columns; j++)
+        message_send(a.messages, message_of(a, t, t.chunk, of.outer, of.column + j), sums[j],
+                     message_tag(t.mine, status));
+}
+
+// True if the tile above has all its prefixes, which are the accumulators then.
+FUNCTION bool take_prefixes(const axis_scan_args& a, const area& of, const tile& t, strip_t* acc)
+{
+    for (u64 j = 0; j < of.columns; j++)
+        if (message_poll(a.messages, message_of(a, t, t.chunk - 1, of.outer, of.column + j), t.mine,
+                         acc[j]) != MESSAGE_COMPLETE)
+            return false;
+    return true;
+}
+
+FUNCTION strip_t prefix_of_column(const axis_scan_args& a, const area& of, const tile& t,
+                                  u64 column)
+{
+    strip_t prefix{}, total;
+    for (u64 chunk = t.chunk; chunk-- > 0;) {
+        message_status status;
+        do {
+            status = message_poll(a.messages, message_of(a, t, chunk, of.outer, of.column + column),
+                                  t.mine, total);
+            if (status == MESSAGE_NONE) spin_pause();
+        } while (status == MESSAGE_NONE);
+        prefix = chunk + 1 == t.chunk ? total : combine_strips(total, prefix);
+        if (status == MESSAGE_COMPLETE) break;
+    }
+    return prefix;
+}
+
+FUNCTION void single_thread_scan_area(const axis_scan_args& a, axis_scan_shared& s, const tile& t,
+                                      const area& of)
+{
+    bool has_prefix = a.has_init != 0, told = false;
+    for (u64 j = 0; has_prefix && j < of.columns; j++)
+        s.sum[j].column[0] = static_cast<value_t>(a.init);
+    if (t.chunk > 0) {
+        if (!take_prefixes(a, of, t, s.sum)) {
+            scan_area<false>(a, s.sum, of, false);
+            send_sums(a, of, t, s.sum, MESSAGE_PARTIAL);
+            for (u64 j = 0; j < of.columns; j++) {
+                const strip_t total = s.sum[j];
+                s.sum[j] = prefix_of_column(a, of, t, j);
+                s.through[j] = combine_strips(s.sum[j], total);
+            }
+            send_sums(a, of, t, s.through, MESSAGE_COMPLETE);
+            told = true;
+        }
+        has_prefix = true;
+    }
+    scan_area<true>(a, s.sum, of, has_prefix);
+    if (!told) send_sums(a, of, t, s.sum, MESSAGE_COMPLETE);
+}
+
+FUNCTION void single_thread_scan(const axis_scan_args& a, axis_scan_shared& s)
+{
+    const tile t = take_tile(a, s, a.high);
+    const u64 begin = t.chunk * a.high, last = t.outer + a.deep;
+    area of{0, t.strip, a.columns - t.strip, begin, begin + a.high};
+    if (of.columns > a.wide) of.columns = a.wide;
+    if (of.end > a.rows) of.end = a.rows;
+    for (of.outer = t.outer; of.outer < last && of.outer < a.outer; of.outer++)
+        single_thread_scan_area(a, s, t, of);
+    close_tile(a, t);
+}
+
+KERNEL(axis_scan_tiles, axis_scan_args, axis_scan_shared)
+{
+    if constexpr (SIMT_SINGLE_THREAD) {
+        single_thread_scan(a, s);
+    } else {
+        const tile t = take_tile(a, s, a.high * ROWS);
+        if (thread_id() == 0) s.vote[0] = {0, 0};
+        if ((t.chunk + 1) * a.high * ROWS <= a.rows)
+            scan_tile<true>(a, s, t);
+        else
+            scan_tile<false>(a, s, t);
+    }
+}

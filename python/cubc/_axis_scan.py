@@ -1,0 +1,68 @@
+"""Prefix scans along an axis."""
+
+from typing import Any, Unpack
+
+from ._axes import axis_number, items_of, on_rows
+from ._calls import as_array, dtype_of, primitive
+from ._core import call, operator_types
+from ._initial import init_in_memory
+from ._options import Where
+from ._segments import segmented_scan
+
+
+@primitive(workspace="cubc_axis_scan_temp_bytes")
+def scan(
+    x,
+    /,
+    op="sum",
+    *,
+    axis,
+    inclusive=True,
+    init=None,
+    out=None,
+    dtype=None,
+    deterministic=False,
+    **where: Unpack[Where],
+) -> Any:
+    """Scan along an axis: `cubc.scan`, for which it is documented there.
+
+    Parameters
+    ----------
+    x, op, axis, inclusive, init, out, dtype, deterministic
+        As for `cubc.scan`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `cubc.scan`.
+    """
+    x = as_array(x)
+    shape = tuple(x.shape)
+    number = axis_number(axis, len(shape))
+    columns = items_of(shape[number + 1 :])
+    if deterministic or columns == 1:
+        options = {"inclusive": inclusive, "init": init, "deterministic": deterministic}
+        return _of_rows(x, op, number, out, dtype, options, where)
+    acc, kind = operator_types(op, x.dtype, dtype=dtype, out=dtype_of(out))
+    fields = {
+        "in": x,
+        "length": max(shape[number], 1),
+        "columns": max(columns, 1),
+        "op": op,
+        "inclusive": bool(inclusive),
+        "acc_type": acc,
+        "init": init_in_memory(init, acc),
+        "out": (kind, "in", out),
+    }
+    return call("axis_scan", fields, **where)[0]
+
+
+def _of_rows(x, op, axis, out, dtype, options, where) -> Any:
+    # Also of what reaches `out` by another transposition.
+    type = out.dtype if dtype is None and out is not None else dtype
+
+    def scan_rows(rows, length, to):
+        given = {"out": to, "dtype": type if to is None else dtype}
+        return segmented_scan(rows, op=op, segment_size=length, **given, **options, **where)
+
+    return on_rows(x, axis, scan_rows, out, where)
