@@ -19,7 +19,8 @@ from ._lazy import dialect
 from ._symbols import Symbol, Trace, converted, number_of, plain_of, refuse
 from ._symbols import named as name_of
 
-_THREADS, _EACH_ON_CPU = 256, 4096  # of a block; items of a block of one thread
+_EACH_ON_CPU = 4096  # indices of a block of one thread
+_MANY = 1 << 22  # indices from which a thread takes several of short items
 _OWN = "cubc_"  # how names of the source begin that are not the caller's
 _SOURCE = """\
 #include "types.h"
@@ -261,7 +262,10 @@ def _launch(
         str(device_info(device)["name"]),
     )
     on_cpu = kernel.device == "cpu"
-    threads, each = (1, _EACH_ON_CPU) if on_cpu else (_THREADS, 1)
+    short = all(item_dtype(x).itemsize <= 4 for x in arrays.values())
+    threads, each = (128, 4) if short and n >= _MANY else (256, 1)
+    if on_cpu:
+        threads, each = 1, _EACH_ON_CPU
     each = max(each, -(-n // (threads * (2**31 - 1))))
     given = [x.tobytes() if x.dtype.kind in "cV" else x.item() for x in values.values()]
     note: Any = None

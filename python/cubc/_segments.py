@@ -10,8 +10,9 @@ from typing import Any, Unpack
 from ._calls import as_array, dtype_of, one_dimension, output_pair, primitive, whole
 from ._core import call, operator_types, transform
 from ._initial import init_in_memory
+from ._long_segments import sort_segments
 from ._options import Where, without_workspace
-from ._payload import call_with_values
+from ._payload import call_with_values, is_moved
 from ._segment_ends import by_offsets, evaluated, indices_of, put_back, rows_at
 from ._segment_offsets import segments_of
 
@@ -243,7 +244,9 @@ def segmented_sort(
     The method is a merge sort that merges inside of segments alone [1]_. Segments that fit a block
     are read and written once, several short ones by one block. In longer segments each round of
     merges doubles the length of the sorted runs. The call does not wait for the lengths. If a
-    segment may be longer than a block holds, the temporary storage is as large as `x`. The order is
+    segment may be longer than a block holds, the temporary storage is as large as `x`. Long
+    segments of one size, from 16384 to 3000000 items on by their number and the bytes of a key,
+    are sorted one after the other as `sort` does. The order is
     that of `sort`. Offsets on a device are not checked: if they fall, the result is undefined.
 
     References
@@ -259,7 +262,7 @@ def segmented_sort(
     x, offsets, places = by_offsets("segmented_sort", x, offsets, ends, where, in_place=True)
     fields = _sorting("segmented_sort", x, offsets, segment_size, descending)
     fields |= {"keys_out": ("keys_in", "keys_in", out if places is None else None)}
-    made = call("segmented_sort", fields, **where)[0]
+    made = sort_segments(fields, segment_size, where)[0]
     return made if places is None else put_back(given, places, made, out, where)
 
 
@@ -309,7 +312,7 @@ def segmented_argsort(
         "indices_out": ("int64", "keys_in", out if places is None else None),
         "value_bytes": 8,
     }
-    made = call("segmented_sort", fields, **where)[2]
+    made = sort_segments(fields, segment_size, where)[2]
     if places is None:
         return made
     options = without_workspace(where)
@@ -369,7 +372,10 @@ def segmented_sort_pairs(
         "keys_out": ("keys_in", "keys_in", to[0]),
         "values_out": ("values_in", "values_in", to[1]),
     }
-    sorted_keys, sorted_values, _ = call_with_values("segmented_sort", fields, **where)
+    if is_moved(values):
+        sorted_keys, sorted_values, _ = sort_segments(fields, segment_size, where)
+    else:
+        sorted_keys, sorted_values, _ = call_with_values("segmented_sort", fields, **where)
     if places is None:
         return sorted_keys, sorted_values
     return (
@@ -482,7 +488,7 @@ def argsort_in_segments(x, size, descending, out, **where) -> Any:
         "value_bytes": 8,
         "relative": True,
     }
-    return call("segmented_sort", fields, **where)[2]
+    return sort_segments(fields, size, where)[2]
 
 
 def _sorting(function, x, offsets, size, descending) -> dict[str, Any]:
