@@ -30,7 +30,7 @@ extern "C" __global__ void hold(long long cycles)
 def median_us(calls, stream, flushed, hold):
     """Median of the device time of calls that are queued one after the other.
 
-    One sample after the first, which may compile, stands for all where it takes longer than SLOW_US.
+    The second sample, before which all is compiled, stands for all if it is longer than SLOW_US.
     """
     times = []
     for sample in range(WARM_UP + SAMPLES):

@@ -43,6 +43,13 @@ struct radix_code {
     }
 };
 
+// Returns the number of bits up to the highest that is set.
+FUNCTION u32 bit_length(u64 v)
+{
+    const u32 high = static_cast<u32>(v >> 32), low = static_cast<u32>(v);
+    return high ? 33u + last_set(high) : low ? 1u + last_set(low) : 0u;
+}
+
 struct cut { // bits of a key that make up a digit
     u32 shift, mask;
 };

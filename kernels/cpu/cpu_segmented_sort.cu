@@ -1,5 +1,5 @@
-// Stable sort of each segment of an array on the CPU: single threads sort windows, then rounds
-// merge the parts of long segments (segment_windows.h).
+// Stable sort of each segment of an array on the CPU: single threads sort windows by radix in the
+// cache (sort_cached.h), then rounds merge the parts of long segments (segment_windows.h).
 //
 // All keys of a window are encoded first and decoded last, in loops that span many segments.
 //
@@ -10,12 +10,38 @@
 //
 // Traffic: every item is read and written once; items of long segments once more a round.
 #include "segment_windows.h"
-#include "single_thread_sort.h"
+#include "single_thread_merge.h"
+
+typedef item_t key_t;
+typedef u32 offset_t;
+FUNCTION key_t decode(key_t coded) { return key_code::decode(coded); }
+#include "sort_cached.h"
 
 struct window_shared {
-    tile_buffer buffer;
+    key_t key[TILE]; // spare memory of a sort
+    value_t value[PAIRS ? TILE : 1];
     seam at[2];
 };
+
+// Half of evenly spread floats have one exponent.
+enum { EXPONENT_BITS = TUNE_KEY_KIND == RADIX_FLOATING ? 4 : 0 };
+
+// Sorts encoded items where they are, and brings them to `to`.
+FUNCTION void sort_piece(items x, target to, u64 count, window_shared& s)
+{
+    const key_bits all = {0, 8 * sizeof(key_t)};
+    items sorted = x;
+    if (count <= FEW_ITEMS)
+        insert_items(sorted_bits(all), x, count, ~0ull);
+    else
+        sorted = sort_in_cache(all, range_of(all, x.key, count), x, items{s.key, s.value}, count,
+                               enough_bits(count) + EXPONENT_BITS);
+    if (sorted.key == to.key) return;
+    for (u64 i = 0; i < count; i++) {
+        to.key[i] = sorted.key[i];
+        if constexpr (PAIRS) to.value[i] = sorted.value[i];
+    }
+}
 
 FUNCTION void decode_keys(target to, u64 first, u64 last)
 {
@@ -28,7 +54,7 @@ KERNEL(segmented_sort_windows, segmented_sort_args, window_shared)
     find_seams(a, begin, s.at);
     const window w = window_between(a, begin, s.at);
     store_rounds(a, w);
-    const range coded = {a.out.key, a.out.value, a.in.count};
+    const items coded = {a.out.key, a.out.value};
     for (u64 i = w.first; i < w.last; i++) {
         a.out.key[i] = key_code::encode(a.in.key[i]);
         if constexpr (TUNE_INDICES)
@@ -41,8 +67,8 @@ KERNEL(segmented_sort_windows, segmented_sort_args, window_shared)
         const piece p = piece_of(a, s.at, w, k);
         if (p.begin >= p.end) continue;
         const u64 first = w.first + p.begin;
-        single_thread_sort(part_of(coded, first, p.end - p.begin),
-                           behind(home_of(a, w, first).to, first), s.buffer);
+        sort_piece(behind(coded, first), behind(home_of(a, w, first).to, first), p.end - p.begin,
+                   s);
     }
     decode_keys(a.out, w.left, w.right);
 }

@@ -90,14 +90,14 @@ enum {
 // Returns a tile's counts: of bins, then of values.
 FUNCTION offset_t* row_of_tile(const sort_args& a, u64 t) { return a.rows + t * (RADIX + VALUES); }
 
-FUNCTION bool counts_values(const sort_args& a) { return VALUES > 0 && keys_say_all(a); }
+FUNCTION bool counts_values(const sort_args& a) { return VALUES > 0 && keys_say_all(bits_of(a)); }
 
 KERNEL(sort_range, sort_args, sort_shared)
 {
     (void)s;
     const tile t = my_tile(a);
     if (counts_values(a)) return;
-    const key_t sorted = sorted_bits(a);
+    const key_t sorted = sorted_bits(bits_of(a));
     key_range r = no_keys();
     for (u64 i = t.first; i < t.first + t.count; i++)
         widen(r, encode(key_item(first_of(a), i)) & sorted);
@@ -200,7 +200,7 @@ KERNEL(sort_tile, sort_args, sort_shared)
         out.key[i] = encode(key_item(first_of(a), i));
         if constexpr (PAIRS) out.value[i] = value_at(a, i);
     }
-    sort_and_decode(a, range_of(a, a.out, a.n), out, spare, out, a.n);
+    sort_and_decode(bits_of(a), range_of(bits_of(a), a.out, a.n), out, spare, out, a.n);
 }
 
 // Splits a bin that is too large for a cache by another digit, from the spare memory to the output,
@@ -220,7 +220,8 @@ FUNCTION void split_and_sort(const sort_args& a, key_range r, items x, items out
     for (u32 b = 0; b < split.count(); b++) {
         const items bin = behind(out, s.begin[b]);
         const u64 there = s.next[b] - s.begin[b];
-        sort_and_decode(a, range_of(a, bin.key, there), bin, behind(x, s.begin[b]), bin, there);
+        sort_and_decode(bits_of(a), range_of(bits_of(a), bin.key, there), bin,
+                        behind(x, s.begin[b]), bin, there);
     }
 }
 
@@ -251,9 +252,9 @@ KERNEL(sort_bins, sort_args, sort_shared)
         write_copies(static_cast<key_t>(all.lowest + block_id()), count, out.key);
         return;
     }
-    const key_range r = range_of(a, x.key, count);
-    if (count > MANY_ITEMS && bits_of_range(a, r) > CACHE_BITS)
+    const key_range r = range_of(bits_of(a), x.key, count);
+    if (count > MANY_ITEMS && bits_of_range(bits_of(a), r) > CACHE_BITS)
         split_and_sort(a, r, x, out, count, s);
     else
-        sort_and_decode(a, r, x, out, out, count);
+        sort_and_decode(bits_of(a), r, x, out, out, count);
 }

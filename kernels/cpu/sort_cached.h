@@ -3,15 +3,20 @@
 // is repaired by comparisons: for keys only, rounds of odd-even transposition (Habermann, "Parallel
 // Neighbor-Sort", 1972), which compilers vectorise; for pairs, an insertion sort. If too much
 // disorder remains, all digits are sorted by.
+//
+// The file that includes it has the types key_t of encoded keys, value_t and offset_t (a count of
+// items), PAIRS (0: there are no values), and the function decode of a key.
 #pragma once
-#include "sort.h"
+#include "block_radix.h"
 
 enum {
     CACHE_BITS = PAIRS ? 11 : 12, // most bits of a digit
-    FEW_ITEMS = 24,               // most items for an insertion sort at once
-    PATIENCE = 8,                 // moves an item before an insertion sort gives up
-    ROUNDS = 12,                  // rounds of transposition before it gives up
-    COPIES_OF_A_KEY = 4           // least average copies to count keys instead
+    SHORT_BITS = 8,               // the same for few items, for which many bins take longer
+    SHORT_ITEMS = 1024,
+    FEW_ITEMS = 24,     // most items for an insertion sort at once
+    PATIENCE = 8,       // moves an item before an insertion sort gives up
+    ROUNDS = 12,        // rounds of transposition before it gives up
+    COPIES_OF_A_KEY = 4 // least average copies to count keys instead
 };
 
 struct items { // encoded keys and their values
@@ -30,18 +35,19 @@ FUNCTION void move_item(items to, u64 i, items from, u64 j)
     if constexpr (PAIRS) to.value[i] = from.value[j];
 }
 
+struct key_bits { // bits of a key that are sorted by
+    u64 begin_bit, end_bit;
+};
+
 // ---- digits -------------------------------------------------------------------------------------
 // Returns the mask of the key's bits that are sorted by.
-FUNCTION key_t sorted_bits(const sort_args& a)
+FUNCTION key_t sorted_bits(key_bits a)
 {
     const u64 width = a.end_bit - a.begin_bit;
     return static_cast<key_t>(width ? ~0ull >> (64 - width) << a.begin_bit : 0);
 }
 
-FUNCTION bool sorts_by_all_bits(const sort_args& a)
-{
-    return sorted_bits(a) == static_cast<key_t>(~0ull);
-}
+FUNCTION bool sorts_by_all_bits(key_bits a) { return sorted_bits(a) == static_cast<key_t>(~0ull); }
 
 struct key_range { // range of the sorted bits
     key_t lowest, highest;
@@ -55,7 +61,7 @@ FUNCTION void widen(key_range& r, key_t by)
     r.highest = by > r.highest ? by : r.highest;
 }
 
-FUNCTION key_range range_of(const sort_args& a, const key_t* key, u64 count)
+FUNCTION key_range range_of(key_bits a, const key_t* key, u64 count)
 {
     const key_t sorted = sorted_bits(a);
     key_range r = no_keys();
@@ -64,7 +70,7 @@ FUNCTION key_range range_of(const sort_args& a, const key_t* key, u64 count)
 }
 
 // Returns the number of bits in which the keys differ.
-FUNCTION u32 bits_of_range(const sort_args& a, key_range r)
+FUNCTION u32 bits_of_range(key_bits a, key_range r)
 {
     return bit_length(static_cast<key_t>(r.highest - r.lowest) >> a.begin_bit);
 }
@@ -83,7 +89,7 @@ FUNCTION u32 digit_in(key_t key, digit_cut c)
 
 // Returns the d-th digit, from below, of the `count` highest digits, which divide the bits as
 // evenly as digits of at most `most` bits can.
-FUNCTION digit_cut cut_from_top(const sort_args& a, key_range r, u32 most, u32 count, u32 d)
+FUNCTION digit_cut cut_from_top(key_bits a, key_range r, u32 most, u32 count, u32 d)
 {
     const u32 bits = bits_of_range(a, r), share = digits_of(bits, count);
     const u32 width = share < most ? share : most, above = width * (count - 1 - d);
@@ -210,11 +216,11 @@ FUNCTION bool settle(key_t sorted, items x, u64 count)
 
 // Sorts by the highest `bits`, alternating between the two arrays. Returns the one that holds the
 // items.
-FUNCTION items sort_by_bits(const sort_args& a, key_range r, items from, items to, u64 count,
-                            u32 bits)
+FUNCTION items sort_by_bits(key_bits a, key_range r, items from, items to, u64 count, u32 bits)
 {
     offset_t next[1 << CACHE_BITS];
-    const u32 passes = digits_of(bits, CACHE_BITS), most = passes ? digits_of(bits, passes) : 0;
+    const u32 widest = count < SHORT_ITEMS && bits > CACHE_BITS ? SHORT_BITS : CACHE_BITS;
+    const u32 passes = digits_of(bits, widest), most = passes ? digits_of(bits, passes) : 0;
     for (u32 d = 0; d < passes; d++) {
         const digit_cut c = cut_from_top(a, r, most, passes, d);
         find_bins(from.key, count, c, next);
@@ -227,12 +233,16 @@ FUNCTION items sort_by_bits(const sort_args& a, key_range r, items from, items t
     return from;
 }
 
-// Sorts x with spare memory. Returns the one that holds the items.
-FUNCTION items sort_in_cache(const sort_args& a, key_range r, items x, items spare, u64 count)
+// Returns the number of bits that nearly distinguish items whose keys are evenly spread.
+FUNCTION u32 enough_bits(u64 count) { return bit_length(count) + (PAIRS ? 2 : -2); }
+
+// Sorts x with spare memory, first by the highest bits, `enough` of them. Returns the one that
+// holds the items.
+FUNCTION items sort_in_cache(key_bits a, key_range r, items x, items spare, u64 count, u32 enough)
 {
     const key_t sorted = sorted_bits(a);
     if (count <= FEW_ITEMS && insert_items(sorted, x, count, ~0ull)) return x;
-    const u32 all = bits_of_range(a, r), enough = bit_length(count) + (PAIRS ? 2 : -2);
+    const u32 all = bits_of_range(a, r);
     if (digits_of(all, CACHE_BITS) <= digits_of(enough, CACHE_BITS) + PAIRS)
         return sort_by_bits(a, r, x, spare, count, all);
     const items there = sort_by_bits(a, r, x, spare, count, enough);
@@ -241,7 +251,7 @@ FUNCTION items sort_in_cache(const sort_args& a, key_range r, items x, items spa
 }
 
 // Returns true if equal keys are indistinguishable, so that they may be counted and written.
-FUNCTION bool keys_say_all(const sort_args& a) { return !PAIRS && sorts_by_all_bits(a); }
+FUNCTION bool keys_say_all(key_bits a) { return !PAIRS && sorts_by_all_bits(a); }
 
 FUNCTION void write_copies(key_t coded, u64 count, key_t* out)
 {
@@ -250,14 +260,13 @@ FUNCTION void write_copies(key_t coded, u64 count, key_t* out)
 }
 
 // Returns true if each key has many copies on average.
-FUNCTION bool has_few_keys(const sort_args& a, key_range r, u64 count)
+FUNCTION bool has_few_keys(key_bits a, key_range r, u64 count)
 {
     const u32 bits = bits_of_range(a, r);
     return keys_say_all(a) && bits <= CACHE_BITS && count >> bits >= COPIES_OF_A_KEY;
 }
 
-FUNCTION void write_counted(const sort_args& a, key_range r, const key_t* key, key_t* out,
-                            u64 count)
+FUNCTION void write_counted(key_bits a, key_range r, const key_t* key, key_t* out, u64 count)
 {
     offset_t bins[1 << CACHE_BITS];
     const digit_cut all = cut_from_top(a, r, CACHE_BITS, 1, 0);
@@ -272,14 +281,13 @@ FUNCTION void write_counted(const sort_args& a, key_range r, const key_t* key, k
 }
 
 // Sorts x into `out`, which is x or spare. The contents of x are lost.
-FUNCTION void sort_and_decode(const sort_args& a, key_range r, items x, items spare, items out,
-                              u64 count)
+FUNCTION void sort_and_decode(key_bits a, key_range r, items x, items spare, items out, u64 count)
 {
     if (has_few_keys(a, r, count)) {
         write_counted(a, r, x.key, out.key, count);
         return;
     }
-    const items sorted = sort_in_cache(a, r, x, spare, count);
+    const items sorted = sort_in_cache(a, r, x, spare, count, enough_bits(count));
     for (u64 i = 0; i < count; i++) out.key[i] = decode(sorted.key[i]);
     if constexpr (PAIRS)
         if (sorted.value != out.value)

@@ -8,6 +8,8 @@
 // compiled code: both must find the same bin.
 //     TUNE_RADIX_BITS   most bits of the digit; bins by value are as many
 #pragma once
+#include "sort.h"
+
 #include "sort_cached.h"
 
 enum {
@@ -16,6 +18,8 @@ enum {
     CACHED_ITEMS = MANY_ITEMS / 16, // wanted in a bin
     SAMPLES = 512
 };
+
+FUNCTION key_bits bits_of(const sort_args& a) { return key_bits{a.begin_bit, a.end_bit}; }
 
 FUNCTION u32 bits_of_split(u64 count)
 {
@@ -32,7 +36,7 @@ struct digit_split {
 
 FUNCTION digit_split split_by_digit(const sort_args& a, key_range r, u64 count)
 {
-    return digit_split{cut_from_top(a, r, bits_of_split(count), 1, 0)};
+    return digit_split{cut_from_top(bits_of(a), r, bits_of_split(count), 1, 0)};
 }
 
 #define KEYS_HAVE_VALUES (TUNE_KEY_KIND == 2 && TUNE_MANTISSA_BITS >= 23) // f32, f64
@@ -120,7 +124,7 @@ FUNCTION u32 crowding(const sort_args& a, const Split& split, offset_t* bins)
 // are enough then.
 FUNCTION bool bins_are_keys(const sort_args& a, key_range r)
 {
-    return keys_say_all(a) && bits_of_range(a, r) <= bits_of_split(a.n);
+    return keys_say_all(bits_of(a)) && bits_of_range(bits_of(a), r) <= bits_of_split(a.n);
 }
 
 // Calls use(split) with the split of all items, whose range is r.
@@ -130,7 +134,7 @@ FUNCTION void with_split(const sort_args& a, key_range r, offset_t* bins, Use us
     const digit_split by_digit = split_by_digit(a, r, a.n);
 #if KEYS_HAVE_VALUES
     const value_split by_value = split_by_value(r, a.n);
-    if (sorts_by_all_bits(a) && by_value.scale != 0 && !bins_are_keys(a, r) &&
+    if (sorts_by_all_bits(bits_of(a)) && by_value.scale != 0 && !bins_are_keys(a, r) &&
         crowding(a, by_value, bins) * 5 < crowding(a, by_digit, bins) * 4) {
         use(by_value);
         return;

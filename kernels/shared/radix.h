@@ -24,13 +24,6 @@ typedef radix_code<TUNE_KEY_KIND, TUNE_MANTISSA_BITS, TUNE_DESCENDING, key_t> ke
 FUNCTION key_t encode(key_t raw) { return key_code::encode(raw); }
 FUNCTION key_t decode(key_t coded) { return key_code::decode(coded); }
 
-// Returns the number of bits up to the highest that is set.
-FUNCTION u32 bit_length(u64 v)
-{
-    const u32 high = static_cast<u32>(v >> 32), low = static_cast<u32>(v);
-    return high ? 33u + last_set(high) : low ? 1u + last_set(low) : 0u;
-}
-
 FUNCTION u32 my_bin(int j) { return radix_bin<TUNE_RADIX_BITS>(j); }
 
 // ---- input --------------------------------------------------------------------------------------
