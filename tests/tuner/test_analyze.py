@@ -61,6 +61,18 @@ def test_restriction_to_an_axis_value(db):
     assert set(analysis.to_frame().Elements) == {20}
 
 
+def test_points_that_searches_of_their_own_declared(tmp_path):
+    """17 and 18 are points of two searches of one store, and neither declares the other's."""
+    db = write(tmp_path / "own.db", [row(A, n, 1e-3, 2e-3) for n in (17, 18)])
+    for wanted in (17, 18, [17, 18]):
+        frame = tuner.analyze(db, axes={"Elements": wanted}).to_frame()
+        assert set(frame.Elements) == (set(wanted) if isinstance(wanted, list) else {wanted})
+    with pytest.raises(ValueError, match="does not declare 19"):
+        tuner.analyze(db, axes={"Elements": [17, 19]})
+    with pytest.raises(ValueError, match="no value is given"):
+        tuner.analyze(db, axes={"Elements": []})
+
+
 def test_frame(db):
     frame = tuner.analyze(db).to_frame()
     assert len(frame) == 7

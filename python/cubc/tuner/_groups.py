@@ -422,7 +422,13 @@ def restrict(
     for name in wanted:
         if matching and ax.find(every, name) is None:
             raise ax.unknown("the store", "axis", name, {axis.name for axis in every})
-    return [kept for g in matching if (kept := _narrow(g, wanted)).cells]
+    refused: dict[tuple[str, str], ValueError] = {}
+    known: set[tuple[str, str]] = set()
+    kept = [_narrow(group, wanted, refused, known) for group in matching]
+    for value, error in refused.items():
+        if value not in known:  # by no group
+            raise error
+    return [group for group in kept if group.cells]
 
 
 def _all_axes(group: Group) -> list[ax.Axis]:
@@ -431,10 +437,35 @@ def _all_axes(group: Group) -> list[ax.Axis]:
     return [*ct, *group.axes]
 
 
-def _narrow(group: Group, wanted: Mapping[str, Any]) -> Group:
+def _narrow(
+    group: Group,
+    wanted: Mapping[str, Any],
+    refused: dict[tuple[str, str], ValueError],
+    known: set[tuple[str, str]],
+) -> Group:
+    """Keep what has the wanted values; note those that the group declares and those it does not.
+
+    Searches of one benchmark declare the points that each was asked for.
+    """
     axes = _all_axes(group)
     mine = {name: values for name, values in wanted.items() if ax.find(axes, name)}
-    chosen = ax.choose(group.benchmark, axes, ax.told_apart(axes, mine))
+    declared: dict[str, Any] = {}
+    for name, values in ax.told_apart(axes, mine).items():
+        several = isinstance(values, Iterable) and not isinstance(values, str)
+        if several and not list(values):
+            ax.choose(group.benchmark, axes, {name: values})  # which raises
+        declared[name] = []
+        for value in values if several else [values]:
+            try:
+                ax.choose(group.benchmark, axes, {name: value})
+            except ValueError as error:
+                refused.setdefault((name, str(value)), error)
+            else:
+                known.add((name, str(value)))
+                declared[name].append(value)
+    if not all(declared.values()):
+        return group.only([])
+    chosen = ax.choose(group.benchmark, axes, declared)
     if any(value not in chosen[name] for name, value in group.ct.items()):
         return group.only([])
     return group.only(ax.combinations(group.axes, chosen))
