@@ -425,8 +425,8 @@ def restrict(
     refused: dict[tuple[str, str], ValueError] = {}
     known: set[tuple[str, str]] = set()
     kept = [_narrow(group, wanted, refused, known) for group in matching]
-    for value, error in refused.items():
-        if value not in known:  # by no group
+    for point, error in refused.items():
+        if point not in known:  # by no group
             raise error
     return [group for group in kept if group.cells]
 
@@ -455,14 +455,14 @@ def _narrow(
         if several and not list(values):
             ax.choose(group.benchmark, axes, {name: values})  # which raises
         declared[name] = []
-        for value in values if several else [values]:
+        for one in values if several else [values]:
             try:
-                ax.choose(group.benchmark, axes, {name: value})
+                ax.choose(group.benchmark, axes, {name: one})
             except ValueError as error:
-                refused.setdefault((name, str(value)), error)
+                refused.setdefault((name, str(one)), error)
             else:
-                known.add((name, str(value)))
-                declared[name].append(value)
+                known.add((name, str(one)))
+                declared[name].append(one)
     if not all(declared.values()):
         return group.only([])
     chosen = ax.choose(group.benchmark, axes, declared)
