@@ -34,7 +34,7 @@
 #include "cluster.h"
 #include "input.h"
 #include "message.h"
-#include "operator.h"
+#include "single_thread_arg.h"
 
 DEFINE_INPUT(TUNE_IN, in_t, item_t)
 
@@ -102,6 +102,8 @@ FUNCTION void reduce_step(const reduce_args& a, u64 step, acc_t (&acc)[ACCUMULAT
         const u64 first = vector_index(a, step, l) * VECTOR;
         if (FOLD_BYTES && (WHOLE || first + VECTOR <= a.n))
             bytes.take(item[l]);
+        else if (HAS_INDEX && SIMT_SINGLE_THREAD && (WHOLE || first + VECTOR <= a.n))
+            acc[0] = accumulate_chunk(acc[0], item[l], first);
         else if (WHOLE || first + VECTOR <= a.n) {
             UNROLL
             for (int j = 0; j < VECTOR; j++) {

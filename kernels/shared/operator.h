@@ -33,6 +33,7 @@ typedef value_t initial_t;
 #endif
 
 #if defined(TUNE_ARG)
+enum { HAS_INDEX = 1 };
 // Accumulator of argmin and argmax. The better value wins, NaN before any number, and the lower
 // index among equal values, as in NumPy.
 struct acc_t {
@@ -61,6 +62,7 @@ FUNCTION acc_t accumulate(acc_t acc, item_t item, u64 index)
 FUNCTION out_t acc_result(acc_t acc) { return convert<out_t>(acc.index); }
 
 #else
+enum { HAS_INDEX = 0 };
 FUNCTION value_t apply_operator(in_expression<value_t> a, in_expression<value_t> b)
 {
     return static_cast<value_t>(TUNE_OPERATOR);

@@ -4,7 +4,7 @@
 // in vector registers. TUNE_ITEMS_PER_VECTOR_LOG2 and TUNE_COMMUTATIVE are the workload's.
 #pragma once
 #include "input.h"
-#include "operator.h"
+#include "single_thread_arg.h"
 
 // Reduces items [begin, end) of an input; an index counts from item `origin`.
 template <class In>
@@ -19,7 +19,14 @@ FUNCTION acc_t single_thread_reduce(const In& in, u64 begin, u64 end, u64 origin
     };
     acc_t sum = acc_identity();
     u64 i = begin;
-    if (TUNE_COMMUTATIVE && end - begin >= 2 * VECTOR) {
+    if (HAS_INDEX) {
+        enum { CHUNK = 64 };
+        for (; i + CHUNK <= end; i += CHUNK) {
+            item_t item[CHUNK];
+            for (u64 j = 0; j < CHUNK; j++) item[j] = input_item(in, i + j);
+            sum = accumulate_chunk(sum, item, i - origin);
+        }
+    } else if (TUNE_COMMUTATIVE && end - begin >= 2 * VECTOR) {
         acc_t acc[ACCUMULATORS];
         for (int j = 0; j < ACCUMULATORS; j++) acc[j] = acc_identity();
         for (; i + VECTOR <= end; i += VECTOR)
