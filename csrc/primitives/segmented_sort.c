@@ -304,6 +304,7 @@ const algorithm segmented_sort_algorithm = {
     .kernels = {"segmented_sort_windows", "segmented_sort_round"},
     .cpu_source = "cpu_segmented_sort.cu",
     .cpu_kernels = {"segmented_sort_windows", "segmented_sort_round"},
+    .cpu_unused = {"TUNE_IN_PLACE"},
     .axes = {"Elements", "SegmentSize"},
     .benchmarks = segmented_sort_benchmarks,
     .benchmark_count = COUNT_OF(segmented_sort_benchmarks),

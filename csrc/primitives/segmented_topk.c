@@ -368,6 +368,8 @@ const algorithm segmented_topk_algorithm = {
                 "segmented_topk_clusters"},
     .cpu_source = "cpu_segmented_topk.cu",
     .cpu_kernels = {"segmented_topk_parts"},
+    .cpu_unused = {"TUNE_MOST", "TUNE_LISTED_BYTES", "TUNE_ROW", "TUNE_WARP_ROW", "TUNE_ROW_MOST",
+                   "TUNE_CLUSTERED"},
     .axes = {"Elements", "SegmentSize", "K"},
     .benchmarks = segmented_topk_benchmarks,
     .benchmark_count = COUNT_OF(segmented_topk_benchmarks),

@@ -372,6 +372,7 @@ const algorithm sort_algorithm = {
     .kernels = {"sort_count", "sort_pass", "sort_few", "sort_clear", "sort_split", "sort_bin"},
     .cpu_source = "cpu_sort.cu",
     .cpu_kernels = {"sort_range", "sort_count", "sort_scatter", "sort_tile", "sort_bins"},
+    .cpu_unused = {"TUNE_IN_PLACE"},
     .benchmarks = sort_benchmarks,
     .benchmark_count = COUNT_OF(sort_benchmarks),
     FIELDS(sort_fields),

@@ -202,6 +202,29 @@ static void define_structs(const problem *p, text *out)
     text_free(&structs);
 }
 
+// True if a line of the workload defines a macro that the CPU's own kernel does not use.
+static bool is_unused(const algorithm *a, const char *line)
+{
+    static const char define[] = "#define ";
+    size_t skip = sizeof define - 1;
+    if (strncmp(line, define, skip) != 0) return false;
+    for (int k = 0; k < MAX_CPU_UNUSED && a->cpu_unused[k]; k++) {
+        size_t length = strlen(a->cpu_unused[k]);
+        if (strncmp(line + skip, a->cpu_unused[k], length) == 0 && line[skip + length] == ' ')
+            return true;
+    }
+    return false;
+}
+
+static void append_used(const algorithm *a, const char *workload, text *out)
+{
+    for (const char *line = workload, *end; *line; line = end) {
+        end = line + strcspn(line, "\n");
+        if (*end) end++;
+        if (!is_unused(a, line)) text_append(out, line, (size_t)(end - line));
+    }
+}
+
 cubc_status algorithm_source(const problem *p, const char *arch, const space *s, const variant *v,
                              text *out, char workload_hash[65])
 {
@@ -222,7 +245,10 @@ cubc_status algorithm_source(const problem *p, const char *arch, const space *s,
     text_printf(out, "#define SIMT_%s 1\n#define SIMT_THREADS %u\n#define SIMT_WARP %d\n",
                 cpu ? "CPU" : "CUDA", threads, cpu && threads == 1 ? 1 : 32);
     variant_defines(s, v, out);
-    text_append(out, workload.data, workload.length);
+    if (is_cpu_kernel(a, kind, threads))
+        append_used(a, workload.data, out);
+    else
+        text_append(out, workload.data, workload.length);
     text_puts(out, is_cpu_kernel(a, kind, threads) ? cpu_kernel : kernel);
     st = text_done(out);
 

@@ -21,6 +21,7 @@
 
 enum {
     MAX_KERNELS = 6,
+    MAX_CPU_UNUSED = 6,
     MAX_LAUNCHES = 32, // of one call: 2^31 tiles are merged in 31 rounds
     MAX_ARGS = 32,
     MAX_INPUTS = 12,
@@ -211,6 +212,8 @@ struct algorithm {
     // The entry points of the CPU's own variants, of one thread a block, where they are another
     // kernel (kernels/cpu). NULL: they are of `source`, as GPUs' variants on the CPU always are.
     const char *cpu_source, *cpu_kernels[MAX_KERNELS];
+    // Macros of `define` that these do not use, and so are not compiled again for.
+    const char *cpu_unused[MAX_CPU_UNUSED];
     const char *axes[POLICY_AXES + 1]; // run-time axes that policies go by; none: Elements
     bool makes_structs; // policies of lazy structs go by the bytes that they are made of
     const benchmark *benchmarks;

@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 import inputs
+import isolated
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -220,6 +221,27 @@ def test_special_values(device, type):
     np.testing.assert_array_equal(
         indices[1], np.asarray(cubc.argsort(many[9:], descending=True))[:9]
     )
+
+
+def test_a_kernel_of_the_cpu_is_for_rows_of_any_size(tmp_path):
+    """And for any k; a sort in place is a sort."""
+    said = isolated.output(
+        """if True:
+            import logging, sys
+            import numpy as np
+            import cubc
+
+            logging.basicConfig(level=logging.INFO, stream=sys.stdout)
+            x = np.arange(18_000)
+            for size in (40, 300, 3000, 9000):
+                for k in (1, min(size, 300)):
+                    cubc.segmented_topk(x, k, segment_size=size, device="cpu")
+            cubc.sort(x, device="cpu")
+            cubc.sort(x, out=x, device="cpu")
+        """,
+        CUBC_CACHE=tmp_path,
+    )
+    assert said.count(" compiled in ") == 2
 
 
 def test_bools(device):
