@@ -3,7 +3,7 @@
 import inputs
 import numpy as np
 import pytest
-from inputs import same
+from inputs import in_turn, same
 
 import cubc
 
@@ -210,8 +210,10 @@ def test_a_name_that_is_not_there_says_what_to_write(lazy):
         bool(x)
 
 
-@pytest.mark.parametrize("number", [np.float32(2.5), np.array(2), np.uint64(7), np.True_, True])
-@pytest.mark.parametrize("dtype", ["f2", "f8", "u8"])
+@pytest.mark.parametrize(
+    ("dtype", "number"),
+    in_turn(["f2", "f8", "u8"], [np.float32(2.5), np.array(2), np.uint64(7), np.True_, True], 3),
+)
 def test_a_number_of_numpys_is_assigned(device, number, dtype):
     """One that is alone is no array of the host."""
     x = np.arange(6).reshape(2, 3).astype(dtype)

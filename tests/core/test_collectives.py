@@ -7,13 +7,13 @@ from pathlib import Path
 import collectives
 import isolated
 import pytest
+from every_case import EVERY_CASE
 from nvrtc import why_no_nvrtc
 
 from cubc import _core, _source
 
 
-@pytest.mark.parametrize("threads", collectives.THREADS)
-@pytest.mark.parametrize("family", collectives.FAMILIES)
+@pytest.mark.parametrize(("family", "threads"), collectives.TURNS)
 def test_against_numpy(family, threads, device):
     collectives.FAMILIES[family](collectives.Case(device, threads))
 
@@ -34,8 +34,17 @@ def test_under_a_random_scheduler(seed):
 MACROS = {"T": "float", "N": 4, "M": 3, "HOW": 2, "BINS": 64}
 
 
-@pytest.mark.parametrize("arch", ["sm_75", "sm_90", "sm_100"])
-@pytest.mark.parametrize("path", sorted(collectives.FOLDER.iterdir()), ids=lambda path: path.stem)
+ARCHS = ("sm_75", "sm_90", "sm_100")
+
+
+@pytest.mark.parametrize(
+    ("path", "arch"),
+    [
+        pytest.param(path, arch, id=f"{path.stem}-{arch}")
+        for k, path in enumerate(sorted(collectives.FOLDER.iterdir()))
+        for arch in (ARCHS if EVERY_CASE else [ARCHS[k % 3]])
+    ],
+)
 def test_cuda_takes_them(path, arch):
     if why := why_no_nvrtc(arch):
         pytest.skip(why)

@@ -8,6 +8,7 @@ import os
 import re
 
 import pytest
+from every_case import EVERY_CASE
 from nvrtc import FILL, why_no_nvrtc
 
 from cubc import _core
@@ -60,7 +61,7 @@ def quick_nvrtc():
         yield
 
 
-@pytest.mark.some(7)
+@pytest.mark.some(4)
 @pytest.mark.parametrize("size", [1, 4, 8])
 @pytest.mark.parametrize(
     ("name", "types"),
@@ -82,8 +83,17 @@ def test_policies_for_some_sizes(name, types, size):
         assert _core.compile(name, {"T{ct}": type}, "sm_90", label) >= 0
 
 
-@pytest.mark.some(90)
-@pytest.mark.parametrize(("name", "type", "arch"), list(cases()))
+def some_cases():
+    """Every sixth of each algorithm, one at least; CUBC_TESTS=all runs all."""
+    of_algorithms = {}
+    for case in cases():
+        of_algorithms.setdefault(case[0].split(".")[0], []).append(case)
+    every = 1 if EVERY_CASE else 6
+    for k, of_one in enumerate(of_algorithms.values()):
+        yield from of_one[k % min(every, len(of_one)) :: every]
+
+
+@pytest.mark.parametrize(("name", "type", "arch"), list(some_cases()))
 def test_base_policies(name, type, arch):
     if why := why_no_nvrtc(arch):
         pytest.skip(why)
@@ -114,6 +124,7 @@ def test_a_deadline():
         _core.compile("reduce.sum", {"T{ct}": "U32"}, "sm_90", label, 1e-6)
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("operator", ["wilson", "clover", "twisted"])
 def test_policies_of_several_right_hand_sides(operator):
     where = (f"dslash.{operator}.r12", {"T{ct}": "F32"}, "sm_90")

@@ -64,7 +64,7 @@ for kind in [*PRIMITIVES, "failing"]:
     }
 print(json.dumps(growth))
 """
-EACH = 600
+EACH = 400
 # The least of three times so many calls: CPython's table of attributes that were looked up has 4096
 # places, which calls that fail fill at random. Less than an object and 16 bytes a call. Pages come
 # in lumps, a GPU driver takes 128 KiB.

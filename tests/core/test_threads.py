@@ -135,7 +135,7 @@ def test_the_interpreter_runs_while_a_kernel_does():
     """The GIL is dropped around a launch."""
     spin = "[](double v) { for (int k = 0; k < 5000; k++) v = v * 0.999 + 1; return v; }(x)"
     cubc.transform(spin, x=np.ones(1), device="cpu")
-    thread = threading.Thread(target=lambda: cubc.transform(spin, x=np.ones(100_000), device="cpu"))
+    thread = threading.Thread(target=lambda: cubc.transform(spin, x=np.ones(30_000), device="cpu"))
     thread.start()
     turns = 0
     while thread.is_alive():

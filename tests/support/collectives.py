@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from inputs import in_turn
 
 import cubc
 
@@ -246,8 +247,10 @@ FAMILIES = {
     "merge_sort": merge_sorts,
 }
 
+TURNS = in_turn(FAMILIES, THREADS, 2)  # every second size for each family
+
 if __name__ == "__main__":
     for family in sys.argv[1:] or FAMILIES:
-        for threads in THREADS:
+        for threads in (threads for other, threads in TURNS if other == family):
             FAMILIES[family](Case("cpu", threads))
         print(family)

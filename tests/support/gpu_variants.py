@@ -6,7 +6,7 @@ Blocks have up to 1024 threads, whose order the seed draws: a missing barrier or
 as a wrong result or as a fault. A block's rank is its ticket (ord_0): with ord_1 it is its index,
 which is right only where blocks start in order, as without a seed.
 
-Half of an algorithm's labels run; CUBC_TESTS=all runs all.
+Half of an algorithm's labels run, each with some of the types; CUBC_TESTS=all runs all.
 """
 
 import sys
@@ -309,9 +309,24 @@ def combinations(algorithm, labels):
                 yield names[(t + k) % len(names)], type, {"Elements": 1 << (13 + t)}, label
 
 
+def running(algorithm):
+    """The combinations that run: every benchmark of lattices, every type of primitives.
+
+    Labels take turns with these.
+    """
+    labels = labels_of(algorithm)
+    if EVERY_CASE:
+        yield from combinations(algorithm, labels)
+    elif is_of_lattices(algorithm):
+        yield from combinations(algorithm, labels[-len(BENCHMARKS[algorithm]) :])
+    else:
+        for k, label in enumerate(labels):
+            yield from list(combinations(algorithm, [label]))[k :: len(labels)]
+
+
 def against_base(algorithm):
     """(what, items that differ from those of the cpu's own variant) of the combinations."""
-    for benchmark, type, rt, label in combinations(algorithm, labels_of(algorithm)):
+    for benchmark, type, rt, label in running(algorithm):
         workload = _core.Workload(benchmark, {"T{ct}": type}, rt, "cpu")
         variant = workload.variant(label)
         assert variant.label == label

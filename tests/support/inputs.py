@@ -29,6 +29,8 @@ TYPES = {
     "F64": np.float64,
 }
 FLOATS = ("F16", "BF16", "F32", "F64")
+# Some of each size and kind, for what is alike for all; CUBC_TESTS=all takes all.
+SOME = tuple(TYPES) if EVERY_CASE else ("I8", "BF16", "U16", "I32", "F32", "U64")
 
 # Affine maps x -> p x + q modulo 2^32, packed as p * 2^32 + q: their composition is associative and
 # does not commute, so it tells whether the order of the items is kept.

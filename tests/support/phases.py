@@ -7,8 +7,8 @@ search stays in that phase: in a compiler that sleeps once it finds the file `ho
 measuring process, which is asked to measure for a minute. In "write" the signal of that number
 comes from within, when half of a row is written. In "full" all writes fail with that number from
 that row on, in "new" from the start; these three want disk.c to be loaded. In "gone" the store's
-files are removed before that row. In "hurry" a variant may run for 3 s. The file `workers` has the
-numbers of the measuring processes.
+files are removed before that row. In "hurry" a variant may run for 1.5 s. The file `workers` has
+the numbers of the measuring processes.
 """
 
 import ctypes
@@ -103,8 +103,8 @@ def remove_store(folder):
 
 
 def hurry():
-    """Let a variant run for 3 s at most."""
-    deadlines.RUN_FLOOR, deadlines.RUN_FACTOR = 3.0, 0.0
+    """Let a variant run for 1.5 s at most."""
+    deadlines.RUN_FLOOR, deadlines.RUN_FACTOR = 1.5, 0.0
 
 
 def main(phase, folder, number, arguments):
