@@ -41,7 +41,7 @@ def reference(x, op, axis, **options):
     return result if op.startswith("arg") or widened else np.asarray(result).astype(x.dtype)
 
 
-@pytest.mark.parametrize(("type", "op"), in_turn(TYPES, OPERATORS, 4))
+@pytest.mark.parametrize(("type", "op"), in_turn(TYPES, OPERATORS, 6))
 def test_every_type_and_operator(device, type, op):
     x = data(type, op, (60, 35, 16))
     for axis in range(3):

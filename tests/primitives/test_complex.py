@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from inputs import on, same, value
+from inputs import in_turn, on, same, value
 
 import cubc
 from cubc import _core
@@ -216,17 +216,24 @@ class _Interface:
 
 
 # ---- variants of GPUs and benchmarks -------------------------------------------------------------
-@pytest.mark.parametrize("type", DTYPES)
 @pytest.mark.parametrize(
-    ("benchmark", "label"),
-    [
-        ("reduce.sum", "ipt_4.tpb_128.ipv_0.ld_0.sm_0.wav_6.ms_1.ord_0"),
-        ("scan.exclusive.sum", "ipt_8.tpb_96.mb_1.pk_3.ipv_1.ld_1.la_0.ord_0.lb_3.ns_50.l2w_100"),
-        ("select.unique", "ipt_12.tpb_96.mb_1.ipv_1.ld_1.la_0.ord_0.ns_50.l2w_100"),
-        ("transform.nstream", "ipt_4.tpb_224.ipv_1.ld_1"),
-    ],
+    ("type", "variant"),
+    in_turn(
+        DTYPES,
+        [
+            ("reduce.sum", "ipt_4.tpb_128.ipv_0.ld_0.sm_0.wav_6.ms_1.ord_0"),
+            (
+                "scan.exclusive.sum",
+                "ipt_8.tpb_96.mb_1.pk_3.ipv_1.ld_1.la_0.ord_0.lb_3.ns_50.l2w_100",
+            ),
+            ("select.unique", "ipt_12.tpb_96.mb_1.ipv_1.ld_1.la_0.ord_0.ns_50.l2w_100"),
+            ("transform.nstream", "ipt_4.tpb_224.ipv_1.ld_1"),
+        ],
+        2,
+    ),
 )
-def test_gpu_variants(type, benchmark, label):
+def test_gpu_variants(type, variant):
+    benchmark, label = variant
     workload = _core.Workload(benchmark, {"T{ct}": type}, {"Elements{io}[pow2]": 13}, "cpu")
     assert workload.verify(workload.variant(label)) == 0
 

@@ -50,8 +50,7 @@ def test_every_variant_under_every_scheduler():
     for case, variants in found.items():
         assert len(set(variants)) == 1, case
         assert len(variants) > 1 + (case[0] == "F32")
-    assert hashes(seed=1, workers=2) == found
-    assert hashes(seed=2, workers=3) == found
+    assert hashes(seed=1, workers=3) == found
 
 
 @pytest.mark.parametrize("type", TYPES)

@@ -44,7 +44,7 @@ def agree(device, x, bins=10, range=None, weights=None):
 
 @pytest.mark.parametrize(
     ("type", "edges"),
-    in_turn(TYPES, ["their own", "between integers", "given", "between floats"], 2),
+    in_turn(TYPES, ["their own", "between integers", "given", "between floats"], 4),
 )
 def test_every_type(device, type, edges):
     for n in (1, 2, 1000, 70_001):
@@ -58,8 +58,10 @@ def test_every_type(device, type, edges):
                 agree(device, x, bins, (-1.25, 2.5) if edges == "given" else None)
 
 
-@pytest.mark.parametrize("name", ["even.256", "even.2048", "even.2097152", "range.256"])
-@pytest.mark.parametrize("type", ["F32", "I8", "I64"])
+@pytest.mark.parametrize(
+    ("type", "name"),
+    in_turn(["F32", "I8", "I64"], ["even.256", "even.2048", "even.2097152", "range.256"], 2),
+)
 def test_boundaries_of_the_policy(device, type, name):
     kind, bins = name.split(".")
     x = spread(type, 1_000_000)
@@ -129,6 +131,7 @@ def test_no_items(device):
 
 
 # ---- weights -------------------------------------------------------------------------------------
+@pytest.mark.some(9)
 @pytest.mark.parametrize(
     ("type", "weight", "bins"),
     pairs_of(
@@ -158,7 +161,7 @@ def test_short_weights_are_summed_wider(device, weight, sums):
 
 
 # ---- bincount ------------------------------------------------------------------------------------
-@pytest.mark.parametrize("type", [t for t in TYPES if t not in inputs.FLOATS])
+@pytest.mark.parametrize("type", [t for t in inputs.SOME if t not in inputs.FLOATS])
 def test_bincount(device, type):
     for n in (1, 1000, 70_001):
         x = np.random.default_rng(n).integers(0, 100, n).astype(TYPES[type])
@@ -166,7 +169,7 @@ def test_bincount(device, type):
         plain = x.astype(np.int64)
         same(cubc.bincount(on(device, x)), np.bincount(plain))
         same(cubc.bincount(on(device, x), minlength=120), np.bincount(plain, minlength=120))
-        if type in ("I8", "I32", "U16", "U64"):
+        if type in ("I8", "U64"):
             some = plain * 0.5
             same(cubc.bincount(on(device, x), on(device, some)), np.bincount(plain, some))
     far = np.array([3, 1_000_000]).astype(TYPES[type])
@@ -178,7 +181,7 @@ def test_bincount(device, type):
 @pytest.mark.parametrize(
     ("type", "channels", "even"),
     pairs_of(
-        ["U8", "I16", "F32", "F64", "I64"],
+        ["U8", "F32", "I64"],
         [(1, 1), (2, 1), (3, 3), (4, 3), (4, 4)],
         [True, False],
     ),

@@ -25,7 +25,8 @@ LARGE = f"""
 import sys, cubc
 n, place = {N}, 2**32 + 77
 x = cubc.empty(n, "I8", device=sys.argv[1])
-cubc.transform("i == k ? 2 : 1", k=place, out=x)
+cubc.transform("1", out=x)
+cubc.transform("2", out=x[place : place + 1])
 assert cubc.sum(x).item() == n + 1
 assert cubc.argmax(x).item() == place
 assert cubc.histogram(x, 4, (0, 4))[0].numpy().tolist() == [0, n - 1, 1, 0]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from inputs import TYPES, in_turn, on, same
+from inputs import in_turn, on, same
 
 import cubc
 from cubc import _core
@@ -63,7 +63,9 @@ def test_types(device):
 
 
 # ---- primitives ----------------------------------------------------------------------------------
-@pytest.mark.parametrize(("type", "op"), in_turn(TYPES, ["sum", "argmax"], 2))
+@pytest.mark.parametrize(
+    ("type", "op"), in_turn(["I8", "U16", "I64", "F16", "F32"], ["sum", "argmax"], 2)
+)
 def test_reduce(device, type, op):
     x, y, total = wide(type)
     z = cubc.lazy("x + y", x=on(device, x), y=on(device, y))
@@ -85,7 +87,7 @@ def test_sort(device, type, what):
         same(cubc.argsort(z), np.argsort(total, kind="stable"))
 
 
-@pytest.mark.parametrize("type", ["I8", "U64", "BF16", "F32", "F64"])
+@pytest.mark.parametrize("type", ["I8", "BF16", "F64"])
 def test_scan(device, type):
     x, y, total = wide(type, 30_001)
     z = cubc.lazy("x + y", x=on(device, x), y=on(device, y))
@@ -97,7 +99,7 @@ def test_scan(device, type):
     in_turn(
         ["I8", "U64", "BF16", "F32", "F64"],
         ["by a condition", "runs", "by a mask", "both parts", "indices"],
-        2,
+        5,
     ),
 )
 def test_select(device, type, what):

@@ -160,7 +160,7 @@ def test_put_of_it(indices):
     same(x, expected)
 
 
-@pytest.mark.parametrize("dtype", ["f4", "f8", "i1", "u8"])
+@pytest.mark.parametrize("dtype", ["f4", "i8"])
 def test_keys_of_topk(device, dtype):
     """Floats as they compare, negative ones too."""
     x = inputs.random("I32", 9001) // 4  # C has no product beyond an int

@@ -16,7 +16,7 @@ def order_of(x):
     return np.argsort(inputs.exact(x), kind="stable")
 
 
-@pytest.mark.parametrize(("type", "what"), in_turn(TYPES, ["keys", "pairs"], 2))
+@pytest.mark.parametrize(("type", "what"), in_turn(inputs.SOME, ["keys", "pairs"], 2))
 def test_every_type(device, type, what):
     for n in (0, 1, 2, 1000, 70_001):
         x = inputs.random(type, n, seed=n)
@@ -29,7 +29,7 @@ def test_every_type(device, type, what):
         same(values, order)
 
 
-@pytest.mark.parametrize("type", ["I8", "F32", "I64"])
+@pytest.mark.parametrize("type", ["F32", "I64"])
 def test_boundaries_of_the_policy(device, type):
     x = inputs.random(type, 600_000)
     for n in inputs.sizes("merge_sort.keys", type, device):

@@ -59,7 +59,7 @@ def check_all(device, keys, values):
         check(name, device, keys, values)
 
 
-@pytest.mark.parametrize(("type", "name"), in_turn(TYPES, NAMES, 2))
+@pytest.mark.parametrize(("type", "name"), in_turn(TYPES, NAMES, 4))
 def test_every_type(device, type, name):
     for n in (0, 1, 2, 1000, 30_001):
         check(name, device, keys_of(type, n, seed=n), values_of(type, n))
@@ -70,7 +70,7 @@ def test_mixed_types(device, key, value):
     check_all(device, keys_of(key, 30_001), values_of(value, 30_001))
 
 
-@pytest.mark.parametrize(("type", "name"), in_turn(["F32", "U64", "I8"], NAMES, 2))
+@pytest.mark.parametrize(("type", "name"), in_turn(["F32", "U64", "I8"], NAMES, 4))
 def test_boundaries_of_the_policy(device, type, name):
     keys, values = keys_of(type, 600_000), values_of(type, 600_000)
     for n in inputs.sizes(f"runs.{name}", type, device):

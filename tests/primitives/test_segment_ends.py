@@ -5,7 +5,7 @@ from itertools import pairwise
 import inputs
 import numpy as np
 import pytest
-from inputs import TYPES, in_turn, on, same
+from inputs import SOME, in_turn, on, same
 
 import cubc
 
@@ -97,7 +97,7 @@ def test_the_largest(device, bounds):
         assert np.asarray(keys)[k, : order.size].tolist() == x[s][order].tolist()
 
 
-@pytest.mark.parametrize(("type", "call"), in_turn(TYPES, ["max", "sort"], 2))
+@pytest.mark.parametrize(("type", "call"), in_turn(SOME, ["max", "sort"], 2))
 def test_every_type(device, type, call):
     x = inputs.random(type, N)
     b, e = bounds_on(device, TURNED)
@@ -154,10 +154,9 @@ def test_lists_lazy_bounds_and_strides(device):
         same(made[:3], x[:3])
 
 
-@pytest.mark.parametrize("type", ["i4", "i8"])
-@pytest.mark.parametrize("is_lazy", [False, True])
-def test_offsets_of_both_types(device, type, is_lazy):
-    """Arrays and expressions, in each of the calls."""
+@pytest.mark.parametrize(("type", "is_lazy"), [("i4", False), ("i4", True)])
+def test_offsets_of_four_bytes(device, type, is_lazy):
+    """Arrays and expressions, in each of the calls; others are of eight."""
     x, d = inputs.random("F32", 99), on(device, inputs.random("F32", 99))
     offsets = on(device, np.arange(0, 100, 33, dtype=type))
     if is_lazy:

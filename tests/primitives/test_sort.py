@@ -76,7 +76,7 @@ def test_every_type(device, type):
 @pytest.mark.parametrize(
     ("call", "type"),
     [(call, type) for call in ("sort", "argsort") for type in BOTH_WAYS]
-    + in_turn(("sort", "argsort"), [type for type in TYPES if type not in BOTH_WAYS], 2),
+    + in_turn(("sort", "argsort"), [type for type in TYPES if type not in BOTH_WAYS], 4),
 )
 def test_descending(device, call, type):
     for n in (0, 1, 2, 3, 1000, 70_001):
@@ -161,7 +161,7 @@ def spreads(dtype, n):
 @pytest.mark.parametrize("type", ["F32", "F64"])
 def test_floats_of_any_spread(device, type, descending):
     dtype = np.dtype(TYPES[type])
-    for x in spreads(dtype, 150_001):
+    for x in spreads(dtype, 90_001):
         x = x.astype(dtype)
         expected = x[check(device, x, descending=descending)]
         in_place = on(device, x)
@@ -169,6 +169,7 @@ def test_floats_of_any_spread(device, type, descending):
         same_bits(in_place, expected)
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize(("call", "dtype"), [("sort", "f4"), ("argsort", "f8")])
 def test_products(device, as_users_have, call, dtype):
     """A pass in which a lazy product is fused with what is done to it finds other bins."""
@@ -204,7 +205,7 @@ VALUES = {
 }
 
 
-@pytest.mark.parametrize(("type", "size"), in_turn(["I8", "BF16", "I32", "F64"], VALUES, 2))
+@pytest.mark.parametrize(("type", "size"), in_turn(["I8", "BF16", "I32", "F64"], VALUES, 4))
 def test_pairs(device, type, size):
     for n in (0, 1, 1000, 200_001):
         x, v = keys(type, n, seed=n) // 3 if type == "I32" else keys(type, n), VALUES[size](n)
@@ -386,7 +387,7 @@ def test_overlaps_are_refused():
 
 
 # ---- any arrays ----------------------------------------------------------------------------------
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     x=hnp.arrays(
         st.sampled_from([TYPES[type] for type in BOTH_WAYS]),
@@ -433,8 +434,9 @@ def sort_in_pairs(opened, arrays, n, value_bytes, **members):
     return status, needed[0]
 
 
-@pytest.mark.parametrize("n", [0, 1, 1000, 300_001, 1_000_003])
-@pytest.mark.parametrize("descending", [0, 1])
+@pytest.mark.parametrize(
+    ("n", "descending"), [(0, 0), (1, 1), (1000, 0), (300_001, 1), (1_000_003, 0)]
+)
 def test_double_buffers(opened, device, n, descending):
     """The result is where the keys were, and temporary storage a small part of them."""
     x, v = keys("I32", n), np.arange(n, dtype=np.float32)

@@ -22,7 +22,7 @@ def close(result, expected, dtype=None):
     np.testing.assert_allclose(inputs.exact(result), inputs.exact(expected), digits, digits)
 
 
-KINDS = ["?", "i1", "u8", "f2", "f4", "f8", "c8"]
+KINDS = ["?", "u8", "f2", "f4", "c8"]
 
 
 # A variance is of means too; its square root is one operation more.
@@ -98,7 +98,7 @@ def test_count_nonzero(device, type):
 # ---- NaN -----------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("type", "name"),
-    [("f4", name) for name in NANS] + [("i8", name) for name in ("sum", "argmax", "cumsum", "var")],
+    [("f4", name) for name in NANS] + [("i8", name) for name in ("sum", "argmax", "var")],
 )
 def test_what_is_nan_is_left_out(device, type, name):
     x = (inputs.random("I8", 2100) % 3).reshape(SHAPE).astype(type)

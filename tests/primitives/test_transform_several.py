@@ -3,14 +3,14 @@
 import inputs
 import numpy as np
 import pytest
-from inputs import TYPES, on, same
+from inputs import on, same
 
 import cubc
 
 N = 10_001
 
 
-@pytest.mark.parametrize("type", TYPES)
+@pytest.mark.parametrize("type", inputs.SOME)
 def test_every_type(device, type):
     x, y = inputs.random(type, N), inputs.random("F32", N, seed=1)
     made = cubc.transform(["x", "y > 0", "x + x"], x=on(device, x), y=on(device, y))

@@ -11,7 +11,7 @@ import cubc
 
 N = 70_003
 FIRST = (1, 2, 3, 5, 7)
-TYPES = ("i1", "u2", "f2", "i4", "f4", "i8", "f8", "c16")
+TYPES = ("i1", "f2", "i4", "f8", "c16")  # one of each size
 
 
 def at(device, first, x):
@@ -60,7 +60,7 @@ def test_maps(device, dtype, first):
 
 
 @pytest.mark.parametrize("first", FIRST)
-@pytest.mark.parametrize("dtype", ["i1", "f2", "f8"])  # each is nine kernels
+@pytest.mark.parametrize("dtype", ["i1", "f8"])  # each is nine kernels
 def test_what_compares(device, dtype, first):
     x = keys(dtype, first)
     d = at(device, first, x)
