@@ -355,7 +355,7 @@ print(cubc.reduce(x, device="cpu") == x.sum(), flush=True)
 """
 
 
-def started(folder, tune="1.5s"):
+def started(folder, tune="0.5s"):
     environment = os.environ | {"CUBC_TUNE": tune, "CUBC_CACHE": str(folder)}
     return subprocess.Popen(
         [sys.executable, "-c", PROGRAM],

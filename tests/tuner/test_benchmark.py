@@ -56,14 +56,14 @@ def saxpy(state):
 
 def test_search_finds_variants(tmp_path, device):
     db = tmp_path / "own.db"
-    benchmark = own(SAXPY.replace("BROKEN", ""), saxpy, constraints="tpb * ipt <= 512")
+    benchmark = own(SAXPY.replace("BROKEN", ""), saxpy, constraints="tpb * ipt <= 256")
     result = search(benchmark, db, device)
     assert benchmark.name == "saxpy.saxpy"
     assert {row["status"] for row in rows(db)} == {"ok"}
     assert {row["ct"] for row in rows(db)} == {"T{ct}=F32", "T{ct}=F64"}
     labels = {row["variant"] for row in rows(db)} - {"base"}
     assert labels == {
-        f"tpb_{t}.ipt_{i}" for t in (64, 128, 192, 256) for i in (1, 2, 3, 4) if t * i <= 512
+        f"tpb_{t}.ipt_{i}" for t in (64, 128, 192, 256) for i in (1, 2, 3, 4) if t * i <= 256
     } - {"tpb_64.ipt_1"}
     assert rows(db, "base")[0]["message"] == "tpb_64.ipt_1"
     assert {r["bytes"] for r in rows(db)} == {3 * s * 2**n for s in (4, 8) for n in (10, 14)}

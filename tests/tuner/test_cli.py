@@ -1,13 +1,16 @@
 """The command line, in process and as a command."""
 
+import functools
 import subprocess
 import sys
 
 import pytest
 import stores
+from searches import TIMING
 from stores import confirmed, row, write
 
 from cubc import _core, tuner
+from cubc.tuner import _cli as cli
 from cubc.tuner._cli import main
 
 A, B, C = stores.variants()
@@ -48,7 +51,8 @@ def test_list(capsys):
     assert "scan" not in out
 
 
-def test_search_and_analyze(tmp_path, capsys):
+def test_search_and_analyze(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(cli, "search", functools.partial(cli.search, timing=TIMING))
     db = str(tmp_path / "x.db")
     axes = ["-a", "T{ct}=[F32]", "-a", "Elements{io}[pow2]=16"]
     command = ["search", "-R", "reduce.sum", *axes, "--db", db, "--device", "cpu", "--variants"]

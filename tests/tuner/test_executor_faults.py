@@ -148,7 +148,7 @@ def test_a_worker_of_dask_that_dies_costs_nothing(db, monkeypatch, tmp_path):
     distributed = pytest.importorskip("distributed")
     monkeypatch.setenv("CUBC_TEST_MARKER", str(tmp_path / "died"))
     monkeypatch.setattr(remote, "work", dying)
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0"}
     with (
         distributed.LocalCluster(silence_logs=50, **options) as cluster,
         distributed.Client(cluster) as client,

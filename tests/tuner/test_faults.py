@@ -130,6 +130,7 @@ def test_the_log_that_a_kill_leaves(tmp_path, disk):
 
 
 # ---- a disk that fails --------------------------------------------------------------------------
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("error", "said"),
     [
@@ -205,6 +206,7 @@ def test_a_store_where_nothing_may_be_written(unprivileged, what, monkeypatch):
 
 
 # ---- two searches -------------------------------------------------------------------------------
+@pytest.mark.some(1)
 @pytest.mark.parametrize("other", ["transform.fill", "transform.mul"])
 def test_two_searches_on_one_store(tmp_path, other):
     folders = tmp_path / "a", tmp_path / "b"

@@ -50,7 +50,7 @@ def test_variants_that_hang_stray_and_lie(tmp_path):
     code, _, err = search.end()
     assert (code, err) == (0, "")
     found = outcomes(search.db)
-    assert found[1024] == ("timeout", "ran for over 4.0 s")
+    assert found[1024] == ("timeout", "ran for over 2.5 s")
     assert found[2048][0] == "fault"
     assert "died of SIGSEGV" in found[2048][1]
     assert found[3072] == ("wrong", "65536 items differ from base's output")

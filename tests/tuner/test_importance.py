@@ -13,7 +13,7 @@ from cubc.tuner import _importance as importance
 from cubc.tuner._importance import Table
 
 
-def table(target, count=600, names="abcd"):
+def table(target, count=300, names="abcd"):
     """Log-scores of random variants of four parameters with the values 0 ... 7."""
     values = np.random.default_rng(0).integers(0, 8, (count, len(names))).astype(float)
     return Table(list(names), values, target(*((values.T - 3.5) / 3.5)))
@@ -33,7 +33,7 @@ def test_shares_of_a_sum(monkeypatch):
     assert shares["b"] == pytest.approx(0.1, abs=0.04)
     assert abs(shares[["c", "d"]]).max() < 0.01
     assert (frame.r2 > 0.97).all()
-    assert (frame.variants == 600).all()
+    assert (frame.variants == 300).all()
 
 
 def test_interaction_of_a_product(monkeypatch):
@@ -49,7 +49,7 @@ def test_interaction_of_a_product(monkeypatch):
 
 def test_noise_has_no_importance(monkeypatch):
     rng = np.random.default_rng(1)
-    shares, frame = indices(monkeypatch, lambda *x: rng.normal(size=600))
+    shares, frame = indices(monkeypatch, lambda *x: rng.normal(size=300))
     assert abs(shares).max() < 0.1
     assert frame.r2[0] < 0.1
 

@@ -4,6 +4,7 @@ import ctypes
 
 import numpy as np
 import pytest
+from searches import TIMING
 
 import cubc
 from cubc import _core, tuner
@@ -145,7 +146,7 @@ def test_a_search_makes_such_keys(db):
     [(one, _)] = workloads(read_calls(db), "cpu", ())
     rt = {"Elements{io}": N, "Distinct": 128, "KeyBits": 7, "Run": 1}
     assert one.rts == [rt]
-    result = tuner.search(db, variants=2, confirm=0, progress=False)
+    result = tuner.search(db, variants=2, confirm=0, progress=False, timing=TIMING)
     [group] = result.groups
     assert group.workloads == [rt] and group.current
     label = next(v for v in group.cells if v != "base")
@@ -156,7 +157,8 @@ def test_a_search_makes_such_keys(db):
 def test_keys_are_axes_of_a_search(tmp_path):
     db = tmp_path / "s.db"
     axes = {"T": "I32", "Elements": [16], "Distinct": [5, 97]}
-    result = tuner.search("sort.keys", axes, db=db, variants=2, confirm=0, progress=False)
+    options = {"variants": 2, "confirm": 0, "progress": False, "timing": TIMING}
+    result = tuner.search("sort.keys", axes, db=db, **options)
     [group] = result.groups
     assert [rt["Distinct"] for rt in group.workloads] == [5, 97]
     with pytest.raises(LookupError, match="no axis 'Distinct'"):

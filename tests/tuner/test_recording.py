@@ -11,6 +11,7 @@ import time
 import numpy as np
 import pytest
 import stores
+from searches import TIMING
 
 import cubc
 from cubc import _core, lattice, tuner
@@ -175,7 +176,7 @@ def test_a_search_takes_each_call_at_its_own_shape(db):
         [{"Elements{io}": 1000}],
     ]
     assert [str(one) for one, _ in found] == ["reduce.sum F32"] * 2
-    result = tuner.search(db, variants=2, confirm=0, progress=False)
+    result = tuner.search(db, variants=2, confirm=0, progress=False, timing=TIMING)
     assert [group.rts for group in result.groups] == [
         ["Elements{io}=100003"],
         ["Elements{io}=1000"],

@@ -170,9 +170,9 @@ def test_a_huge_space_is_never_listed(name):
     def score(label):
         return 1 / (1 + sum(parse_label(label).values()))
 
-    labels = searched(name, space, score, 8, budget=100)
-    assert len(set(labels)) == 100
-    assert max(map(score, labels[50:])) > max(map(score, labels[:50]))
+    labels = searched(name, space, score, 8, budget=60)
+    assert len(set(labels)) == 60
+    assert max(map(score, labels[30:])) > max(map(score, labels[:30]))
 
 
 def curves(name, space, share, seeds):
@@ -188,7 +188,7 @@ made_up_table = cache(tables.table)
 @cache
 def made_up(name, structure):
     """The same for 5 % of a made-up space, which two tests ask for."""
-    return curves(name, made_up_table(structure), 0.05, 3)
+    return curves(name, made_up_table(structure), 0.05, 2)
 
 
 def mean_early(name):
@@ -205,7 +205,9 @@ def test_what_learns_is_better_than_random(name):
 
 @pytest.mark.parametrize("structure", tables.STRUCTURES)
 def test_the_model_finds_the_best_of_made_up_spaces(structure):
-    assert sum(curve[-1] >= 0.99 for curve in made_up("model", structure)) >= 2
+    """From each seed; where times are noisy, from one of two."""
+    found = [curve[-1] >= 0.99 for curve in made_up("model", structure)]
+    assert sum(found) >= len(found) - (structure is tables.noisy)
 
 
 @pytest.mark.some(2)

@@ -79,6 +79,7 @@ def kill_for_good(worker, number):
     worker._replies = frames.Buffer(frames.decode)
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_worker_killed_from_outside_costs_nothing(db, at_evaluation, number):
     at_evaluation({2}, killing(number))
@@ -123,6 +124,7 @@ def test_a_variant_whose_workers_die_twice_is_at_fault(db, at_evaluation, number
     assert result.scores().set_index("variant").score.isna()[rows[1]["variant"]]
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("number", sorted(process.CRASHES))
 def test_a_crash_in_a_fresh_process_is_the_variant_s_fault(db, at_evaluation, number):
     at_evaluation({2, 3}, killing(number))
