@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # Several algorithms a process, as starting one costs as much as ten kernels. Each has another seed.
 ALGORITHMS = list(gpu_variants.LABELS)
-PROCESSES = 9
+PROCESSES = 5
 
 
 @pytest.mark.parametrize("seed", range(1, PROCESSES + 1))
@@ -38,7 +38,7 @@ def test_under_a_random_scheduler(seed):
     for algorithm in algorithms:
         launches = 2 * len(list(gpu_variants.running(algorithm)))
         assert counts[algorithm, "against_base"] == launches
-        assert counts[algorithm, "against_numpy"] > 15 or algorithm not in gpu_variants.CALLS
+        assert counts[algorithm, "against_numpy"] > 10 or algorithm not in gpu_variants.CALLS
 
 
 def test_every_primitive_is_here():

@@ -6,7 +6,7 @@ Blocks have up to 1024 threads, whose order the seed draws: a missing barrier or
 as a wrong result or as a fault. A block's rank is its ticket (ord_0): with ord_1 it is its index,
 which is right only where blocks start in order, as without a seed.
 
-Half of an algorithm's labels run, each with some of the types; CUBC_TESTS=all runs all.
+One of an algorithm's labels runs, of lattices one for each benchmark; CUBC_TESTS=all runs all.
 """
 
 import sys
@@ -283,9 +283,13 @@ def types_of(algorithm, k):
 
 
 def labels_of(algorithm):
-    """(number, label) of those that run: every second, from one end or the other."""
+    """(number, label) of those that run: one, in turns, but of lattices every second."""
     all_ = list(enumerate(LABELS[algorithm]))
-    return all_ if EVERY_CASE else all_[len(algorithm) % 2 :: 2]
+    if EVERY_CASE:
+        return all_
+    turn = list(LABELS).index(algorithm)
+    step = 2 if is_of_lattices(algorithm) else len(all_)
+    return all_[turn % step :: step]
 
 
 def combinations(algorithm, labels):
@@ -310,18 +314,11 @@ def combinations(algorithm, labels):
 
 
 def running(algorithm):
-    """The combinations that run: every benchmark of lattices, every type of primitives.
-
-    Labels take turns with these.
-    """
+    """The combinations that run: of lattices every benchmark, else every type."""
     labels = labels_of(algorithm)
-    if EVERY_CASE:
-        yield from combinations(algorithm, labels)
-    elif is_of_lattices(algorithm):
-        yield from combinations(algorithm, labels[-len(BENCHMARKS[algorithm]) :])
-    else:
-        for k, label in enumerate(labels):
-            yield from list(combinations(algorithm, [label]))[k :: len(labels)]
+    if is_of_lattices(algorithm) and not EVERY_CASE:
+        labels = labels[-len(BENCHMARKS[algorithm]) :]
+    return combinations(algorithm, labels)
 
 
 def against_base(algorithm):
