@@ -61,7 +61,7 @@ def quick_nvrtc():
         yield
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(2)
 @pytest.mark.parametrize("size", [1, 4, 8])
 @pytest.mark.parametrize(
     ("name", "types"),

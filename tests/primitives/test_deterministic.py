@@ -82,6 +82,7 @@ def test_policies_of_a_gpu(device):
         _core.clear_policies()
 
 
+@pytest.mark.usefixtures("as_users_have")
 def test_prefixes_behind_a_stretch_of_tiles(device):
     """More than 1024 tiles, of 4096 items."""
     x = numbers(1024 * 4096 + 9000, "f8")

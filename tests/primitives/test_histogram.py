@@ -73,7 +73,7 @@ def test_boundaries_of_the_policy(device, type, name):
             agree(device, x[:n], edges, None if kind == "range" else (low, high))
 
 
-@pytest.mark.parametrize("bins", [2, 33, 2048, 30_000, 1 << 21])
+@pytest.mark.parametrize("bins", [2, 33, 2048, 30_000, 1 << 20])
 def test_numbers_of_bins(device, bins):
     x = np.random.default_rng(bins).random(100_003)
     for items in (x, x.astype(np.float32)):
@@ -83,7 +83,7 @@ def test_numbers_of_bins(device, bins):
 
 
 @pytest.mark.parametrize("range", [(0, 256), (0, 255), (0, 100.0), (-3, 7), (10, 20), (0.5, 2.5)])
-@pytest.mark.parametrize("type", ["U8", "I16", "U64", "F16", "F32", "F64"])
+@pytest.mark.parametrize("type", ["U8", "U64", "F16", "F64"])
 def test_items_on_the_edges(device, type, range):
     x = np.random.default_rng(3).integers(0, 256, 20_001).astype(TYPES[type])
     for bins in (1, 7, 100, 256):

@@ -129,8 +129,7 @@ def test_many_items_of_few_keys(device, type):
 
 
 @pytest.mark.parametrize("n", [60_000, 300_000])  # within a tile of the cpu, and in bins
-@pytest.mark.parametrize("spread", [1, 100, 2**16, 2**40])
-@pytest.mark.parametrize("type", ["I64", "U32"])
+@pytest.mark.parametrize(("type", "spread"), in_turn(["I64", "U32"], [1, 100, 2**16, 2**40], 2))
 def test_keys_that_agree_in_their_high_bits(device, type, spread, n):
     """Clusters of clusters of keys, far from each other, of small or of large numbers."""
     draw = np.random.default_rng(n)
@@ -157,8 +156,7 @@ def spreads(dtype, n):
     yield np.where(even < 0.1, np.nan, normal)
 
 
-@pytest.mark.parametrize("descending", [False, True])
-@pytest.mark.parametrize("type", ["F32", "F64"])
+@pytest.mark.parametrize(("type", "descending"), in_turn(["F32", "F64"], [False, True], 2))
 def test_floats_of_any_spread(device, type, descending):
     dtype = np.dtype(TYPES[type])
     for x in spreads(dtype, 90_001):
