@@ -6,6 +6,7 @@ import os
 from collections import defaultdict
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from . import numpy_routes
 
@@ -22,6 +23,10 @@ ALL_TYPES = {
     "test_unique_axis",
     "test_zeros",
 }
+
+# NumPy's tests that draw arrays are slow beside other tests, or where they compile kernels.
+settings.register_profile("slow", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("slow")
 
 
 def pytest_collection_modifyitems(items):
