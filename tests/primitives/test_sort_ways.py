@@ -146,7 +146,7 @@ def test_descending(variant, dtype, order):
     device, use = variant
     use(dtype, order=order)
     for n in SIZES[device][-1 if device == "cpu" else -2 :]:
-        for kind, x in kinds(dtype, n):
+        for kind, x in list(kinds(dtype, n))[:: 2 if device == "cpu" else 1]:
             x = x.astype(dtype)
             result = cubc.sort(cubc.asarray(x, device=device), descending=True)
             up = x[np.argsort(x, kind="stable")]
