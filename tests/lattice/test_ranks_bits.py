@@ -31,10 +31,8 @@ OPERATORS = {
 }
 STAGGERED = ("Staggered", "Asqtad", "HISQ")
 QUICK = [  # of an ordinary run, as each kernel is compiled with all optimisation
-    ("Wilson", 8, "double"),
-    ("TwistedDoublet", 12, "single"),
-    ("WilsonClover", 18, "half"),
-    ("Mobius", 12, "half"),
+    ("Wilson", 8, "half"),
+    ("TwistedDoublet", 12, "double"),
     ("Staggered", 8, "single"),
 ]
 # Kernels compute their site terms or links, whose sums the compiler may fuse in either way. What is

@@ -36,6 +36,7 @@ def test_bits_are_the_same():
     np.testing.assert_array_equal(on_device.numpy(), out)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("kind", "shape", "options"),
     [

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import ranks
 import staggered_reference
+from every_case import EVERY_CASE
 from lattice_reference import random_spinors
 from lattice_system import random_links
 
@@ -15,19 +16,20 @@ pytestmark = pytest.mark.usefixtures("optimised")
 PART = (4, 2, 4, 6)  # X, Y, Z, T of a rank, as in lattice_system: they share kernels
 GRIDS = {2: (1, 1, 1, 2), 4: (1, 1, 2, 2)}
 KAPPA = 0.12
-SOURCES = 5
-SOLVES = {  # by the number of ranks: method and options of each
+SOURCES = 6
+SOLVES = {  # by the number of ranks: method and options of each, and iterations of one rank
     2: {
-        "block": {"solver": "block_cg", "sloppy": "single"},
-        "schwarz": {"solver": "gcr", "schwarz": 4, "sloppy": "half"},
-        "ca": {"solver": "ca_cg", "sloppy": "half"},
+        "schwarz": ({"solver": "gcr", "schwarz": 4, "sloppy": "half"}, 13),
+        "ca": ({"solver": "ca_cg", "sloppy": "half"}, 52),
     },
     4: {
-        "blocks": {"solver": "block_cg"},  # of more sources than one block takes
-        "schwarz": {"solver": "gcr", "schwarz": 4},
-        "ca": {"solver": "ca_cg"},
+        "blocks": ({"solver": "block_cg"}, 44),  # of more sources than one block takes
     },
 }
+if EVERY_CASE:  # each method has been on ranks by then
+    SOLVES[2]["block"] = ({"solver": "block_cg", "sloppy": "single"}, 46)
+    SOLVES[4]["schwarz"] = ({"solver": "gcr", "schwarz": 4}, 13)
+    SOLVES[4]["ca"] = ({"solver": "ca_cg"}, 52)
 TOLERANCE = 1e-9
 
 
@@ -64,7 +66,7 @@ def solve_everywhere(comm):
     grid = lattice.Grid(GRIDS[comm.size], comm, timeout=60)
     links, b = system(extent_of(grid.grid))
     D = lattice.Wilson(lattice.Gauge(grid.part(links), grid=grid), KAPPA)
-    for name, options in SOLVES[comm.size].items():
+    for name, (options, _) in SOLVES[comm.size].items():
         x, info = D.solve(grid.part(sources_of(name, b), 1), tol=TOLERANCE, **options)
         found[f"x of {name}"] = grid.gather(x, 1)
         found[name] = comm.allgather(reports_of(info))
@@ -78,13 +80,12 @@ def test_all_ranks_find_the_solution(tmp_path, device, size):
     found = np.load(tmp_path / "found.npz")
     links, b = system(extent_of(GRIDS[size]))
     D = lattice.Wilson(lattice.Gauge(links, device=device), KAPPA)
-    for name, options in SOLVES[size].items():
+    for name, (_, of_one_rank) in SOLVES[size].items():
         reports = found[name]
         assert (reports == reports[0]).all(), name  # to the last bit
         given = sources_of(name, b)
         assert (left_of(given, D, found[f"x of {name}"]) < TOLERANCE).all(), name
-        _, alone = D.solve(given, tol=TOLERANCE, **options)
-        assert reports[0, :, 0].max() <= 1.3 * alone.iterations + 8, name
+        assert reports[0, :, 0].max() <= 1.3 * of_one_rank + 8, name
 
 
 # ---- a rank that is its own neighbour -----------------------------------------------------------
@@ -113,7 +114,8 @@ def test_sums_of_many_threads(cut, policies, monkeypatch):
     own, _, b = cut
     monkeypatch.setenv("CUBC_SIMT_SEED", "7")
     double, place = {"T{ct}": "F64"}, dict(zip("XYZT", PART, strict=True)) | {"Sources": SOURCES}
-    for label in ("tpb_32.mb_1.wpt_1.wav_2", "tpb_96.mb_1.wpt_1.wav_1"):
+    labels = ["tpb_96.mb_1.wpt_1.wav_1", *["tpb_32.mb_1.wpt_1.wav_2"] * EVERY_CASE]
+    for label in labels:
         _core.use_policy("block_update.direction", double, "cpu", label, place)
         x, info = own.solve(b, solver="block_cg")
         assert info.converged and (left_of(b, own, x) < 1e-10).all()
@@ -163,7 +165,7 @@ def without(links, directions, depth=1):
 )
 def test_hops_across_edges_are_left_out(device, kind, options, directions):
     """By what links of zero make of a hop in NumPy."""
-    extent = (4, 4, 6, 4)
+    extent = (4, 4, 6, 4) if kind == "Asqtad" else PART
     links = random_links(extent[::-1])
     gauge = lattice.Gauge(links, device=device)
     staggered = kind in ("Staggered", "Asqtad")
@@ -193,7 +195,7 @@ def test_hops_across_edges_are_left_out(device, kind, options, directions):
         ).reshape(psi.shape)
     bound = {"double": 1e-13, "single": 1e-6, "half": 1e-3}[options.get("precision", "double")]
     found = cut_off(psi) - whole(psi)
-    assert np.linalg.norm(expected) > 0.1 * np.linalg.norm(psi)
+    assert np.linalg.norm(expected) > 0.05 * np.linalg.norm(psi)
     assert np.linalg.norm(found - expected) < bound * np.linalg.norm(psi)
 
 
@@ -227,32 +229,41 @@ def test_edges_that_are_refused(given, says):
         D(b)
 
 
-@pytest.mark.some(2)
+# Iterations with the whole lattice as a block, where links across faces are zero and where not.
+WHOLE_BLOCK = {
+    ("zt", True): (3, 5),
+    ("zt", False): (7, 11),
+    ("t", True): (4, 5),
+    ("t", False): (9, 11),
+}
+
+
+@pytest.mark.some(1)
 @pytest.mark.parametrize("even_odd", [True, False])
-@pytest.mark.parametrize("cut", ["t", "zt"])
+@pytest.mark.parametrize("cut", ["zt", "t"])
 def test_the_block_of_a_rank_ends_at_its_faces(device, cut, even_odd):
     """It is all of the system if links across the faces are zero, else not."""
-    links, b = system((4, 4, 6, 4), 2)
+    links, b = system(PART, 2)
     own = lattice.Grid(cut=cut, device=device)
     options = {"solver": "gcr", "schwarz": 12, "schwarz_precision": "double", "even_odd": even_odd}
     took = []
     for of in (without(links, cut), links):
-        for grid in (own, None):
-            gauge = lattice.Gauge(links, grid=grid, device=device)
-            gauge._take(cubc.asarray(of, device=device), None)  # which are not checked
-            D = lattice.Wilson(gauge, KAPPA, reconstruct=18)
-            x, info = D.solve(b, **options)
-            assert info.converged and (left_of(b, D, x) < 1e-10).all()
-            took.append(info.iterations)
-    assert abs(took[0] - took[1]) <= 1 and took[2] > took[3] + 2
+        gauge = lattice.Gauge(links, grid=own, device=device)
+        gauge._take(cubc.asarray(of, device=device), None)  # which are not checked
+        D = lattice.Wilson(gauge, KAPPA, reconstruct=18)
+        x, info = D.solve(b, **options)
+        assert info.converged and (left_of(b, D, x) < 1e-10).all()
+        took.append(info.iterations)
+    closed, joined = WHOLE_BLOCK[cut, even_odd]
+    assert abs(took[0] - closed) <= 1 and took[1] > joined + 2
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(1)
 @pytest.mark.parametrize(
     ("kind", "options"),
     [
-        ("Wilson", {"precision": "single"}),
         ("TwistedClover", {"csw": 1.2, "mu": 0.1}),
+        ("Wilson", {"precision": "single"}),
         ("TwistedDoublet", {"mu": 0.3, "epsilon": 0.1}),
         # The system is that of M^+ M, as M has eigenvalues on all sides: hundreds of steps.
         ("Mobius", {"mass": 0.2, "M5": 1.4, "Ls": 2}),
@@ -286,7 +297,7 @@ def test_no_steps_are_no_preconditioner(cut):
     np.testing.assert_array_equal(x, plain)
     assert reports_of(info) == reports_of(of_plain)
     expected, _ = own.solve(b, solver="cg", tol=1e-12)
-    x, _ = own.solve(b, solver="gcr", schwarz=4, tol=1e-12, sloppy="single")
+    x, _ = own.solve(b, solver="gcr", schwarz=4, tol=1e-12)
     np.testing.assert_allclose(x, expected, rtol=0, atol=1e-10 * abs(expected).max())
 
 

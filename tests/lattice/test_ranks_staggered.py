@@ -3,15 +3,19 @@
 import numpy as np
 import pytest
 import ranks
+from every_case import EVERY_CASE
 from lattice_system import random_links as near_one
 from test_ranks import alone, check_same, nothing_is_fused
 
 from cubc import _core, lattice
 
 __all__ = ["alone", "nothing_is_fused"]  # fixtures
-EXTENT = (2, 4, 6, 8)  # X, Y, Z, T: faces of three sites meet along y and z, not along t
+EXTENT = (2, 4, 4, 8)  # X, Y, Z, T: faces of three sites meet along y and z, not along t
 PART = (2, 4, 4, 4)  # of a rank among several
-GRIDS = {2: ((1, 1, 1, 2), (1, 2, 1, 1)), 4: ((1, 1, 2, 2),)}  # with long links the first alone
+GRIDS = {2: [(1, 1, 1, 2)], 4: [(1, 2, 2, 1)]}  # with long links the first alone
+if EVERY_CASE:  # each grid has kernels of its own
+    GRIDS[2] += [(1, 2, 1, 1)]
+    GRIDS[4] += [(1, 1, 2, 2)]
 MASS = 0.4
 THETA = {"theta": (0.3, 0.2, 0.7, 1.1)}
 HALF = {"precision": "half", **THETA}
@@ -132,10 +136,11 @@ def test_ranks_of_a_process():
     made = [lattice.HISQ(gauge, MASS, **HALF) for gauge in (whole, cut)]
     for _ in range(2):
         np.testing.assert_array_equal(*(operator(chi) for operator in made))
-    x, info = made[1].solve(chi, precision="double", tol=1e-6)
-    assert info.converged
     precise = lattice.HISQ(whole, MASS, **THETA)
-    assert np.linalg.norm(chi - precise(x)) < 1e-6 * np.linalg.norm(chi)
+    if EVERY_CASE:
+        x, info = made[1].solve(chi, precision="double", tol=1e-6)
+        assert info.converged
+        assert np.linalg.norm(chi - precise(x)) < 1e-6 * np.linalg.norm(chi)
     x, _ = made[1].solve(chi, **SOLVE)
     for shift, of_shift in zip(SOLVE["shifts"], x, strict=True):
         rest = chi - precise.dagger(precise(of_shift)) - shift * of_shift
@@ -146,7 +151,7 @@ def test_ranks_of_a_process():
 
 # ---- what is refused ----------------------------------------------------------------------------
 def test_parts_that_hops_leave_behind():
-    links, chi = fields((4, 2, 4, 4))
+    links, chi = fields((4, 2, 4, 6))
     gauge = lattice.Gauge(links, grid=lattice.Grid(cut="y", device="cpu"))
     assert lattice.Staggered(gauge, MASS)(chi).shape == chi.shape
     with pytest.raises(ValueError, match="2 sites along y, and hops over 3: cut another direction"):
