@@ -28,9 +28,6 @@ enum {
 static const cubc_site_update add_correction = {
     .statements = "y = y + x; x = complex<real_t>(0)",
 };
-static const cubc_site_update copy_residual = {
-    .statements = "to = r",
-};
 
 static bool of_normal(const solver *s)
 {
@@ -82,7 +79,7 @@ static cubc_status update(solver *s)
     const lattice_field *f = s->work;
     TRY(solver_pass(s, UPDATE, &add_correction, SITE_FIELDS(WRITE("y", s->y), WRITE("x", f[X]))));
     TRY(solver_residual(s));
-    TRY(solver_pass(s, UPDATE, &copy_residual, SITE_FIELDS(WRITE("to", f[W]), READ("r", s->r))));
+    TRY(solver_assign(s, UPDATE, &f[W], &s->r));
     if (of_normal(s))
         TRY(s->op->apply(
             s, &(operator_call){.in = &f[W], .out = &f[V], .dagger = true, .phase = UPDATE}));

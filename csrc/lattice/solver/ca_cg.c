@@ -19,9 +19,6 @@ enum { X, V, S, P = S + CA_STEPS + 1, W = P + CA_STEPS, FIELDS = W + CA_STEPS };
 enum { APPLICATIONS = 8 }; // of the estimate
 
 // ---- the steps ---------------------------------------------------------------------------------
-static const cubc_site_update take_source = {
-    .statements = "s = b",
-};
 static const cubc_site_update first_size = {
     .sums = {"norm(out)", "norm(z)"},
     .finish = "ca_first_bound",
@@ -38,9 +35,6 @@ static const cubc_site_update last_size = {
 };
 static const cubc_site_update add_correction = {
     .statements = "y = y + x; x = complex<real_t>(0)",
-};
-static const cubc_site_update copy_residual = {
-    .statements = "to = r",
 };
 #define RESTART                                                                  \
     .sums = {"norm(s)", "dot_real(p0, s)", "dot_real(p1, s)", "dot_real(p2, s)", \
@@ -94,7 +88,7 @@ static cubc_status apply(solver *s, const operator_call *call)
 static cubc_status take_bound(solver *s)
 {
     const lattice_field *f = s->work + S;
-    TRY(solver_pass(s, UPDATE, &take_source, SITE_FIELDS(WRITE("s", f[0]), READ("b", s->b))));
+    TRY(solver_assign(s, UPDATE, &f[0], &s->b));
     for (int k = 0; k < APPLICATIONS; k++) {
         const cubc_site_update *tail = k == 0                  ? &first_size
                                        : k + 1 == APPLICATIONS ? &last_size
@@ -118,14 +112,14 @@ static cubc_status open(solver *s)
 
 static cubc_status begin_again(solver *s)
 {
-    const lattice_field *f = s->work, *p = f + P;
+    const lattice_field *f = s->work, *p = f + P, *residual;
     if (s->op->positive)
         return solver_pass(s, UPDATE, &restart_of_positive,
                            SITE_FIELDS(WRITE("s", f[S]), READ("r", s->r), READ("p0", p[0]),
                                        READ("p1", p[1]), READ("p2", p[2]), READ("p3", p[3])));
-    TRY(solver_pass(s, UPDATE, &copy_residual, SITE_FIELDS(WRITE("to", f[V]), READ("r", s->r))));
-    TRY(s->op->apply(s,
-                     &(operator_call){.in = &f[V], .out = &f[S], .dagger = true, .phase = UPDATE}));
+    TRY(solver_sloppy_residual(s, &f[V], &residual));
+    TRY(s->op->apply(
+        s, &(operator_call){.in = residual, .out = &f[S], .dagger = true, .phase = UPDATE}));
     return solver_pass(s, UPDATE, &restart,
                        SITE_FIELDS(READ("s", f[S]), READ("p0", p[0]), READ("p1", p[1]),
                                    READ("p2", p[2]), READ("p3", p[3])));

@@ -23,9 +23,6 @@ static const cubc_site_update add_correction = {
     .scalars = {"alpha_real"},
     .statements = "y = y + x + alpha_real * p; x = complex<real_t>(0)",
 };
-static const cubc_site_update copy_residual = {
-    .statements = "w = r",
-};
 static const cubc_site_update restart = {
     .sums = {"norm(out)", "dot_real(out, z)", "dot_imag(out, z)"},
     .finish = "cg_restart",
@@ -56,12 +53,12 @@ static cubc_status open(solver *s)
 
 static cubc_status update(solver *s)
 {
-    const lattice_field *f = s->work;
+    const lattice_field *f = s->work, *residual;
     TRY(solver_pass(s, UPDATE, &add_correction,
                     SITE_FIELDS(WRITE("y", s->y), WRITE("x", f[X]), READ("p", f[P]))));
     TRY(solver_residual(s));
-    TRY(solver_pass(s, UPDATE, &copy_residual, SITE_FIELDS(WRITE("w", f[W]), READ("r", s->r))));
-    return s->op->apply(s, &(operator_call){.in = &f[W],
+    TRY(solver_sloppy_residual(s, &f[W], &residual));
+    return s->op->apply(s, &(operator_call){.in = residual,
                                             .out = &f[S],
                                             .z = &f[P],
                                             .tail = &restart,

@@ -27,7 +27,7 @@ static const cubc_site_update restart = {
 };
 static const cubc_site_update next_direction = {
     .scalars = {"alpha_real", "beta_real", "sigma"},
-    .statements = "x = x + alpha_real * p; p = sigma * r + beta_real * p",
+    .statements = "x = x + alpha_real * p; p = sigma * s + beta_real * p", // as in cg.c
 };
 static const cubc_site_update length = {
     .sums = {"dot_real(z, out)"},
@@ -63,7 +63,7 @@ static cubc_status iterate(solver *s, uint64_t last_of_round)
 {
     const lattice_field *f = s->work;
     TRY(solver_pass(s, ITERATE, &next_direction,
-                    SITE_FIELDS(WRITE("x", f[X]), WRITE("p", f[P]), READ("r", f[R]))));
+                    SITE_FIELDS(WRITE("x", f[X]), WRITE("p", f[P]), READ("s", f[R]))));
     TRY(s->op->apply(
         s, &(operator_call){
                .in = &f[P], .out = &f[W], .z = &f[P], .tail = &length, .phase = ITERATE}));

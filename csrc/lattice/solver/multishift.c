@@ -13,9 +13,6 @@
 enum { P, W, R, M, FIRST }; // among work; then solution and direction of each shift
 
 // ---- the steps ---------------------------------------------------------------------------------
-static const cubc_site_update begin_shift = {
-    .statements = "p = b",
-};
 static const cubc_site_update begin = {
     .statements = "p = b; r = b",
     .sums = {"norm(b)"},
@@ -72,9 +69,7 @@ static cubc_status open(solver *s)
 static cubc_status update(solver *s)
 {
     const lattice_field *f = s->work;
-    for (int k = 0; k < s->shifts; k++)
-        TRY(solver_pass(s, UPDATE, &begin_shift,
-                        SITE_FIELDS(READ("b", s->b), WRITE("p", f[FIRST + 2 * k + 1]))));
+    for (int k = 0; k < s->shifts; k++) TRY(solver_assign(s, UPDATE, &f[FIRST + 2 * k + 1], &s->b));
     return solver_pass(s, UPDATE, &begin,
                        SITE_FIELDS(READ("b", s->b), WRITE("p", f[P]), WRITE("r", f[R])));
 }

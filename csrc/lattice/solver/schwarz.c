@@ -12,9 +12,6 @@
 enum { E, W, Z }; // among fields: residual in the block, M e, solution
 
 // ---- the steps ---------------------------------------------------------------------------------
-static const cubc_site_update take_residual = {
-    .statements = "e = r",
-};
 static const cubc_site_update length = {
     .sums = {"norm(out)", "dot_real(out, z)", "dot_imag(out, z)"},
     .finish = "schwarz_length",
@@ -55,9 +52,7 @@ static cubc_status take_first(solver *s, const lattice_field *f, const lattice_f
                               const lattice_field *out)
 {
     const lattice_field *in = s->inner == s->sloppy ? residual : &f[E];
-    if (in == &f[E])
-        TRY(solver_pass(s, ITERATE, &take_residual,
-                        SITE_FIELDS(WRITE("e", f[E]), READ("r", *residual))));
+    if (in == &f[E]) TRY(solver_assign(s, ITERATE, &f[E], residual));
     TRY(apply_block(s, in, &f[W]));
     if (s->schwarz == 1)
         return solver_pass(s, ITERATE, &only_step,

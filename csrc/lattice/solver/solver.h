@@ -146,8 +146,13 @@ cubc_status solver_launch(solver *s, const algorithm *a, const void *params);
 // Launches one pass over fields (field_update); the update's statements call them by these names.
 cubc_status solver_pass(solver *s, solver_phase phase, const cubc_site_update *update,
                         const cubc_site_field *fields, int count);
+// Copies a field to another, of any type: one kernel of each two types for all methods.
+cubc_status solver_assign(solver *s, solver_phase phase, const lattice_field *to,
+                          const lattice_field *from);
 // Computes r = b - M y in full precision, and judges it (take_residual).
 cubc_status solver_residual(solver *s);
+// The residual in the precision of iterations: itself, or its copy in a field of that precision.
+cubc_status solver_sloppy_residual(solver *s, const lattice_field *copy, const lattice_field **out);
 
 // ---- running ------------------------------------------------------------------------------------
 cubc_status solver_upload(solver *s);   // the states
