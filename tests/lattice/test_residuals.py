@@ -35,7 +35,7 @@ def test_shifts_beyond_the_precision(operator):
     assert all(one.residual > 1e-12 for one in info.sources)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(1)
 @pytest.mark.parametrize(
     ("solver", "sloppy"),
     [
@@ -66,7 +66,7 @@ def test_what_cannot_be_reached(operator, solver, tol):
 
 
 @pytest.mark.some(4)
-@pytest.mark.parametrize("sloppy", ["double", "single", "half"])
+@pytest.mark.parametrize("sloppy", ["double", "half", "single"])
 @pytest.mark.parametrize("solver", ["cg", "bicgstab", "gcr"])
 def test_what_can_be_reached(operator, solver, sloppy):
     """A tolerance that double precision holds is; "most iterations" is said at the limit alone."""
@@ -83,7 +83,7 @@ def test_what_can_be_reached(operator, solver, sloppy):
 
 
 def test_mixed_precision_stagnates(operator):
-    info = operator.solve(B, tol=0.0, sloppy="single")[1]
+    info = operator.solve(B, tol=0.0, sloppy="half")[1]
     assert "stagnated" in info.reason and info.iterations < 1500 and info.residual < 1e-15
 
 
@@ -131,7 +131,7 @@ from lattice_system import KAPPA, LINKS, B
 from cubc import lattice
 operator = lattice.Wilson(lattice.Gauge(LINKS, device="cpu"), KAPPA)
 begin = time.perf_counter()
-first, again = operator.solve(B)[1], operator.solve(B)[1]
+first, again = (operator.solve(B, even_odd=False)[1] for _ in range(2))
 whole = time.perf_counter() - begin
 assert first.iterations == again.iterations
 assert first.compile_seconds > 0.1 > again.compile_seconds >= 0

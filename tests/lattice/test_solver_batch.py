@@ -22,9 +22,9 @@ def operator(device):
     ("solver", "options"),
     [
         ("cg", {"sloppy": "half"}),
-        ("bicgstab", {"even_odd": False}),
+        ("bicgstab", {}),
         ("gcr", {"sloppy": "single", "normal": True}),
-        ("gcr", {"sloppy": "single", "schwarz": 2, "even_odd": False}),
+        ("gcr", {"sloppy": "half", "schwarz": 1}),
         ("ca_cg", {"sloppy": "half"}),
     ],
 )

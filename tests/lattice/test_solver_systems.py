@@ -6,7 +6,8 @@ import time
 import lattice_reference as reference
 import numpy as np
 import pytest
-from lattice_system import KAPPA, LINKS, SHAPE, B, random_spinors
+from every_case import SLOPPY
+from lattice_system import KAPPA, LINKS, SHAPE, B, flat_links, random_spinors, wave
 
 from cubc import _core, _waiting, lattice
 
@@ -37,7 +38,7 @@ def left(b, product):
 def test_normal_equations(operator):
     """By conjugate gradients on the product itself, in all precisions of the iteration."""
     iterations = {}
-    for sloppy in ("double", "single", "half"):
+    for sloppy in SLOPPY:
         x, info = operator.solve(B, normal=True, tol=1e-11, sloppy=sloppy)
         found = left(B, operator.dagger(operator(x)))
         assert info.converged and found < 1e-11
@@ -46,7 +47,8 @@ def test_normal_equations(operator):
     assert max(iterations.values()) <= 1.15 * iterations["double"], iterations
 
 
-@pytest.mark.parametrize("solver", ["bicgstab", "gcr"])
+@pytest.mark.some(1)
+@pytest.mark.parametrize("solver", ["gcr", "bicgstab"])
 def test_other_methods_take_the_product_too(operator, solver):
     x, info = operator.solve(EVEN, normal=True, solver=solver, tol=1e-10)
     assert info.converged and left(EVEN, normal_of_even(operator, x)) < 1e-10
@@ -121,11 +123,9 @@ def test_an_operator_without_inverse(operator):
     none = lattice.Wilson(operator.gauge, 0.0, precision="double")
     x, info = none.solve(EVEN, normal=True)
     assert info.converged and abs(x - EVEN).max() < 1e-14
-    links = np.zeros_like(LINKS)
-    links[...] = np.eye(3)
-    free = lattice.Gauge(links, device=operator.gauge.device)
-    singular = lattice.Wilson(free, 0.125, precision="double", antiperiodic_t=False)
-    _, info = singular.solve(np.ones_like(B), normal=True, maxiter=100)
+    flat = lattice.Gauge(flat_links(), device=operator.gauge.device)
+    singular = lattice.Wilson(flat, 0.125, precision="double")
+    _, info = singular.solve(wave(), normal=True, maxiter=100)
     assert not info.converged
 
 
@@ -134,6 +134,7 @@ def test_a_propagator_is_of_all_sites(operator):
         operator.propagator(normal=True)
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize(("kind", "shape"), [("staggered", (3,)), ("domain wall", (2, 4, 3))])
 def test_kernels_are_compiled_before_the_first_solve(device, kind, shape, monkeypatch, capsys):
     """On a lattice that no other test has, by an option that no kept cache has."""

@@ -1,10 +1,12 @@
 """The solvers of cubc.lattice: true residuals, mixed precision, and what cannot be solved."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
+from every_case import SLOPPY
 from inputs import on, value
 from lattice_system import (
     KAPPA,
@@ -12,11 +14,13 @@ from lattice_system import (
     SHAPE,
     SOLVERS,
     B,
+    flat_links,
     left_by,
     options_of,
     random_links,
     random_spinors,
     residual,
+    wave,
 )
 
 import cubc
@@ -52,7 +56,7 @@ def test_other_solvers(operator, solver, more):
     Those of BiCGStab depend on rounding: in half precision they are 10 to 25 % more.
     """
     iterations = {}
-    for sloppy in ("double", "single", "half"):
+    for sloppy in SLOPPY:
         x, info = operator.solve(B, solver=solver, tol=1e-12, sloppy=sloppy, maxiter=300)
         assert info.converged and residual(operator, x, B) < 1e-12
         assert info.residual == pytest.approx(residual(operator, x, B), rel=1e-3)
@@ -92,7 +96,7 @@ def test_residuals_that_drop_fast(device, solver):
 
 
 def test_all_sites(operator):
-    x, info = operator.solve(B, tol=1e-12, sloppy="single", even_odd=False)
+    x, info = operator.solve(B, tol=1e-12, even_odd=False)
     assert info.converged and residual(operator, x, B) < 1e-12
 
 
@@ -114,9 +118,9 @@ def test_whatever_the_operator_is_made_of(operator, device):
     assert residual(here, g(x, inverse=True), B) < 2e-11
 
 
-@pytest.mark.parametrize("kappa", GOLDEN)
-def test_golden_propagators(device, kappa):
-    links = lattice.read_links(WEAK_FIELD)[0]
+def test_golden_propagators(device):
+    """Those of the other kappa are in the test of what is made of a propagator."""
+    kappa, links = 0.125, lattice.read_links(WEAK_FIELD)[0]
     gauge = lattice.Gauge(links, device=device)
     b = np.zeros((12, *links.shape[:4], 4, 3), complex)
     columns = b[:, 0, 0, 0, 0].reshape(12, 12)
@@ -220,13 +224,9 @@ def test_no_hops(operator, solver):
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_an_operator_without_inverse(device, solver):
-    """Links in time that undo the boundary's sign for a colour: M takes a wave of it to 0."""
-    links = np.zeros((*SHAPE, 4, 3, 3), complex)
-    links[...] = np.eye(3)
-    links[..., 3, :, :] = np.diag(np.exp(1j * np.pi / SHAPE[0] * np.array([1, -1, 0])))
-    operator = lattice.Wilson(lattice.Gauge(links, device=device), 0.125, precision="double")
-    b = np.zeros_like(B)
-    b[..., 0] = np.exp(-1j * np.pi / SHAPE[0] * np.arange(SHAPE[0]))[:, None, None, None, None]
+    """M takes a wave to 0."""
+    flat, b = lattice.Gauge(flat_links(), device=device), wave()
+    operator = lattice.Wilson(flat, 0.125, precision="double")
     assert np.linalg.norm(operator(b)) < 1e-13 * np.linalg.norm(b)
     _, info = operator.solve(b, maxiter=200, **options_of(solver))
     assert not info.converged
@@ -318,6 +318,7 @@ def test_propagator_and_what_is_made_of_it(device):
     assert s.shape == (8, 4, 4, 4, 4, 4, 3, 3)
     correlator = lattice.pion_correlator(s)
     assert correlator.sum() == pytest.approx(GOLDEN[0.120][0], rel=1e-9)
+    assert np.einsum("ssaa->", s[0, 0, 0, 0]).real == pytest.approx(GOLDEN[0.120][1], rel=1e-9)
     assert correlator[1] == pytest.approx(GOLDEN[0.120][2], rel=1e-9)
     assert lattice.pion_correlator(s, time=1)[0] == correlator[1]
     assert np.allclose(lattice.effective_mass(correlator)[2], 0.499, atol=1e-2)
@@ -340,7 +341,7 @@ def test_a_propagator_takes_what_a_solve_takes(operator, device, where):
     """From the columns that another propagator wrote nothing is left to do."""
     like = np.empty((12, *SHAPE, 4, 3), complex)
     out = like if where == "host" else cubc.asarray(like, device=device)
-    s, info = lattice.propagator(operator, (1, 1, 3, 4), tol=1e-11, sloppy="single", out=out)
+    s, info = lattice.propagator(operator, (1, 1, 3, 4), tol=1e-11, sloppy="half", out=out)
     assert info.converged and info.updates > 1
     columns = cubc.asarray(out, device="cpu").numpy().reshape(4, 3, *SHAPE, 4, 3)
     assert np.array_equal(s, 2 * KAPPA * np.moveaxis(columns, (0, 1), (5, 7)))
@@ -358,7 +359,7 @@ def test_threads_at_once(device):
     def solved(solver, seed):
         links = random_links(SHAPE, seed=seed)
         own = lattice.Wilson(lattice.Gauge(links, device=device), KAPPA, precision="double")
-        x, info = own.solve(B, solver=solver, tol=1e-11, sloppy="single")
+        x, info = own.solve(B, solver=solver, tol=1e-11, sloppy="half")
         return info.converged and residual(own, x, B) < 1e-11
 
     with ThreadPoolExecutor(5) as pool:
@@ -367,6 +368,7 @@ def test_threads_at_once(device):
         while calls < 10 or not all(solve.done() for solve in solves):
             assert value(cubc.sum(given)) == numbers.sum()
             calls += 1
+            time.sleep(0.005)  # the solves need the processors
         assert all(solve.result() for solve in solves)
 
 
@@ -382,8 +384,9 @@ def test_gflops(operator, solver, iteration, update):
     assert info.gflops * info.seconds * 1e9 == pytest.approx(flops)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("even_odd", [True, False])
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", ["cg", "bicgstab", "multishift", "gcr"])
 def test_sources_of_any_size(device, solver, even_odd):
     """Their squares fit no float: each is solved for as if it were near 1, and so is its guess."""
     sizes = np.array([1e-30, 1.0, 0.0, 1e30]).reshape(4, 1, 1, 1, 1, 1, 1)
@@ -410,7 +413,8 @@ def test_sources_of_any_size(device, solver, even_odd):
 def test_double_sources_of_any_size(operator, device, even_odd):
     """Their squares fit no double, or only with a few digits."""
     x, _ = operator.solve(B, tol=1e-10, even_odd=even_odd)
-    for size in (1e-300, 1e-200, 1e-162, 1e-160, 1e-155, 1e155, 1e200, 1e300):
+    sizes = (1e-300, 1e-200, 1e-162, 1e-160, 1e-155, 1e155, 1e200, 1e300)
+    for size in sizes if even_odd else sizes[::3]:
         y, info = operator.solve(B * size, tol=1e-10, even_odd=even_odd)
         assert info.converged, size
         assert info.iterations > 3, size

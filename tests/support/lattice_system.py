@@ -28,6 +28,21 @@ LINKS = random_links(SHAPE)
 B = random_spinors(SHAPE)
 
 
+def flat_links():
+    """Links in time alone, which undo the boundary's sign for the first two colours."""
+    links = np.zeros_like(LINKS)
+    links[...] = np.eye(3)
+    links[..., 3, :, :] = np.diag(np.exp(1j * np.pi / SHAPE[0] * np.array([1, -1, 0])))
+    return links
+
+
+def wave():
+    """A field of the first colour that hops on flat links leave as it is, eight times."""
+    b = np.zeros_like(B)
+    b[..., 0] = np.exp(-1j * np.pi / SHAPE[0] * np.arange(SHAPE[0]))[:, None, None, None, None]
+    return b
+
+
 def options_of(solver):
     return {"solver": solver} | ({"shifts": [0.0]} if solver == "multishift" else {})
 
