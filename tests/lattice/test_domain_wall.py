@@ -56,9 +56,9 @@ def test_against_dense(device, tiny, precision, b, c):
 
 
 def test_shamir_is_a_mobius_operator(gauge):
-    psi = field(EXTENT, 6)
-    shamir = lattice.DomainWall(gauge, 0.1, 1.8, 6)
-    assert (shamir(psi) == lattice.Mobius(gauge, 0.1, 1.8, 6, 1.0, 0.0)(psi)).all()
+    psi = field(EXTENT, 5)
+    shamir = lattice.DomainWall(gauge, 0.1, 1.8, 5)
+    assert (shamir(psi) == lattice.Mobius(gauge, 0.1, 1.8, 5, 1.0, 0.0)(psi)).all()
     assert "DomainWall(" in repr(shamir)
 
 
@@ -124,7 +124,7 @@ def test_massless_quarks_become_chiral(device):
     """gamma_5 D + D gamma_5 = 2 D gamma_5 D for large Ls: the propagator anticommutes."""
     gauge, defects = lattice.Gauge(near_one(TINY, 0.1), device=device), []
     for ls in (4, 8):
-        S = lattice.Mobius(gauge, 0.0, 1.8, ls, reconstruct=18).propagator(tol=1e-9)
+        S = lattice.Mobius(gauge, 0.0, 1.8, ls, reconstruct=18).propagator(tol=1e-6)
         both = np.einsum("st,...tuab->...suab", GAMMA5, S)
         both += np.einsum("...stab,tu->...suab", S, GAMMA5)
         defects.append(np.linalg.norm(both) / np.linalg.norm(S))

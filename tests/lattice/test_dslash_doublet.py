@@ -3,7 +3,7 @@
 import lattice_terms as terms
 import numpy as np
 import pytest
-from inputs import pairs_of
+from inputs import each_of
 from lattice_reference import half
 from lattice_terms import BOUNDS, EXTENTS
 
@@ -65,7 +65,7 @@ def operator(device, mu=MU, epsilon=EPSILON, **options):
 
 
 # ---- the kernel ----------------------------------------------------------------------------------
-@pytest.mark.parametrize(("precision", "parity", "dagger"), pairs_of(BOUNDS, [0, 1, 2], [0, 1]))
+@pytest.mark.parametrize(("precision", "parity", "dagger"), each_of(BOUNDS, [0, 1, 2], [0, 1]))
 def test_against_numpy(device, precision, parity, dagger):
     psi, x = random_doublets(), random_doublets(seed=3)
     options = {"parity": parity, "dagger": dagger, "antiperiodic": 1, "anisotropy": 1.3}
@@ -76,8 +76,7 @@ def test_against_numpy(device, precision, parity, dagger):
     assert terms.error(got, sites_of(expected, parity)) < BOUNDS[precision]
 
 
-@pytest.mark.parametrize("precision", BOUNDS)
-@pytest.mark.parametrize("parity", [1, 2])
+@pytest.mark.parametrize(("precision", "parity"), each_of(BOUNDS, [1, 2]))
 def test_several_sources_without_x(device, precision, parity):
     psi = random_doublets(3)
     got = dslash(psi, precision, device, parity=parity, a=0.4, a5=0.9, a1=-0.3)
@@ -142,7 +141,7 @@ def of_even(D, x):
     return site_term(x, 1, t, e) - KAPPA**2 * D.dslash(odd, "even")
 
 
-@pytest.mark.parametrize(("sloppy", "even_odd"), [("half", True), ("single", False)])
+@pytest.mark.parametrize(("sloppy", "even_odd"), [("half", True), ("double", False)])
 def test_solve(device, sloppy, even_odd):
     D, b = operator(device), random_doublets(2)
     x, info = D.solve(b, tol=1e-11, sloppy=sloppy, even_odd=even_odd)
@@ -153,7 +152,7 @@ def test_solve(device, sloppy, even_odd):
 def test_solve_on_the_even_sites(device):
     D = operator(device)
     b = np.stack([half(one, 0) for one in random_doublets()[0]])
-    x, info = D.solve(b, tol=1e-11)
+    x, info = D.solve(b, tol=1e-11, sloppy="half")
     assert info.converged and terms.error(of_even(D, x), b) < 2e-11
 
 
@@ -161,7 +160,7 @@ def test_propagators(device):
     """Each column is of its point and flavour."""
     place = (1, 0, 3, 2)
     D = operator(device)
-    S = D.propagator(place, tol=1e-11, sloppy="half")
+    S = D.propagator(place, tol=1e-7, sloppy="half")
     points = lattice.point_source(D.gauge.extent, place)
     again = D.propagator(source=2j * points[None], tol=1e-2, sloppy="half")
     assert terms.error(again, 2j * S[:, :, None]) < 0.05
@@ -171,7 +170,7 @@ def test_propagators(device):
         column = S[:, source, ..., :, 2, :, 1] / (2 * KAPPA)
         left = D(column)
         left[source] -= point
-        assert np.linalg.norm(left) < 1e-10
+        assert np.linalg.norm(left) < 1e-6
 
 
 def test_wrong_arguments(device):

@@ -3,7 +3,7 @@
 import lattice_terms as terms
 import numpy as np
 import pytest
-from inputs import pairs_of
+from inputs import each_of
 from lattice_reference import half
 from lattice_terms import BOUNDS, EXTENTS
 
@@ -22,8 +22,7 @@ def site_term(links, t=T, csw=CSW):
 
 def operator(device, mu=MU, csw=CSW, **options):
     gauge = lattice.Gauge(terms.random_links(), device=device)
-    options = {"precision": "double", "antiperiodic_t": False} | options
-    return lattice.TwistedClover(gauge, KAPPA, csw, mu, **options)
+    return lattice.TwistedClover(gauge, KAPPA, csw, mu, **{"precision": "double"} | options)
 
 
 def matrices_in(precision, device):
@@ -63,7 +62,7 @@ def dslash(psi, precision, device, *, parity, x=None, **numbers):
     return terms.unpack(call("dslash_twisted_clover", fields), len(psi))
 
 
-@pytest.mark.parametrize(("precision", "parity"), pairs_of(BOUNDS, [0, 1, 2]))
+@pytest.mark.parametrize(("precision", "parity"), each_of(BOUNDS, [0, 1, 2]))
 def test_the_term_on_x(device, precision, parity):
     links, psi, x = terms.random_links(), terms.random_spinors(), terms.random_spinors(seed=3)
     got = dslash(psi, precision, device, parity=parity, x=x, a=-0.12, on_x=1)
@@ -71,7 +70,7 @@ def test_the_term_on_x(device, precision, parity):
     assert terms.error(got, terms.sites_of(expected, parity)) < BOUNDS[precision]
 
 
-@pytest.mark.parametrize(("precision", "parity", "has_x"), pairs_of(BOUNDS, [1, 2], [False, True]))
+@pytest.mark.parametrize(("precision", "parity", "has_x"), each_of(BOUNDS, [1, 2], [False, True]))
 def test_its_inverse_on_hops(device, precision, parity, has_x):
     """Several sources."""
     links, psi, x = terms.random_links(), terms.random_spinors(3), terms.random_spinors(3, seed=3)
@@ -93,7 +92,8 @@ def test_the_operator_against_numpy(device, precision, bound):
         terms.random_spinors(),
         terms.random_links(),
     )
-    expected = terms.apply_sites(site_term(links), psi) - KAPPA * terms.hopping(links, psi)
+    hops = terms.hopping(links, psi, antiperiodic=True)
+    expected = terms.apply_sites(site_term(links), psi) - KAPPA * hops
     assert terms.error(D(psi), expected) < bound
     assert "csw=(1.2, 1.2), mu=0.7" in repr(D)
 
@@ -110,13 +110,13 @@ def test_the_adjoint_has_the_other_sign(device):
 def test_the_normal_operator(device):
     """M^+ M = M_W^+ M_W + t^2 holds with the clover term in M_W."""
     D, x = operator(device), terms.random_spinors()
-    W = lattice.WilsonClover(D.gauge, KAPPA, CSW, precision="double", antiperiodic_t=False)
+    W = lattice.WilsonClover(D.gauge, KAPPA, CSW, precision="double")
     assert terms.error(D.dagger(D(x)), W.dagger(W(x)) + T**2 * x) < 1e-14
 
 
 def test_its_limits(device):
     """Without a twisted mass it is Wilson-clover, without a clover term twisted mass."""
-    x, options = terms.random_spinors(), {"precision": "double", "antiperiodic_t": False}
+    x, options = terms.random_spinors(), {"precision": "double"}
     D, E = operator(device, 0.0), operator(device, csw=0.0)
     W = lattice.WilsonClover(D.gauge, KAPPA, CSW, **options)
     assert terms.error(D(x), W(x)) < 1e-15
@@ -139,10 +139,8 @@ def of_even(D, x):
     return terms.apply_sites(half(matrices, 0), x) - KAPPA**2 * D.dslash(odd, "even")
 
 
-@pytest.mark.parametrize(
-    ("precision", "sloppy"),
-    [("double", "half"), ("single", "half")],
-)
+@pytest.mark.some(1)
+@pytest.mark.parametrize(("precision", "sloppy"), [("double", "half"), ("single", "half")])
 def test_solve(device, precision, sloppy):
     """Even-odd, of several sources; each precision has its own matrices."""
     D, b = operator(device), terms.random_spinors(2)
@@ -154,22 +152,22 @@ def test_solve(device, precision, sloppy):
 
 def test_solve_on_all_sites(device):
     D, b = operator(device), terms.random_spinors(2)
-    x, info = D.solve(b, tol=1e-11, sloppy="single", even_odd=False)
+    x, info = D.solve(b, tol=1e-11, even_odd=False)
     assert info.converged and terms.error(D(x), b) < 2e-11
 
 
 def test_solve_on_the_even_sites(device):
     D = operator(device)
     even = np.stack([half(b, 0) for b in terms.random_spinors(2)])
-    x, info = D.solve(even, tol=1e-11)
+    x, info = D.solve(even, tol=1e-11, sloppy="half")
     assert info.converged and terms.error(of_even(D, x), even) < 2e-11
 
 
 def test_propagators(device):
     """Each column is of its point."""
     D, place = operator(device), (1, 0, 3, 2)
-    S = D.propagator(place, tol=1e-11, sloppy="half")
-    assert (terms.left_of_points(D, S, place) < 1e-11).all()
+    S = D.propagator(place, tol=1e-7, sloppy="half")
+    assert (terms.left_of_points(D, S, place) < 1e-7).all()
 
 
 def test_wrong_arguments(device):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from inputs import each_of
 
 import cubc
 from cubc import _core, lattice
@@ -50,8 +51,7 @@ def copied(x, size, device, extent, reals, **options):
     return _core.call("part_copy", given)[0].numpy()
 
 
-@pytest.mark.parametrize("cut", CUTS.values(), ids=CUTS)
-@pytest.mark.parametrize("dtype", REALS)
+@pytest.mark.parametrize(("dtype", "cut"), each_of(REALS, CUTS.values()))
 def test_the_part_lands_in_the_middle(device, rng, dtype, cut):
     for margin, reals in zip((2, 2, 4), REALS[dtype], strict=False):
         if margin > 2 and cut & 2:

@@ -140,6 +140,19 @@ def pairs_of(*choices):
     return found
 
 
+def each_of(*choices):
+    """As few combinations of choices as have every value of each; CUBC_TESTS=all gives `pairs_of`.
+
+    For what another test tries pair by pair.
+    """
+    if EVERY_CASE:
+        return pairs_of(*choices)
+    choices = [list(choice) for choice in choices]
+    return [
+        tuple(choice[k % len(choice)] for choice in choices) for k in range(max(map(len, choices)))
+    ]
+
+
 def in_turn(types, others, every):
     """One in `every` of the combinations of two choices: all values of both are in some.
 
