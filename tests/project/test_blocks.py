@@ -35,7 +35,9 @@ SHORTER = {
     },
     "tuner.record(": {"seconds=300": ONE},
     "saxpy.cu": {"seconds=60": ONE, '"F32", "F64"': '"F32"', "[16, 20]": "[14]"},
-    "lattice.quenched": {"(4, 4, 4, 8)": "(2, 2, 2, 4)", "sweeps=5": "sweeps=1"},
+    "lattice.quenched": {"(4, 4, 4, 8)": "(4, 2, 4, 6)", "sweeps=5": "sweeps=1"},
+    "D(grid.part(b))": {"(4, 4, 4, 8)": "(4, 2, 4, 6)"},  # the lattice of the solvers' tests
+    "plot_heatmap": {"a.importance()": "a.importance"},  # which its docstring calls
     "--coverage my.db": {"--seconds 60": "--variants 1 --confirm 0", "[16:24:4]": "16"},
     "cubc record": {"--seconds 300": "--variants 1 --confirm 0"},
     # So short a search finds nothing FASTER; the example has winners.

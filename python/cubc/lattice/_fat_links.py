@@ -167,7 +167,7 @@ def fat_links(
     et al., "Highly improved staggered quarks on the lattice" (2007). Coefficients are of MILC's
     operator 2 m + D. Construction takes memory for six matrices a site besides the results.
 
-    >>> fat, long = lattice.fat_links(lattice.Gauge.unit((4, 4, 4, 4), device="cpu"), "asqtad")
+    >>> fat, long = lattice.fat_links(lattice.Gauge.unit((4, 2, 4, 6), device="cpu"), "asqtad")
     >>> complex(fat.numpy()[0, 0, 0, 0, 0, 0, 0].round(12)), len(long.shape)
     ((1.125+0j), 7)
     """

@@ -117,11 +117,11 @@ def propagator(
 
     Examples
     --------
-    >>> u = lattice.Gauge.random((4, 4, 4, 4), seed=1)
+    >>> u = lattice.Gauge.random((4, 2, 4, 6), seed=1)
     >>> D = lattice.Wilson(u, kappa=0.12)
     >>> S, info = lattice.propagator(D, (0, 0, 0, 0), tol=1e-6)
     >>> S.shape, info.converged
-    ((4, 4, 4, 4, 4, 4, 3, 3), True)
+    ((6, 4, 2, 4, 4, 4, 3, 3), True)
     """
     refuse(options, "shifts", "normal")
     check_operator(operator)

@@ -208,10 +208,10 @@ class TwistedDoublet(Wilson):
 
         Examples
         --------
-        >>> u = lattice.Gauge.unit((2, 2, 2, 4))
+        >>> u = lattice.Gauge.unit((4, 2, 4, 6))
         >>> D = lattice.TwistedDoublet(u, kappa=0.1, mu=0.1, epsilon=0.05)
-        >>> D.propagator((0, 0, 0, 0), tol=1e-6).shape
-        (2, 2, 4, 2, 2, 2, 4, 4, 3, 3)
+        >>> D.propagator((0, 0, 0, 0), tol=1e-6, sloppy="half").shape
+        (2, 2, 6, 4, 2, 4, 4, 4, 3, 3)
         """
         refuse(options, "x0", "shifts", "normal", "out")
         given = sources_of(self, place, source)
