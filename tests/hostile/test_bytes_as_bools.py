@@ -227,7 +227,7 @@ def flat(results):
     return [np.array(results.numpy() if isinstance(results, cubc.Array) else results)]
 
 
-@pytest.mark.some(39)
+@pytest.mark.some(28)
 @pytest.mark.parametrize("n", [100_100, 70])
 @pytest.mark.parametrize("name", CASES)
 def test_any_byte_but_0_is_true(device, name, n):

@@ -9,18 +9,16 @@ from collections import Counter
 import pytest
 from every_case import EVERY_CASE
 from ranks_compile import code_of, library
-from test_ranks_compile import BLOCK, SITES, STAGGERED, WALL
+from test_ranks_compile import FIELDS, PRODUCTS, SITES, STAGGERED, WALL, passes
 
 HOP = SITES | {"TUNE_GUARDED": 0, "TUNE_Z": 0, "TUNE_CUT": 8, "TUNE_SOURCES_PER_THREAD": 1}
 HALF = {"TUNE_T": "i16", "TUNE_CONVERT": 1}
 EIGHT = {"TUNE_RECONSTRUCT": 8}
 PHASES = {"TUNE_PHASES": 15, "TUNE_ANISOTROPIC": 1}
 C_D, C_X = {"TUNE_SITE": 0}, {"TUNE_SITE": 1}
-CASES = {
-    "wilson": ("dslash_wilson.cu", EIGHT | PHASES),
-    "doublet": ("dslash_doublet.cu", {"TUNE_SOURCES_PER_THREAD": 2, "TUNE_INNER": 2}),
-}
+CASES = {"wilson": ("dslash_wilson.cu", EIGHT | PHASES)}
 MORE = {
+    "doublet": ("dslash_doublet.cu", {"TUNE_SOURCES_PER_THREAD": 2, "TUNE_INNER": 2}),
     "wilson, double": ("dslash_wilson.cu", EIGHT | {"TUNE_T": "f64", "TUNE_XPAY": 0}),
     "wilson, half": ("dslash_wilson.cu", EIGHT | HALF),
     "wilson, several": (
@@ -80,11 +78,11 @@ def test_no_sum_of_a_hop_is_contracted(nvrtc, case):
 
 
 def test_what_is_contracted(nvrtc):
-    """Matrices of a block of sources are, so that the test before can fail."""
-    macros = BLOCK | {"TUNE_STEP": 0}
+    """Combinations of a solver's fields are, so that the test before can fail."""
+    macros = passes("f64", "f64", FIELDS[5:], *PRODUCTS)
     contracted, plain = (
-        arithmetic(code_of(nvrtc, "block_update.cu", macros, f"--fmad={fused}"))
+        arithmetic(code_of(nvrtc, "field_update.cu", macros, f"--fmad={fused}"))
         for fused in ("true", "false")
     )
-    kernel = "block_update_words"
+    kernel = "field_update_sites"
     assert plain[kernel].total() > contracted[kernel].total() > 0
