@@ -137,6 +137,16 @@ static inline unsigned launch_extent(unsigned given)
     return given ? given : 1;
 }
 
+// A step of the host between two launches, such as moving messages. Its arguments are copied.
+enum { STEP_ARGS = 6 };
+typedef struct host_step {
+    cubc_status (*take)(const uint64_t args[STEP_ARGS], void *stream); // NULL: there is none
+    uint64_t args[STEP_ARGS];
+} host_step;
+
+typedef struct messenger messenger; // messenger.h
+enum { MESSENGER_ID_BYTES = 128 };
+
 typedef struct device_api {
     const char *kind;
     // Counts the usable devices of this kind; *why says in a sentence why not when it is 0.
@@ -164,6 +174,12 @@ typedef struct device_api {
     cubc_status (*share_open)(cubc_device *device, const device_card *card, size_t bytes,
                               void **out);
     void (*share_close)(cubc_device *device, const device_card *card, void *memory, size_t bytes);
+    // Messages between devices that share no memory, by a library of theirs; NULL: the host carries
+    // them. One rank makes an id; NULL asks if it could. All open with it, and together: whoever
+    // waits much longer than `seconds` fails.
+    cubc_status (*messenger_id)(unsigned char id[MESSENGER_ID_BYTES]);
+    cubc_status (*messenger_open)(cubc_device *device, const unsigned char id[MESSENGER_ID_BYTES],
+                                  int rank, int size, double seconds, messenger **out);
     // Waits; polls interrupt_pending(). Reports faults of kernels that ran on the stream.
     cubc_status (*synchronize)(cubc_device *device, void *stream);
     // Work queued on `later` from now on waits for what is queued on `earlier` by now. Between a
@@ -208,9 +224,13 @@ typedef struct device_api {
                           const launch_shape *shape, const void *args, size_t args_bytes,
                           void *stream);
 
+    // Takes a step in the order of the launches around it. On the cpu it is done with them, at each
+    // replay too. On cuda it is taken at once: what it queues on the stream keeps the order.
+    cubc_status (*step)(cubc_device *device, const host_step *step, void *stream);
+
     // Work that this thread queues on a stream of stream_create between these two is not done but
-    // recorded: launches of kernels that are loaded, and fills. After a failure in between there is
-    // still an end; it may fail as well. Kernels outlive the recording.
+    // recorded: launches of kernels that are loaded, steps, and fills. After a failure in between
+    // there is still an end; it may fail as well. Kernels outlive the recording.
     cubc_status (*record)(cubc_device *device, void *stream);
     cubc_status (*record_end)(cubc_device *device, void *stream, device_recording **out);
     cubc_status (*replay)(cubc_device *device, device_recording *recording, void *stream);

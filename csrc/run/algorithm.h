@@ -95,7 +95,7 @@ typedef struct problem {
     type_value init; // of acc_type; its address where it is in the device's memory
     bool has_init;
     uint8_t begin_bit, end_bit; // of the keys of a sort
-    unsigned char numbers[144]; // further arguments of its kernels: the algorithm's own struct
+    unsigned char numbers[152]; // further arguments of its kernels: the algorithm's own struct
 } problem;
 
 // Structs of an algorithm's own in a problem. PROBLEM_TRAITS(scan_traits) and
@@ -124,6 +124,7 @@ typedef struct problem {
 typedef struct instance instance; // a loaded variant: instance.h
 
 typedef struct launch {
+    host_step before; // taken before the launch, if there is one
     const device_kernel *kernel;
     launch_shape shape;
     // Bit k: argument k is an offset into the plan's messages or scratch and becomes an address.

@@ -23,7 +23,8 @@ cubc_status plan_place(plan *pl, const void *messages, const void *scratch)
                  (long long)l->kernel->info.args_bytes, 8 * l->args_count);
         place_args(l, l->message_args, messages);
         place_args(l, l->scratch_args, scratch);
-        l->shape.early = k > 0; // kernels wait for the launch before where they depend on it
+        // Kernels wait for the launch before where they depend on it, but not for other work.
+        l->shape.early = k > 0 && !l->before.take;
     }
     return CUBC_OK;
 }
@@ -33,6 +34,7 @@ cubc_status plan_queue(cubc_device *device, const plan *pl, void *scratch, void 
     if (pl->cleared_bytes) TRY(device->api->fill(device, scratch, 0, pl->cleared_bytes, stream));
     for (int k = 0; k < pl->launch_count; k++) {
         const launch *l = &pl->launches[k];
+        if (l->before.take) TRY(device->api->step(device, &l->before, stream));
         TRY(device->api->launch(device, l->kernel, &l->shape, l->args, 8 * l->args_count, stream));
     }
     return CUBC_OK;

@@ -77,6 +77,43 @@ static void test_streams_and_events(void)
     device_cpu_api.stream_destroy(device, b);
 }
 
+// Notes the byte that it finds, which fills change.
+static cubc_status note(const uint64_t args[STEP_ARGS], void *stream)
+{
+    uint8_t *bytes = (uint8_t *)(uintptr_t)args[0];
+    (void)stream;
+    if (bytes[0] == args[1]) FAIL(CUBC_IO_ERROR, "a step that fails");
+    bytes[1] = bytes[0];
+    return CUBC_OK;
+}
+
+static void test_steps(void)
+{
+    uint8_t bytes[2] = {1, 0};
+    void *stream = NULL;
+    device_recording *recording = NULL;
+    host_step step = {note, {(uintptr_t)bytes, 9}};
+    CHECK_STATUS(device_cpu_api.step(device, &step, NULL), CUBC_OK);
+    CHECK(bytes[1] == 1);
+    CHECK_STATUS(device_cpu_api.stream_create(device, &stream), CUBC_OK);
+    CHECK_STATUS(device_cpu_api.record(device, stream), CUBC_OK);
+    CHECK_STATUS(device_cpu_api.fill(device, bytes, 2, 1, stream), CUBC_OK);
+    CHECK_STATUS(device_cpu_api.step(device, &step, stream), CUBC_OK);
+    CHECK_STATUS(device_cpu_api.fill(device, bytes, 9, 1, stream), CUBC_OK);
+    step.args[1] = 2; // of which the recording has a copy
+    CHECK_STATUS(device_cpu_api.record_end(device, stream, &recording), CUBC_OK);
+    CHECK(bytes[0] == 1 && bytes[1] == 1);
+    for (int k = 0; k < 2; k++) {
+        bytes[1] = 0;
+        CHECK_STATUS(device_cpu_api.replay(device, recording, stream), CUBC_OK);
+        CHECK(bytes[0] == 9 && bytes[1] == 2);
+    }
+    device_cpu_api.recording_free(device, recording);
+    bytes[0] = 2;
+    CHECK_STATUS(device_cpu_api.step(device, &step, NULL), CUBC_IO_ERROR);
+    device_cpu_api.stream_destroy(device, stream);
+}
+
 // ---- compiling and loading ----------------------------------------------------------------------
 static void test_compile_error(void)
 {
@@ -341,6 +378,7 @@ int main(int argc, char **argv)
         {"memory", test_memory},
         {"the last large block", test_the_last_large_block},
         {"streams and events", test_streams_and_events},
+        {"steps", test_steps},
         {"compile error", test_compile_error},
         {"compile deadline", test_compile_deadline},
         {"no compiler", test_no_compiler},

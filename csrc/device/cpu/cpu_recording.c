@@ -3,8 +3,9 @@
 
 #include <string.h>
 
-typedef struct recorded { // a launch, or a fill where there is memory to fill
+typedef struct recorded { // a step where there is one, a fill where there is memory, or a launch
     struct recorded *next;
+    host_step step;
     void *filled;
     int byte;
     size_t bytes;
@@ -52,6 +53,15 @@ static void append(recorded *r)
     current->last = &r->next;
 }
 
+cubc_status cpu_recording_add_step(const host_step *step)
+{
+    recorded *r = mem_zalloc(1, sizeof *r);
+    if (!r) return CUBC_NO_MEMORY;
+    r->step = *step;
+    append(r);
+    return CUBC_OK;
+}
+
 cubc_status cpu_recording_add_fill(void *to, int byte, size_t bytes)
 {
     recorded *r = mem_zalloc(1, sizeof *r);
@@ -79,7 +89,9 @@ cubc_status cpu_recording_add(const device_kernel *kernel, const launch_shape *s
 cubc_status cpu_recording_replay(cubc_device *device, device_recording *recording, void *stream)
 {
     for (const recorded *r = recording->first; r; r = r->next)
-        if (r->filled)
+        if (r->step.take)
+            TRY(r->step.take(r->step.args, stream));
+        else if (r->filled)
             memset(r->filled, r->byte, r->bytes);
         else
             TRY(device->api->launch(device, &r->kernel, &r->shape, r->args, r->args_bytes, stream));

@@ -1,4 +1,5 @@
-// Recordings of the CPU device: launches and fills kept as they are, and done at each replay.
+// Recordings of the CPU device: launches, steps of the host and fills, kept as they are and done at
+// each replay.
 #ifndef CUBC_CPU_RECORDING_H
 #define CUBC_CPU_RECORDING_H
 
@@ -13,6 +14,7 @@ void cpu_recording_free(cubc_device *device, device_recording *recording);
 bool cpu_recording_is_on(const void *stream);
 cubc_status cpu_recording_add(const device_kernel *kernel, const launch_shape *shape,
                               const void *args, size_t args_bytes);
+cubc_status cpu_recording_add_step(const host_step *step);
 cubc_status cpu_recording_add_fill(void *to, int byte, size_t bytes);
 
 #endif

@@ -104,6 +104,13 @@ static cubc_status cpu_fill(cubc_device *device, void *to, int byte, size_t byte
     return CUBC_OK;
 }
 
+static cubc_status cpu_step(cubc_device *device, const host_step *step, void *stream)
+{
+    (void)device;
+    if (cpu_recording_is_on(stream)) return cpu_recording_add_step(step);
+    return step->take(step->args, stream);
+}
+
 // ---- streams and events -------------------------------------------------------------------------
 static cubc_status cpu_nothing(cubc_device *device, void *stream) // synchronize, flush, hold
 {
@@ -327,6 +334,7 @@ const device_api device_cpu_api = {
     .unload = cpu_module_unload,
     .kernel = cpu_kernel,
     .launch = cpu_launch,
+    .step = cpu_step,
     .record = cpu_recording_begin,
     .record_end = cpu_recording_end,
     .replay = cpu_recording_replay,

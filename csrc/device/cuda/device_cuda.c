@@ -309,6 +309,12 @@ static cubc_status cuda_fill(cubc_device *device, void *to, int byte, size_t byt
     return st;
 }
 
+static cubc_status cuda_step(cubc_device *device, const host_step *step, void *stream)
+{
+    (void)device;
+    return step->take(step->args, stream);
+}
+
 const device_api device_cuda_api = {
     .kind = "cuda",
     .count = cuda_count,
@@ -343,6 +349,7 @@ const device_api device_cuda_api = {
     .unload = cuda_module_unload,
     .kernel = cuda_module_kernel,
     .launch = cuda_module_launch,
+    .step = cuda_step,
     .record = cuda_graph_record,
     .record_end = cuda_graph_end,
     .replay = cuda_graph_replay,
