@@ -1,4 +1,4 @@
-// Opens ranks, whose all_gather is a Python function: see py_ranks.h.
+// Opens ranks, whose all_gather and exchange are Python functions: see py_ranks.h.
 #include "python/py_ranks.h"
 
 #include "python/py_arguments.h"
@@ -14,6 +14,7 @@ typedef struct python_ranks {
     cubc_comm comm;
     cubc_field_ranks files;
     PyObject *all_gather; // of bytes: a list of the bytes of all ranks. NULL: there is one rank
+    PyObject *exchange;   // of a rank, a buffer, a rank, a buffer to fill, seconds: if it is filled
 } python_ranks;
 
 static int take_bytes(PyObject *list, void *all, size_t bytes, int size)
@@ -48,13 +49,37 @@ static int all_gather(void *context, const void *mine, void *all, size_t bytes)
     return failed;
 }
 
+static int exchange(void *context, int to, const void *send, int from, void *receive, size_t bytes,
+                    double seconds)
+{
+    python_ranks *r = context;
+    PyGILState_STATE state = PyGILState_Ensure();
+    PyObject *sent = PyMemoryView_FromMemory((char *)send, (Py_ssize_t)bytes, PyBUF_READ);
+    PyObject *received = PyMemoryView_FromMemory(receive, (Py_ssize_t)bytes, PyBUF_WRITE);
+    PyObject *filled = sent && received ? PyObject_CallFunction(r->exchange, "iOiOd", to, sent,
+                                                                from, received, seconds)
+                                        : NULL;
+    const int failed = filled ? PyObject_IsTrue(filled) != 1 : 1;
+    Py_XDECREF(filled);
+    Py_XDECREF(received);
+    Py_XDECREF(sent);
+    if (PyErr_Occurred()) PyErr_WriteUnraisable(r->exchange);
+    PyGILState_Release(state);
+    return failed;
+}
+
+static void forget(python_ranks *r)
+{
+    cubc_ranks_close(r->ranks);
+    Py_XDECREF(r->all_gather);
+    Py_XDECREF(r->exchange);
+    mem_free(r);
+}
+
 static void destroy(PyObject *capsule)
 {
     python_ranks *r = PyCapsule_GetPointer(capsule, capsule_name);
-    if (!r) return;
-    cubc_ranks_close(r->ranks);
-    Py_XDECREF(r->all_gather);
-    mem_free(r);
+    if (r) forget(r);
 }
 
 int py_ranks(PyObject *object, cubc_ranks **out)
@@ -77,12 +102,14 @@ int py_field_ranks(PyObject *object, const cubc_field_ranks **out)
 static PyObject *ranks_open(PyObject *self, PyObject *args)
 {
     cubc_ranks_params p = {0};
-    PyObject *function, *name;
-    int rank, size;
+    PyObject *function, *pairwise, *name;
+    int rank, size, transport;
     (void)self;
-    if (!PyArg_ParseTuple(args, "OiiOiiiiid:ranks_open", &name, &rank, &size, &function, &p.grid[0],
-                          &p.grid[1], &p.grid[2], &p.grid[3], &p.cut, &p.seconds))
+    if (!PyArg_ParseTuple(args, "OiiOOiiiiidi:ranks_open", &name, &rank, &size, &function,
+                          &pairwise, &p.grid[0], &p.grid[1], &p.grid[2], &p.grid[3], &p.cut,
+                          &p.seconds, &transport))
         return NULL;
+    p.transport = (cubc_ranks_transport)transport;
     python_ranks *r = mem_zalloc(1, sizeof *r);
     if (!r) return py_raise(CUBC_NO_MEMORY);
     r->comm = (cubc_comm){.rank = rank, .size = size, .context = r, .all_gather = all_gather};
@@ -92,6 +119,10 @@ static PyObject *ranks_open(PyObject *self, PyObject *args)
         r->all_gather = Py_NewRef(function);
         p.comm = &r->comm;
     }
+    if (pairwise != Py_None) {
+        r->exchange = Py_NewRef(pairwise);
+        r->comm.exchange = exchange;
+    }
     cubc_device *device;
     cubc_status st = py_device(name == Py_None ? NULL : name, &device);
     if (!st) {
@@ -100,9 +131,7 @@ static PyObject *ranks_open(PyObject *self, PyObject *args)
     }
     PyObject *capsule = st ? NULL : PyCapsule_New(r, capsule_name, destroy);
     if (capsule) return capsule;
-    cubc_ranks_close(r->ranks);
-    Py_XDECREF(r->all_gather);
-    mem_free(r);
+    forget(r);
     return st ? py_raise(st) : NULL;
 }
 
@@ -131,7 +160,8 @@ static PyObject *ranks_check(PyObject *self, PyObject *object)
 
 static PyMethodDef methods[] = {
     {"ranks_open", ranks_open, METH_VARARGS,
-     "Open the ranks of a grid: device, rank, size, allgather, grid, cut, seconds."},
+     "Open the ranks of a grid: device, rank, size, allgather, exchange, grid, cut, seconds, "
+     "transport."},
     {"ranks_place", ranks_place, METH_O, "The place of this rank in the grid: x, y, z, t."},
     {"ranks_check", ranks_check, METH_O, "Raise TimeoutError if a rank has waited in vain."},
     {NULL, NULL, 0, NULL}};

@@ -7,6 +7,11 @@
 // that messages use in turn. A rank sends message n + 2 only after it has received n + 1 from the
 // same neighbour, who had read n by then, so that nobody asks if a place is free.
 //
+// Ranks that reach no memory of each other stage their messages: they leave data and flags in an
+// outbox of their own, which looks like a neighbour's window, and sums in their own window. Between
+// two launches all of it is moved (csrc/lattice/grid/ranks_steps.c), flags behind their data. Data
+// has one place then, since whoever moves it knows no numbers.
+//
 // A rank that waits longer than the table says gives up: its own window and those of all others get
 // the reason, everybody's waits end at once, results are void, and the host reports it.
 #pragma once
@@ -21,12 +26,18 @@ struct rank_table {
     u64 finished;    // states whose sums have been sent in a launch; 0 before and after
     u64 nanoseconds; // that a wait lasts at most
     u64 rank, ranks;
+    u64 staged;                // 1: messages are moved between launches
+    u64 mails;                 // places for mails that a rank has
     u64 slots_at, slot_bytes;  // of faces in a window
     u64* sums;                 // sent so far, of each place for a mail
     u8* mine;                  // the window of this rank
     u8* neighbour[RANK_FACES]; // the windows of those behind face 2 * direction + (1: upper)
-    u8** windows;              // of all ranks
+    u64 reached;               // windows that this rank stores to
+    u8** windows;              // of all ranks, or its own
 };
+
+// Returns which of the places of a message's data is its place.
+FUNCTION u64 place_in_turn(const rank_table& t, u64 number) { return t.staged ? 0 : number % 2; }
 
 // A window: the reason of a failure, a flag for each face, mails of sums, then the faces.
 enum : u64 { FAILED_AT = 0, FLAGS_AT = 64, MAIL_AT = 256 };
@@ -50,7 +61,7 @@ FUNCTION u64* face_flag(u8* window, u32 face)
 SLOW_FUNCTION void give_up(const rank_table& t, rank_message message, u64 from)
 {
     const u64 reason = message << 48 | t.rank << 24 | from;
-    for (u64 r = 0; r < t.ranks; r++)
+    for (u64 r = 0; r < t.reached; r++)
         if (load_acquire_system(failed_in(t.windows[r])) == 0)
             store_release_system(failed_in(t.windows[r]), reason);
 }
@@ -82,18 +93,19 @@ FUNCTION bool wait_for_rank(const rank_table& t, const u64* flag, u64 number, ra
 
 FUNCTION constexpr u64 mails_of(u64 sums) { return (sums + MAIL_VALUES - 1) / MAIL_VALUES; }
 
-FUNCTION rank_mail* mail_of(const rank_table& t, u8* window, u64 place)
+// Returns the mail that a rank has sent, in a window. Those of a rank are together.
+FUNCTION rank_mail* mail_of(const rank_table& t, u8* window, u64 rank, u64 place)
 {
-    return reinterpret_cast<rank_mail*>(window + MAIL_AT) +
-           (2 * place + t.sums[place] % 2) * t.ranks;
+    const u64 at = (rank * t.mails + place) * (t.staged ? 1 : 2);
+    return reinterpret_cast<rank_mail*>(window + MAIL_AT) + at + place_in_turn(t, t.sums[place]);
 }
 
 // Sends up to MAIL_VALUES sums to all ranks. Called by one thread of a rank.
 FUNCTION void send_mail(const rank_table& t, u64 place, const f64* value, u64 count)
 {
     const u64 number = ++t.sums[place];
-    for (u64 r = 0; r < t.ranks; r++) {
-        rank_mail& to = mail_of(t, t.windows[r], place)[t.rank];
+    for (u64 r = 0; r < t.reached; r++) {
+        rank_mail& to = *mail_of(t, t.windows[r], t.rank, place);
         for (u64 k = 0; k < count && k < MAIL_VALUES; k++) to.value[k] = value[k];
         store_release_system(&to.number, number);
     }
@@ -102,25 +114,25 @@ FUNCTION void send_mail(const rank_table& t, u64 place, const f64* value, u64 co
 // Receives them from all ranks, added in the order of ranks, so that all have the same bits.
 FUNCTION void receive_mail(const rank_table& t, u64 place, f64* value, u64 count)
 {
-    const rank_mail* const mail = mail_of(t, t.mine, place);
     for (u64 r = 0; r < t.ranks; r++) {
-        const bool here = wait_for_rank(t, &mail[r].number, t.sums[place], MESSAGE_SUM, r);
+        const rank_mail& mail = *mail_of(t, t.mine, r, place);
+        const bool here = wait_for_rank(t, &mail.number, t.sums[place], MESSAGE_SUM, r);
         for (u64 k = 0; k < count && k < MAIL_VALUES; k++) {
-            const f64 part = here ? mail[r].value[k] : f64_of(0x7ff8000000000000u); // none
+            const f64 part = here ? mail.value[k] : f64_of(0x7ff8000000000000u); // none
             value[k] = r == 0 ? part : value[k] + part;
         }
     }
 }
 
 // Says that all mails of a state are sent. Called by one thread of a rank. Returns true for the
-// last of the states; the sums of all of them can be received then.
+// last of the states if the sums of all of them can be received now; staged, the next launch can.
 FUNCTION bool sums_sent(rank_table& t, u64 states)
 {
     device_fence();
     if (atomic_add(&t.finished, 1) + 1 < states) return false;
     device_fence();
     t.finished = 0;
-    return true;
+    return !t.staged;
 }
 
 // Sends the sums of a state to all ranks, with the result of sums_sent.

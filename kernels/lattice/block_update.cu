@@ -336,31 +336,21 @@ FUNCTION bool is_due(const block_update_args& a, u64 group, u32 active)
 }
 
 #if TUNE_RANKS
-// Sends the sums of a block of sources. The last one of the launch receives those of all of them,
-// and takes their steps. All threads of a block call this.
-FUNCTION void finish_over_ranks(const block_update_args& a, u64 group, block_update_shared& s)
+FUNCTION u64 groups_of(const block_update_args& a) { return (a.sources + N - 1) / N; }
+
+enum : u64 { SUMS = 2 * N * N, MAILS = mails_of(SUMS) };
+
+// Receives the sums of all blocks of sources of a launch, and takes their steps. All threads of a
+// block call this.
+FUNCTION void take_steps(const block_update_args& a, block_update_shared& s)
 {
-    enum : u64 { COUNT = 2 * N * N };
     f64* const sums = reinterpret_cast<f64*>(s.sums);
-    for (u64 m = thread_id(); m < mails_of(COUNT); m += SIMT_THREADS)
-        send_mail(*a.ranks, group * mails_of(COUNT) + m, sums + m * MAIL_VALUES,
-                  COUNT - m * MAIL_VALUES);
-    const u64 groups = (a.sources + N - 1) / N;
-    block_sync();
-    if (thread_id() == 0) {
-        u64 due = 0;
-        for (u64 g = 0; g < groups; g++) due += is_due(a, g, active_of(a, g));
-        s.is_last = sums_sent(*a.ranks, due);
-    }
-    block_sync();
-    if (!s.is_last) return; // same for all threads of the block
-    for (u64 g = 0; g < groups; g++) {
+    for (u64 g = 0; g < groups_of(a); g++) {
         const u32 active = active_of(a, g);
         if (!is_due(a, g, active)) continue;
         block_sync();
-        for (u64 m = thread_id(); m < mails_of(COUNT); m += SIMT_THREADS)
-            receive_mail(*a.ranks, g * mails_of(COUNT) + m, sums + m * MAIL_VALUES,
-                         COUNT - m * MAIL_VALUES);
+        for (u64 m = thread_id(); m < MAILS; m += SIMT_THREADS)
+            receive_mail(*a.ranks, g * MAILS + m, sums + m * MAIL_VALUES, SUMS - m * MAIL_VALUES);
         block_sync();
         for (u32 k = thread_id(); k < N; k += SIMT_THREADS)
             if (active >> k & 1) a.states[g * N + k].sums++;
@@ -368,6 +358,26 @@ FUNCTION void finish_over_ranks(const block_update_args& a, u64 group, block_upd
         block_sync();
     }
 }
+
+// Sends the sums of a block of sources. The last one of the launch receives those of all of them.
+// All threads of a block call this.
+FUNCTION void finish_over_ranks(const block_update_args& a, u64 group, block_update_shared& s)
+{
+    const f64* const sums = reinterpret_cast<const f64*>(s.sums);
+    for (u64 m = thread_id(); m < MAILS; m += SIMT_THREADS)
+        send_mail(*a.ranks, group * MAILS + m, sums + m * MAIL_VALUES, SUMS - m * MAIL_VALUES);
+    block_sync();
+    if (thread_id() == 0) {
+        u64 due = 0;
+        for (u64 g = 0; g < groups_of(a); g++) due += is_due(a, g, active_of(a, g));
+        s.is_last = sums_sent(*a.ranks, due);
+    }
+    block_sync();
+    if (s.is_last) take_steps(a, s); // same for all threads of the block
+}
+
+// Receives sums that are staged, in a block of its own.
+KERNEL(block_update_words_sums, block_update_args, block_update_shared) { take_steps(a, s); }
 #endif
 
 KERNEL(block_update_words, block_update_args, block_update_shared)

@@ -17,6 +17,7 @@ using dslash_args = operator_args<dslash_fields, Term>;
 #else
 #define DSLASH_FACES(name, term)
 #endif
-#define DSLASH_KERNELS(name, term) \
-    DSLASH_FACES(name, term)       \
-    DSLASH_KERNEL(name, dslash_args<term>, dslash_shared) { dslash(a, s); }
+#define DSLASH_KERNELS(name, term)                                          \
+    DSLASH_FACES(name, term)                                                \
+    DSLASH_KERNEL(name, dslash_args<term>, dslash_shared) { dslash(a, s); } \
+    SUMS_KERNEL(name, dslash_args<term>, dslash_shared, a.tail.guard)

@@ -200,3 +200,4 @@ DSLASH_KERNEL(dslash_domain_wall, wall_args, wall_shared)
                   s.sums);
 #endif
 }
+SUMS_KERNEL(dslash_domain_wall, wall_args, wall_shared, a.tail.guard)

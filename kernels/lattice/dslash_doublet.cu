@@ -64,3 +64,4 @@ DSLASH_KERNEL(dslash_doublet, doublet_args, dslash_shared)
             write_flavour<1>(a, source, second, w.at.index, hops, x, sums[k]);
         });
 }
+SUMS_KERNEL(dslash_doublet, doublet_args, dslash_shared, a.tail.guard)

@@ -228,6 +228,7 @@ struct tail_args {
 };
 struct kernel_sums {
 };
+#define SUMS_KERNEL(name, args, storage, guard)
 #endif
 
 template <class Fields, class Term>

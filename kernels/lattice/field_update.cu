@@ -154,3 +154,4 @@ KERNEL(field_update_sites, field_update_args, field_update_shared)
     }
     end_of_source(a.guard, source, sums, block, BLOCKS, s.sums);
 }
+SUMS_KERNEL(field_update_sites, field_update_args, field_update_shared, a.guard)

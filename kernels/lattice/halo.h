@@ -178,7 +178,7 @@ template <class Real, int REALS, int MU>
 FUNCTION face_memory<Real, REALS> face_in(const rank_table& t, u8* window, u32 face, u64 exchange)
 {
     enum : u64 { SITE = REALS * sizeof(Real), WITH_NORM = SITE + sizeof(f32) };
-    const u64 slot = exchange % 2 * RANK_SLOTS + face - 2; // x has none
+    const u64 slot = place_in_turn(t, exchange) * RANK_SLOTS + face - 2; // x has none
     return face_memory<Real, REALS>{window + t.slots_at + slot * t.slot_bytes, face_sites<MU>(),
                                     t.slot_bytes / WITH_NORM * SITE};
 }

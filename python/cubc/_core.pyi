@@ -340,15 +340,20 @@ def ranks_open(
     rank: int,
     size: int,
     allgather: Any,
+    exchange: Any,
     x: int,
     y: int,
     z: int,
     t: int,
     cut: int,
     seconds: float,
+    transport: int,
     /,
 ) -> Any:
-    """Open the ranks of a grid; allgather(bytes) gives the list of the bytes of all."""
+    """Open the ranks of a grid; allgather(bytes) gives the list of the bytes of all.
+
+    exchange(to, sent, source, received, seconds), or None, tells if `received` was filled in time.
+    """
 
 def ranks_place(ranks: Any, /) -> tuple[int, int, int, int]:
     """Return the place of this rank in the grid: x, y, z, t."""

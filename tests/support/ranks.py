@@ -42,6 +42,53 @@ class FileComm:
         return [pickle.loads(path.read_bytes()) for path in at]
 
 
+class Sent:
+    """A request that is done."""
+
+    def Test(self):
+        return True
+
+
+class Receipt:
+    """A request for a message that comes as a file."""
+
+    def __init__(self, path, buffer):
+        self.path, self.buffer = path, buffer
+
+    def Test(self):
+        if self.buffer is None or not self.path.exists():
+            return self.buffer is None
+        self.buffer[:] = self.path.read_bytes()
+        self.path.unlink()
+        self.buffer = None
+        return True
+
+    def Cancel(self):
+        self.buffer = None
+
+
+class PairComm(FileComm):
+    """A communicator with messages from one rank to another as well."""
+
+    def __init__(self, folder, rank, size):
+        super().__init__(folder, rank, size)
+        self.sent, self.received = [0] * size, [0] * size  # by rank
+
+    def _path(self, source, dest, number):
+        return self.folder / f"from{source}to{dest}.{number}"
+
+    def Isend(self, data, dest, tag):
+        self.sent[dest] += 1
+        path = self._path(self.rank, dest, self.sent[dest])
+        path.with_suffix(".new").write_bytes(data)
+        path.with_suffix(".new").rename(path)
+        return Sent()
+
+    def Irecv(self, buffer, source, tag):
+        self.received[source] += 1
+        return Receipt(self._path(source, self.rank, self.received[source]), buffer)
+
+
 def be_rank(comm, module, function, path, environment, said):
     """Call a function of a test module; what is printed goes to a file."""
     output = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
@@ -77,18 +124,18 @@ class Rank:
         self._process.kill()
 
 
-def start(size, function, folder, device="cpu"):
+def start(size, function, folder, device="cpu", comm=FileComm):
     """Start the ranks of a function of a test module, which gets the communicator.
 
     A GPU is the first of several that are given to the ranks in turn.
     """
     environment = os.environ | {"CUBC_CPU_THREADS": "1", "CUBC_DEVICE": device}
-    return [Rank(FileComm(folder, k, size), function, environment) for k in range(size)]
+    return [Rank(comm(folder, k, size), function, environment) for k in range(size)]
 
 
-def run(size, function, folder, device="cpu"):
+def run(size, function, folder, device="cpu", comm=FileComm):
     """Run the ranks of a function to their ends; a failure shows what all of them printed."""
-    ranks = start(size, function, folder, device)
+    ranks = start(size, function, folder, device, comm)
     try:
         said = [rank.communicate(timeout=100)[0] for rank in ranks]
     finally:

@@ -10,6 +10,7 @@
 
 #include "cubc/lattice/ranks.h"
 
+#include <limits.h>
 #include <mpi.h>
 
 static inline int cubc_mpi_all_gather(void *context, const void *mine, void *all, size_t bytes)
@@ -19,6 +20,24 @@ static inline int cubc_mpi_all_gather(void *context, const void *mine, void *all
            MPI_SUCCESS;
 }
 
+static inline int cubc_mpi_exchange(void *context, int to, const void *send, int from,
+                                    void *receive, size_t bytes, double seconds)
+{
+    enum { CUBC_MPI_TAG = 20803 };
+    const MPI_Comm communicator = *(MPI_Comm *)context;
+    const double start = MPI_Wtime();
+    MPI_Request both[2];
+    int done = 0;
+    if (bytes > INT_MAX) return 1;
+    if (MPI_Irecv(receive, (int)bytes, MPI_BYTE, from, CUBC_MPI_TAG, communicator, &both[0]) ||
+        MPI_Isend(send, (int)bytes, MPI_BYTE, to, CUBC_MPI_TAG, communicator, &both[1]))
+        return 1;
+    while (!done && MPI_Wtime() - start < seconds)
+        if (MPI_Testall(2, both, &done, MPI_STATUSES_IGNORE)) return 1;
+    if (!done) MPI_Cancel(&both[0]); // nothing is stored any more
+    return !done;
+}
+
 // The communicator stays the caller's, and where it is, until the ranks are closed.
 static inline void cubc_comm_of_mpi(MPI_Comm *communicator, cubc_comm *out)
 {
@@ -26,6 +45,7 @@ static inline void cubc_comm_of_mpi(MPI_Comm *communicator, cubc_comm *out)
     MPI_Comm_size(*communicator, &out->size);
     out->context = communicator;
     out->all_gather = cubc_mpi_all_gather;
+    out->exchange = cubc_mpi_exchange;
 }
 
 #endif

@@ -81,10 +81,13 @@ cubc_status part_exchange_launches(const problem *p, const instance *i, const pa
                                  e->count,
                                  (uint64_t)e->depth,
                                  places};
+        rank_faces faces = {.bytes = CHUNK};
+        faces.sites[d] = slices(p, d, e->depth) * e->count;
         for (int k = send; k < send + 2; k++) {
             TRY(site_map_launch(p, i, places, args, sizeof args, out));
             out->launches[out->launch_count - 1].kernel = &i->kernels[k];
         }
+        out->launches[out->launch_count - 1].before = ranks_faces_step(e->ranks, &faces);
     }
     return CUBC_OK;
 }

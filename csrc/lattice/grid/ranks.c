@@ -1,47 +1,15 @@
 // Ranks and the memory that they share: see ranks.h.
-#include "lattice/grid/ranks.h"
+#include "lattice/grid/rank_area.h"
 
 #include "base/integer.h"
 #include "base/size.h"
+#include "lattice/grid/comm_messenger.h"
+#include "lattice/grid/ranks_watch.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-
-// The layout of a window, and of the table, as in kernels/grid/ranks.h.
-enum { FACES = 8, SLOTS = 6, MAIL_AT = 256, MAIL_VALUES = 8, ALIGNMENT = 256 };
-enum { MAIL_BYTES = 8 * (MAIL_VALUES + 1) };
-enum { MESSAGE_FACE = 1, MESSAGE_SUM = 2 };
-typedef struct rank_table {
-    uint64_t sent, arrived, finished, nanoseconds, rank, ranks, slots_at, slot_bytes;
-    uint64_t sums, mine, neighbour[FACES], windows;
-} rank_table;
-
-// A rank's window, as it tells the others.
-typedef struct rank_card {
-    device_card window;
-    uint64_t process; // process_token
-    uint64_t device;  // there
-} rank_card;
-
-// Windows and a table that are used together. Older ones stay for what was queued or bound.
-typedef struct rank_area {
-    struct rank_area *older;
-    size_t face_bytes, window_bytes;
-    uint64_t mails;
-    void **windows;   // of all ranks, as this device reaches them
-    rank_card *cards; // of all ranks; NULL: there is one
-    void *table;      // then the numbers of sums, and the windows once more
-} rank_area;
-
-struct cubc_ranks {
-    cubc_device *device; // counted
-    cubc_comm comm;
-    int grid[4], place[4], cut;
-    double seconds;
-    int32_t *went; // how a step went on each rank
-    rank_area *newest;
-};
 
 enum { MOST_RANKS = 1 << 16 };
 static const double DEFAULT_SECONDS = 20, MOST_SECONDS = 1e9;
@@ -62,8 +30,7 @@ static void place_of(const cubc_ranks *r, int rank, int place[4])
     }
 }
 
-// The rank behind a face of another.
-static int neighbour_of(const cubc_ranks *r, int rank, int face)
+int ranks_neighbour(const cubc_ranks *r, int rank, int face)
 {
     int place[4], d = face / 2;
     place_of(r, rank, place);
@@ -110,8 +77,9 @@ static cubc_status gather(cubc_ranks *r, const void *mine, void *all, size_t byt
     FAIL(CUBC_IO_ERROR, "the ranks' all_gather has failed");
 }
 
-// Ends a step that all ranks take or none, by telling the others how it went here.
-static cubc_status agree(cubc_ranks *r, cubc_status mine)
+// Ends a step that all ranks take or none, by telling the others how it went here. `lacks` says
+// what another rank could not do.
+static cubc_status agree_on(cubc_ranks *r, cubc_status mine, const char *lacks)
 {
     int32_t here = (int32_t)mine;
     cubc_status st = gather(r, &here, r->went, sizeof here);
@@ -119,16 +87,20 @@ static cubc_status agree(cubc_ranks *r, cubc_status mine)
     while (!st && failed < r->comm.size && r->went[failed] == CUBC_OK) failed++;
     if (mine || st) return mine ? mine : st;
     if (failed < r->comm.size)
-        FAIL(CUBC_NO_RESOURCES, "rank %d of %d has no memory that ranks can share", failed,
-             r->comm.size);
+        FAIL(CUBC_NO_RESOURCES, "rank %d of %d %s", failed, r->comm.size, lacks);
     return CUBC_OK;
+}
+
+static cubc_status agree(cubc_ranks *r, cubc_status mine)
+{
+    return agree_on(r, mine, "has no memory that ranks can share");
 }
 
 static void close_area(cubc_ranks *r, rank_area *a)
 {
     const device_api *api = r->device->api;
     for (int k = 0; a->windows && k < r->comm.size; k++)
-        if (r->comm.size == 1)
+        if (!a->cards)
             api->free(r->device, a->windows[k], NULL);
         else if (a->windows[k])
             api->share_close(r->device, k == r->comm.rank ? NULL : &a->cards[k].window,
@@ -139,11 +111,14 @@ static void close_area(cubc_ranks *r, rank_area *a)
     mem_free(a);
 }
 
-static cubc_status open_alone(cubc_ranks *r, rank_area *a)
+// Windows of memory that no other rank reaches.
+static cubc_status open_own(cubc_ranks *r, rank_area *a)
 {
     const device_api *api = r->device->api;
-    TRY(api->alloc(r->device, a->window_bytes, NULL, &a->windows[0]));
-    return api->fill(r->device, a->windows[0], 0, a->window_bytes, NULL);
+    const size_t bytes = (r->messenger ? 2 : 1) * a->window_bytes;
+    void **window = &a->windows[r->comm.rank];
+    TRY(api->alloc(r->device, bytes, NULL, window));
+    return api->fill(r->device, *window, 0, bytes, NULL);
 }
 
 static cubc_status open_others(cubc_ranks *r, rank_area *a)
@@ -190,11 +165,20 @@ static cubc_status open_together(cubc_ranks *r, rank_area *a)
     return st;
 }
 
+// The window, as this rank reaches it, of the one behind a face.
+static uintptr_t window_behind(const cubc_ranks *r, const rank_area *a, int face)
+{
+    if (r->messenger) return (uintptr_t)a->windows[r->comm.rank] + a->window_bytes;
+    return (uintptr_t)a->windows[ranks_neighbour(r, r->comm.rank, face)];
+}
+
 static cubc_status make_table(cubc_ranks *r, rank_area *a)
 {
     const device_api *api = r->device->api;
+    const bool staged = r->messenger != NULL;
+    const int first = staged ? r->comm.rank : 0, reached = staged ? 1 : r->comm.size;
     const size_t sums = sizeof(rank_table), windows = sums + a->mails * sizeof(uint64_t),
-                 bytes = windows + (size_t)r->comm.size * sizeof(uint64_t);
+                 bytes = windows + (size_t)reached * sizeof(uint64_t);
     char *image = mem_zalloc(1, bytes);
     if (!image) return CUBC_NO_MEMORY;
     cubc_status st = api->alloc(r->device, bytes, NULL, &a->table);
@@ -202,30 +186,107 @@ static cubc_status make_table(cubc_ranks *r, rank_area *a)
     rank_table table = {.nanoseconds = (uint64_t)(1e9 * r->seconds),
                         .rank = (uint64_t)r->comm.rank,
                         .ranks = (uint64_t)r->comm.size,
-                        .slots_at = a->window_bytes - 2 * SLOTS * a->face_bytes,
+                        .staged = staged,
+                        .mails = a->mails,
+                        .slots_at = rank_slots_at(a, staged ? 1 : 2),
                         .slot_bytes = a->face_bytes,
                         .sums = at + sums,
                         .mine = (uintptr_t)a->windows[r->comm.rank],
+                        .reached = (uint64_t)reached,
                         .windows = at + windows};
-    for (int face = 0; face < FACES; face++)
-        table.neighbour[face] = (uintptr_t)a->windows[neighbour_of(r, r->comm.rank, face)];
+    for (int face = 0; face < FACES; face++) table.neighbour[face] = window_behind(r, a, face);
     memcpy(image, &table, sizeof table);
-    for (int k = 0; k < r->comm.size; k++)
+    for (int k = 0; k < reached; k++)
         memcpy(image + windows + (size_t)k * sizeof(uint64_t),
-               &(uint64_t){(uintptr_t)a->windows[k]}, sizeof(uint64_t));
+               &(uint64_t){(uintptr_t)a->windows[first + k]}, sizeof(uint64_t));
     if (!st) st = api->copy(r->device, a->table, image, bytes, NULL);
     if (!st) st = api->synchronize(r->device, NULL);
     mem_free(image);
     return st;
 }
 
+// ---- transports ---------------------------------------------------------------------------------
+static void close_messenger(cubc_ranks *r)
+{
+    ranks_watch_close(r->watch);
+    if (r->messenger) r->messenger->api->close(r->messenger);
+    r->watch = NULL;
+    r->messenger = NULL;
+}
+
+static cubc_status open_here(cubc_ranks *r, const unsigned char id[MESSENGER_ID_BYTES])
+{
+    const device_api *api = r->device->api;
+    if (!api->messenger_open) return comm_messenger_open(&r->comm, r->seconds, &r->messenger);
+    TRY(api->messenger_open(r->device, id, r->comm.rank, r->comm.size, r->seconds, &r->messenger));
+    return r->messenger->api->cancel ? ranks_watch_open(r, &r->watch) : CUBC_OK;
+}
+
+// Rank 0 makes an id, where the device's messages need one.
+static cubc_status open_messenger(cubc_ranks *r)
+{
+    static const char lacks[] = "cannot send messages";
+    const device_api *api = r->device->api;
+    unsigned char mine[MESSENGER_ID_BYTES] = {0}, (*ids)[MESSENGER_ID_BYTES];
+    if (!api->messenger_open && !device_is_cpu(api->kind))
+        FAIL(CUBC_NO_RESOURCES, "GPUs of several hosts send no messages yet");
+    cubc_status st =
+        api->messenger_id ? api->messenger_id(r->comm.rank == 0 ? mine : NULL) : CUBC_OK;
+    TRY(agree_on(r, st, lacks));
+    ids = mem_alloc((size_t)r->comm.size, sizeof *ids);
+    st = agree_on(r, ids ? CUBC_OK : CUBC_NO_MEMORY, lacks);
+    if (!st) st = gather(r, mine, ids, sizeof mine);
+    if (!st) st = agree_on(r, open_here(r, ids[0]), lacks);
+    if (st) close_messenger(r);
+    mem_free(ids);
+    return st;
+}
+
+typedef struct wish {
+    uint64_t host, transport;
+} wish;
+
+// The choice of all ranks: the wish of any of them, else messages where hosts differ.
+static bool choose_messages(const wish *all, int count)
+{
+    bool memory = false, differ = false;
+    for (int k = 0; k < count; k++) {
+        if (all[k].transport == CUBC_RANKS_MESSAGES) return true;
+        memory = memory || all[k].transport == CUBC_RANKS_MEMORY;
+        differ = differ || all[k].host != all[0].host;
+    }
+    return differ && !memory;
+}
+
+// For good, when there is memory to share for the first time.
+static cubc_status choose_transport(cubc_ranks *r)
+{
+    const wish mine = {host_token(), r->wanted};
+    bool messages = choose_messages(&mine, 1);
+    if (r->newest || r->messenger) return CUBC_OK;
+    if (r->comm.size > 1) {
+        wish *all = mem_alloc((size_t)r->comm.size, sizeof *all);
+        cubc_status st = agree(r, all ? CUBC_OK : CUBC_NO_MEMORY);
+        if (!st) st = gather(r, &mine, all, sizeof mine);
+        if (!st) messages = choose_messages(all, r->comm.size);
+        mem_free(all);
+        TRY(st);
+    }
+    return messages ? open_messenger(r) : CUBC_OK;
+}
+
 static cubc_status open_area(cubc_ranks *r, rank_area *a)
 {
-    const uint64_t mail = 2 * a->mails * (uint64_t)r->comm.size * MAIL_BYTES;
-    a->window_bytes = round_up(MAIL_AT + mail, ALIGNMENT) + 2 * SLOTS * a->face_bytes;
+    TRY(choose_transport(r));
+    const uint64_t places = r->messenger ? 1 : 2,
+                   mail = places * a->mails * (uint64_t)r->comm.size * sizeof(rank_mail);
+    a->window_bytes = round_up(MAIL_AT + mail, ALIGNMENT) + places * SLOTS * a->face_bytes;
     a->windows = mem_zalloc((size_t)r->comm.size, sizeof *a->windows);
     TRY(agree(r, a->windows ? CUBC_OK : CUBC_NO_MEMORY));
-    TRY(r->comm.size == 1 ? open_alone(r, a) : open_together(r, a));
+    if (r->comm.size == 1)
+        TRY(open_own(r, a));
+    else
+        TRY(r->messenger ? agree(r, open_own(r, a)) : open_together(r, a));
     return agree(r, make_table(r, a)); // so that nobody sends before all can receive
 }
 
@@ -237,6 +298,7 @@ static cubc_status reserve(cubc_ranks *r, size_t face_bytes, uint64_t mails)
     if (newest && face_bytes <= had && mails <= had_mails) return CUBC_OK;
     rank_area *a = mem_zalloc(1, sizeof *a);
     if (!a) return agree(r, CUBC_NO_MEMORY);
+    a->ranks = r;
     a->face_bytes = larger(round_up(face_bytes, ALIGNMENT), had);
     a->mails = larger(larger(mails, had_mails), 1);
     cubc_status st = open_area(r, a);
@@ -274,6 +336,18 @@ void *ranks_table(const cubc_ranks *r)
 }
 
 // ---- opening ------------------------------------------------------------------------------------
+// The variable CUBC_RANKS stands in for the caller where that leaves it open.
+static cubc_status wanted_transport(const cubc_ranks_params *p, cubc_ranks_transport *out)
+{
+    const char *named = getenv("CUBC_RANKS");
+    *out = p->transport;
+    if (p->transport != CUBC_RANKS_ANY || !named || !*named) return CUBC_OK;
+    if (strcmp(named, "memory") != 0 && strcmp(named, "messages") != 0)
+        FAIL(CUBC_INVALID_ARGUMENT, "CUBC_RANKS=%.40s: expected memory or messages", named);
+    *out = strcmp(named, "memory") == 0 ? CUBC_RANKS_MEMORY : CUBC_RANKS_MESSAGES;
+    return CUBC_OK;
+}
+
 static cubc_status check(const cubc_ranks_params *p)
 {
     const int size = p->comm ? p->comm->size : 1, rank = p->comm ? p->comm->rank : 0;
@@ -294,18 +368,23 @@ static cubc_status check(const cubc_ranks_params *p)
         FAIL(CUBC_INVALID_ARGUMENT, "rank %d of %d", rank, size);
     if (!(p->seconds >= 0) || p->seconds > MOST_SECONDS)
         FAIL(CUBC_INVALID_ARGUMENT, "ranks that wait for %g s", p->seconds);
+    if (p->transport < CUBC_RANKS_ANY || p->transport > CUBC_RANKS_MESSAGES)
+        FAIL(CUBC_INVALID_ARGUMENT, "there is no transport %d of ranks", (int)p->transport);
     return CUBC_OK;
 }
 
 cubc_status cubc_ranks_open(cubc_device *device, const cubc_ranks_params *p, cubc_ranks **out)
 {
     if (!device || !p || !out) FAIL(CUBC_INVALID_ARGUMENT, "cubc_ranks_open: NULL argument");
+    cubc_ranks_transport wanted;
     *out = NULL;
     TRY(check(p));
+    TRY(wanted_transport(p, &wanted));
     cubc_ranks *r = mem_zalloc(1, sizeof *r);
     if (!r) return CUBC_NO_MEMORY;
     r->comm = p->comm ? *p->comm : (cubc_comm){.size = 1, .all_gather = gather_alone};
     r->seconds = p->seconds > 0 ? p->seconds : DEFAULT_SECONDS;
+    r->wanted = wanted;
     r->cut = p->cut;
     memcpy(r->grid, p->grid, sizeof r->grid);
     for (int d = 0; d < 4; d++)
@@ -325,6 +404,7 @@ cubc_status cubc_ranks_open(cubc_device *device, const cubc_ranks_params *p, cub
 void cubc_ranks_close(cubc_ranks *r)
 {
     if (!r) return;
+    close_messenger(r);
     while (r->newest) {
         rank_area *older = r->newest->older;
         close_area(r, r->newest);
@@ -339,18 +419,34 @@ void cubc_ranks_close(cubc_ranks *r)
 static cubc_status report(const cubc_ranks *r, uint64_t reason)
 {
     const int waited = (int)(reason >> 24 & 0xffffff), from = (int)(reason & 0xffffff);
-    const bool face = reason >> 48 == MESSAGE_FACE;
-    const int late = face ? neighbour_of(r, waited, from % FACES) : from;
+    const uint64_t kind = reason >> 48;
+    const int late = kind == MESSAGE_FACE ? ranks_neighbour(r, waited, from % FACES) : from;
+    if (late == NOBODY)
+        FAIL(CUBC_TIMEOUT,
+             "messages of rank %d of %d have failed, another rank may have ended; results since "
+             "then are void, and these ranks are of no more use",
+             waited, r->comm.size);
     FAIL(CUBC_TIMEOUT,
          "rank %d of %d waited %g s for the %s of rank %d, which has ended, hangs or makes other "
          "calls; results since then are void, and these ranks are of no more use",
-         waited, r->comm.size, r->seconds, face ? "face" : "sums", late);
+         waited, r->comm.size, r->seconds,
+         kind == MESSAGE_FACE  ? "face"
+         : kind == MESSAGE_SUM ? "sums"
+                               : "messages",
+         late);
+}
+
+cubc_status ranks_failure(const cubc_ranks *r)
+{
+    const uint64_t reason = atomic_load(&r->failed);
+    return reason ? report(r, reason) : CUBC_OK;
 }
 
 cubc_status cubc_ranks_check(cubc_ranks *r, cubc_stream stream)
 {
     const device_api *api = r->device->api;
     TRY(api->synchronize(r->device, stream));
+    TRY(ranks_failure(r));
     for (const rank_area *a = r->newest; a; a = a->older) {
         uint64_t reason = 0;
         TRY(api->copy(r->device, &reason, a->windows[r->comm.rank], sizeof reason, stream));

@@ -19,4 +19,17 @@ cubc_status ranks_check_device(const cubc_ranks *r, const cubc_device *fields);
 // The kernels' rank_table, in the device's memory.
 void *ranks_table(const cubc_ranks *r);
 
+// ---- messages that are moved between launches: ranks_steps.c ------------------------------------
+// True if the ranks reach no memory of each other, so that sums need a launch that receives them.
+bool ranks_are_staged(const cubc_ranks *r);
+// The faces of a hop or an exchange, in every slot: numbers of sites of all fields and slices, and
+// the bytes of a site, apart from its norm.
+typedef struct rank_faces {
+    uint64_t sites[4]; // by direction; 0: nothing of it is sent
+    size_t bytes, norm_bytes;
+} rank_faces;
+// The steps before the launch that receives faces, or sums; none where memory is shared.
+host_step ranks_faces_step(const cubc_ranks *r, const rank_faces *faces);
+host_step ranks_sums_step(const cubc_ranks *r);
+
 #endif

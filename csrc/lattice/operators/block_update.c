@@ -196,25 +196,39 @@ static cubc_status block_update_plan(const problem *p, const instance *i, plan *
                           (uintptr_t)numbers.guard.states, (uintptr_t)numbers.matrices,
                           (uintptr_t)numbers.guard.parts, numbers.sources, words, blocks,
                           numbers.guard.phase, !measured}};
-    if (traits.ranks)
-        out->launches[0].args[out->launches[0].args_count++] =
-            (uintptr_t)ranks_table(numbers.guard.ranks);
+    if (!traits.ranks) return CUBC_OK;
+    launch *l = out->launches;
+    l->args[l->args_count++] = (uintptr_t)ranks_table(numbers.guard.ranks);
+    if (!ranks_are_staged(numbers.guard.ranks)) return CUBC_OK;
+    out->launch_count = 2;
+    l[1] = l[0];
+    l[1].kernel = &i->kernels[1];
+    l[1].shape.grid = 1;
+    l[1].before = ranks_sums_step(numbers.guard.ranks);
     return CUBC_OK;
+}
+
+static bool block_update_has_kernel(const problem *p, int k)
+{
+    (void)k;
+    return block_update_traits_of(p).ranks;
 }
 
 static const benchmark block_update_benchmarks[] = {
     LATTICE_SOURCES_BENCHMARK(lattice_plain_types, "block_update.direction")};
 
-const algorithm block_update_algorithm = {.name = "block_update",
-                                          .source = "block_update.cu",
-                                          .kernels = {"block_update_words"},
-                                          .benchmarks = block_update_benchmarks,
-                                          .benchmark_count = COUNT_OF(block_update_benchmarks),
-                                          .workload = block_update_workload,
-                                          .axes = {LATTICE_SOURCE_AXES},
-                                          .place = block_update_place,
-                                          .define = block_update_define,
-                                          .invalid = site_map_fitting_variant,
-                                          .plan = block_update_plan,
-                                          .traffic = problem_array_bytes,
-                                          .random = block_update_random};
+const algorithm block_update_algorithm = {
+    .name = "block_update",
+    .source = "block_update.cu",
+    .kernels = {"block_update_words", "block_update_words_sums"},
+    .has_kernel = block_update_has_kernel,
+    .benchmarks = block_update_benchmarks,
+    .benchmark_count = COUNT_OF(block_update_benchmarks),
+    .workload = block_update_workload,
+    .axes = {LATTICE_SOURCE_AXES},
+    .place = block_update_place,
+    .define = block_update_define,
+    .invalid = site_map_fitting_variant,
+    .plan = block_update_plan,
+    .traffic = problem_array_bytes,
+    .random = block_update_random};

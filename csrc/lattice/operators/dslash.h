@@ -80,7 +80,7 @@ cubc_status dslash_plan_on(const problem *p, const instance *i, dslash_grid grid
 #define DSLASH_OF(op, ...)                                  \
     {.name = "dslash_" #op,                                 \
      .source = "dslash_" #op ".cu",                         \
-     .kernels = {"dslash_" #op, "dslash_" #op "_faces"},    \
+     .kernels = DSLASH_KERNEL_NAMES("dslash_" #op),         \
      .has_kernel = dslash_has_kernel,                       \
      .benchmarks = dslash_##op##_benchmarks,                \
      .benchmark_count = COUNT_OF(dslash_##op##_benchmarks), \

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+enum { MAIN, SEND_FACES, RECEIVE_SUMS };       // kernels
 enum { IN, IN_NORMS, X, X_NORMS, Z, Z_NORMS }; // inputs after the links
 enum { OUT, OUT_NORMS };
 
@@ -69,15 +70,27 @@ static cubc_status add_guard(int reals, const cubc_dslash_sites *p, uint64_t sou
     return lattice_field_input(out, "z of dslash", p->z, p->z_norms, p->n, p->type, reals);
 }
 
-// Slices of all fields of the largest face, in reals as they are calculated, and their norms.
+// Slices of all fields of the faces, in reals as they are calculated, and their norms.
+static rank_faces faces_of(const problem *p, const int extents[4], uint64_t fields, size_t reals)
+{
+    rank_faces faces = {.bytes = reals * (p->type == CUBC_F64 ? 8 : 4),
+                        .norm_bytes = p->type == CUBC_I16 ? sizeof(float) : 0};
+    for (int d = 1; d < 4; d++) faces.sites[d] = lattice_sites(p) / (uint64_t)extents[d] * fields;
+    return faces;
+}
+
+static uint64_t fields_of(uint64_t sources, int parity, uint64_t slices)
+{
+    return sources * (parity == 2 ? 2 : 1) * slices;
+}
+
 static cubc_status add_ranks(const problem *p, const cubc_dslash_sites *sites, dslash_halo halo,
                              uint64_t sources)
 {
     if (!sites->ranks) return CUBC_OK;
     const int *extents = LATTICE_EXTENTS(sites), cut = ranks_cut(sites->ranks);
-    const uint64_t fields = sources * (sites->parity == 2 ? 2 : 1) * (uint64_t)halo.slices;
-    const size_t bytes = (size_t)halo.reals * (sites->type == CUBC_F64 ? 8 : 4) +
-                         (sites->type == CUBC_I16 ? sizeof(float) : 0);
+    const uint64_t fields = fields_of(sources, sites->parity, (uint64_t)halo.slices);
+    const rank_faces faces = faces_of(p, extents, fields, (size_t)halo.reals);
     uint64_t most = 0;
     for (int d = 0; d < 4; d++) {
         if (!(cut >> d & 1)) continue;
@@ -86,21 +99,21 @@ static cubc_status add_ranks(const problem *p, const cubc_dslash_sites *sites, d
                  "a rank has %d sites along %c, and hops over %d: cut another direction, or into "
                  "fewer parts",
                  extents[d], "xyzt"[d], halo.depth);
-        most = larger(most, lattice_sites(p) / (uint64_t)extents[d]);
+        most = larger(most, faces.sites[d]);
     }
-    return ranks_reserve_faces(sites->ranks, most * fields * bytes);
+    return ranks_reserve_faces(sites->ranks, most * (faces.bytes + faces.norm_bytes));
 }
 
 bool dslash_has_kernel(const problem *p, int k)
 {
-    (void)k;
-    return dslash_site_traits_of(p).cut;
+    return k == SEND_FACES ? dslash_site_traits_of(p).cut : solver_update_over_ranks(p);
 }
 
 cubc_status dslash_sites_fields(int reals, const cubc_dslash_sites *sites, dslash_halo halo,
                                 problem *out)
 {
-    dslash_site_numbers numbers = {0};
+    dslash_site_numbers numbers = {.face_reals = (uint32_t)halo.reals,
+                                   .face_slices = (uint32_t)halo.slices};
     int links = out->input_count;
     TRY(add_fields(reals, sites, &numbers.sources, out));
     for (int k = 0; k < links; k++) TRY(dslash_apart(out, &out->inputs[k], "gauge field"));
@@ -237,15 +250,20 @@ static void send_faces(const problem *p, const instance *i, plan *out)
 {
     const dslash_site_traits traits = dslash_site_traits_of(p);
     const lattice_traits lattice = lattice_traits_of(p);
+    const dslash_site_numbers numbers = dslash_site_numbers_of(p);
     uint64_t together = (uint64_t)variant_value(&i->space, &i->variant, "spt", 1), places = 0;
     for (int d = 0; d < 4; d++)
         if (traits.cut >> d & 1)
             places += 2 * (uint64_t)traits.depth * dslash_places(p) / (uint64_t)lattice.extents[d];
     launch *l = &out->launches[out->launch_count++];
     *l = l[-1];
-    l[-1].kernel = &i->kernels[1];
-    l[-1].shape.grid = (unsigned)(ceil_div(places, i->kernels[1].threads) *
-                                  ceil_div(dslash_site_numbers_of(p).sources, together));
+    l[-1].kernel = &i->kernels[SEND_FACES];
+    l[-1].shape.grid = (unsigned)(ceil_div(places, i->kernels[SEND_FACES].threads) *
+                                  ceil_div(numbers.sources, together));
+    const rank_faces faces =
+        faces_of(p, lattice.extents, fields_of(numbers.sources, traits.parity, numbers.face_slices),
+                 numbers.face_reals);
+    l->before = ranks_faces_step(numbers.guard.ranks, &faces);
 }
 
 cubc_status dslash_sites_plan(const problem *p, const instance *i, dslash_grid grid,
@@ -269,5 +287,6 @@ cubc_status dslash_sites_plan(const problem *p, const instance *i, dslash_grid g
         add_field(l, traits.z ? &fields[traits.xpay ? Z : X] : NULL);
     }
     if (traits.cut) send_faces(p, i, out);
+    solver_update_receive(p, &numbers.guard, &i->kernels[RECEIVE_SUMS], out);
     return CUBC_OK;
 }

@@ -29,7 +29,8 @@ typedef struct dslash_halo {
 
 typedef struct dslash_site_numbers {
     uint64_t sources;
-    cubc_guard guard; // its ranks are those of the fields, with a guard or without
+    uint32_t face_reals, face_slices; // those of dslash_halo
+    cubc_guard guard;                 // its ranks are those of the fields, with a guard or without
 } dslash_site_numbers;
 
 LATTICE_TRAITS(dslash_site_traits);
@@ -44,7 +45,9 @@ cubc_status dslash_sites_begin(const algorithm *a, int reals, const cubc_dslash_
 // Takes in the fields and the guard. Fails if the output overlaps `in` or the links.
 cubc_status dslash_sites_fields(int reals, const cubc_dslash_sites *sites, dslash_halo halo,
                                 problem *out);
-// True for the kernel of an operator, and for that of its faces if it has any.
+// An operator's kernels, and which of them a problem has: that of its faces, and that of sums over
+// ranks.
+#define DSLASH_KERNEL_NAMES(name) {name, name "_faces", name "_sums"}
 bool dslash_has_kernel(const problem *p, int k);
 // Fails if the output overlaps an input.
 cubc_status dslash_apart(const problem *p, const operand *in, const char *what);

@@ -209,22 +209,31 @@ static cubc_status field_update_plan(const problem *p, const instance *i, plan *
         l->args[l->args_count++] = (uintptr_t)p->outputs[k].data;
     TRY(solver_update_place(p, &numbers.guard, blocks, numbers.sources, l));
     l->args[l->args_count++] = numbers.sources;
+    solver_update_receive(p, &numbers.guard, &i->kernels[1], out);
     return CUBC_OK;
+}
+
+static bool field_update_has_kernel(const problem *p, int k)
+{
+    (void)k;
+    return solver_update_over_ranks(p);
 }
 
 static const benchmark field_update_benchmarks[] = {
     LATTICE_SOURCES_BENCHMARK(lattice_types, "field_update.cg")};
 
-const algorithm field_update_algorithm = {.name = "field_update",
-                                          .source = "field_update.cu",
-                                          .kernels = {"field_update_sites"},
-                                          .benchmarks = field_update_benchmarks,
-                                          .benchmark_count = COUNT_OF(field_update_benchmarks),
-                                          .workload = field_update_workload,
-                                          .axes = {LATTICE_SOURCE_AXES},
-                                          .place = field_update_place,
-                                          .define = field_update_define,
-                                          .invalid = site_map_fitting_variant,
-                                          .plan = field_update_plan,
-                                          .traffic = problem_array_bytes,
-                                          .random = field_update_random};
+const algorithm field_update_algorithm = {
+    .name = "field_update",
+    .source = "field_update.cu",
+    .kernels = {"field_update_sites", "field_update_sites_sums"},
+    .has_kernel = field_update_has_kernel,
+    .benchmarks = field_update_benchmarks,
+    .benchmark_count = COUNT_OF(field_update_benchmarks),
+    .workload = field_update_workload,
+    .axes = {LATTICE_SOURCE_AXES},
+    .place = field_update_place,
+    .define = field_update_define,
+    .invalid = site_map_fitting_variant,
+    .plan = field_update_plan,
+    .traffic = problem_array_bytes,
+    .random = field_update_random};

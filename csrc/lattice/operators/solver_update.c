@@ -51,6 +51,11 @@ cubc_status solver_update_texts(problem *p, const char *what, const cubc_site_up
     return ranks_reserve_sums(guard->ranks, states, count_sums(p));
 }
 
+bool solver_update_over_ranks(const problem *p)
+{
+    return p->text_count == TEXTS && p->texts[RANKS] != NULL;
+}
+
 static const char *or_empty(const char *text)
 {
     return text ? text : "";
@@ -88,4 +93,15 @@ cubc_status solver_update_place(const problem *p, const cubc_guard *guard, uint6
     l->args[l->args_count++] = (uintptr_t)ranks_table(guard->ranks);
     l->args[l->args_count++] = states;
     return CUBC_OK;
+}
+
+void solver_update_receive(const problem *p, const cubc_guard *guard, const device_kernel *kernel,
+                           plan *out)
+{
+    if (!solver_update_over_ranks(p) || !ranks_are_staged(guard->ranks)) return;
+    launch *l = &out->launches[out->launch_count++];
+    *l = l[-1];
+    l->kernel = kernel;
+    l->shape.grid = 1;
+    l->before = ranks_sums_step(guard->ranks);
 }

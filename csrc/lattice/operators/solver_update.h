@@ -14,5 +14,11 @@ void solver_update_define(const problem *p, text *out);
 // Appends the members of guard_args; fails if there is no room for sums of that many blocks.
 cubc_status solver_update_place(const problem *p, const cubc_guard *guard, uint64_t blocks,
                                 uint64_t states, launch *l);
+// True if the update has sums, of several ranks.
+bool solver_update_over_ranks(const problem *p);
+// Adds a launch to receive the sums, by `kernel`, where ranks share no memory: a block with the
+// arguments of the launch before, which has sent them.
+void solver_update_receive(const problem *p, const cubc_guard *guard, const device_kernel *kernel,
+                           plan *out);
 
 #endif

@@ -53,13 +53,9 @@ FUNCTION bool is_active(const guard_args& a, u32 source)
 }
 
 #if TUNE_RANKS && TUNE_SUMS
-// Sends the sums of a source. The last source of the launch receives those of all of them, and
-// takes their steps.
-FUNCTION void finish_over_ranks(const guard_args& a, u32 source, const f64 (&value)[TUNE_SUMS])
+// Receives the sums of all sources of a launch, and takes their steps. Called by one thread.
+FUNCTION void take_steps(const guard_args& a)
 {
-    u64 active = 0;
-    for (u32 k = 0; k < a.count; k++) active += is_active(a, k);
-    if (!send_sums(*a.ranks, source, active, value)) return;
     for (u32 k = 0; k < a.count; k++) {
         if (!is_active(a, k)) continue;
         f64 all[TUNE_SUMS];
@@ -68,6 +64,25 @@ FUNCTION void finish_over_ranks(const guard_args& a, u32 source, const f64 (&val
         TUNE_FINISH(a.states[k], all, a.step);
     }
 }
+
+// Sends the sums of a source. The last source of the launch receives those of all of them.
+FUNCTION void finish_over_ranks(const guard_args& a, u32 source, const f64 (&value)[TUNE_SUMS])
+{
+    u64 active = 0;
+    for (u32 k = 0; k < a.count; k++) active += is_active(a, k);
+    if (send_sums(*a.ranks, source, active, value)) take_steps(a);
+}
+
+// The kernel that receives sums which are staged, in a block of its own: name_sums, of the
+// arguments and the storage of the kernel that has sent them.
+#define SUMS_KERNEL(name, args, storage, guard)  \
+    KERNEL(name##_sums, args, storage)           \
+    {                                            \
+        (void)s;                                 \
+        if (thread_id() == 0) take_steps(guard); \
+    }
+#else
+#define SUMS_KERNEL(name, args, storage, guard)
 #endif
 
 // Finishes the sums of a source. All threads of all its blocks call this last. A block_sync comes

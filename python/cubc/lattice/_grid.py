@@ -2,6 +2,7 @@
 
 import math
 import platform
+import time
 from collections.abc import Callable, Sequence
 from operator import index
 from typing import Any
@@ -13,14 +14,17 @@ from .._calls import named
 from ._fields import MARGIN, copied_part
 
 DIRECTIONS = "xyzt"
+TRANSPORTS = {None: 0, "memory": 1, "messages": 2}  # cubc_ranks_transport
+TAG = 20803  # of the messages of hops and sums
+SPIN = 0.002  # seconds for which a message is waited for without a pause
 
 
 class Grid:
     """Ranks over which a lattice is cut into equal parts: processes, each with its device.
 
     A rank has the fields of its part. Ranks run the same script, and make the same calls in the
-    same order; the faces of their parts, and the sums of solvers, go from device to device. The
-    ranks are processes of one host.
+    same order; the faces of their parts, and the sums of solvers, go from device to device. Ranks
+    of one host reach each other's memory; those of several send messages, by NCCL between GPUs.
 
     Parameters
     ----------
@@ -29,7 +33,8 @@ class Grid:
     comm : optional
         Communicator of mpi4py, as ``MPI.COMM_WORLD``, or another object with `Get_rank`, `Get_size`
         and `allgather`; by default this process alone. It is asked when memory is made that ranks
-        share, by `gather`, by observables, and when files are read and written.
+        share, by `gather`, by observables, and when files are read and written. On the cpu device
+        it carries the messages of several hosts, by `Isend` and `Irecv` if it has them.
     cut : str
         Directions whose faces are exchanged though one rank has all of the lattice along them and
         is its own neighbour: "zt". Results are the same but for roundings; it is for tests and
@@ -40,6 +45,10 @@ class Grid:
     timeout : float
         Seconds that a rank waits for another. When one has ended or hangs, calls on all others
         raise TimeoutError.
+    transport : {"memory", "messages"}, optional
+        What carries faces and sums: memory that all ranks reach, or messages, if any rank asks for
+        them. By default memory on one host and messages between several; ``CUBC_RANKS`` in the
+        environment says otherwise. Numbers are the same.
 
     Attributes
     ----------
@@ -84,6 +93,7 @@ class Grid:
         cut: str = "",
         device: Any = None,
         timeout: float = 20.0,
+        transport: str | None = None,
     ):
         if not isinstance(grid, Sequence) or len(grid) != 4:
             raise ValueError(f"grid={grid!r:.80}: expected the ranks along x, y, z, t")
@@ -91,6 +101,8 @@ class Grid:
             raise ValueError(f"cut={cut!r}: expected some of 'y', 'z' and 't'")
         if not timeout > 0:
             raise ValueError(f"timeout={timeout!r}: expected a number of seconds above 0")
+        if transport not in TRANSPORTS:
+            raise ValueError(f"transport={transport!r:.80}: expected 'memory' or 'messages'")
         x, y, z, t = map(index, grid)
         self.grid: tuple[int, int, int, int] = (x, y, z, t)
         self.rank: int = comm.Get_rank() if comm is not None else 0
@@ -100,7 +112,15 @@ class Grid:
         gather = None if comm is None else comm.allgather
         self.device: str = _device_of(device, comm)
         self._ranks = _core.ranks_open(
-            self.device, self.rank, self.size, gather, *self.grid, own, timeout
+            self.device,
+            self.rank,
+            self.size,
+            gather,
+            _exchange_of(comm),
+            *self.grid,
+            own,
+            timeout,
+            TRANSPORTS[transport],
         )
         # Directions whose faces are exchanged, a bit each.
         self._cut: int = own | sum(1 << d for d, ranks in enumerate(self.grid) if ranks > 1)
@@ -313,6 +333,29 @@ class Grid:
         >>> lattice.Grid().check()
         """
         _core.ranks_check(self._ranks)
+
+
+def _exchange_of(comm: Any) -> Callable[..., bool] | None:
+    """Return what sends a message to a rank and receives one, or None where `allgather` does."""
+    if not hasattr(comm, "Isend") or not hasattr(comm, "Irecv"):
+        return None
+
+    def exchange(
+        to: int, sent: memoryview, source: int, received: memoryview, limit: float
+    ) -> bool:
+        receipt = comm.Irecv(received, source=source, tag=TAG)
+        sending = comm.Isend(sent, dest=to, tag=TAG)
+        start = time.monotonic()
+        while not (receipt.Test() and sending.Test()):
+            waited = time.monotonic() - start
+            if waited > limit:
+                receipt.Cancel()  # nothing is stored any more
+                return False
+            if waited > SPIN:
+                time.sleep(1e-4)
+        return True
+
+    return exchange
 
 
 def _device_of(device: Any, comm: Any) -> str:

@@ -2,8 +2,9 @@
 //
 // A rank is a process, or a thread of one, with its device. The whole lattice is cut into equal
 // parts, one per rank, and a rank has the fields of its part. Ranks make the same calls in the same
-// order. The faces of their parts, and the sums of solvers, go from device to device, without their
-// hosts.
+// order. The faces of their parts, and the sums of solvers, go from device to device: where ranks
+// reach each other's memory without their hosts, else as messages between launches, which NCCL
+// carries for GPUs and the communicator for the cpu device.
 #ifndef CUBC_PUBLIC_LATTICE_RANKS_H
 #define CUBC_PUBLIC_LATTICE_RANKS_H
 
@@ -16,14 +17,26 @@ extern "C" {
 #pragma GCC visibility push(default)
 // cffi: begin
 // The ranks as the caller's library for messages knows them; of MPI, cubc/ranks_mpi.h makes one. It
-// is asked when memory is made that ranks share, never during a hop or a solve.
+// is asked when memory is made that ranks share. During a hop or a solve it is asked for messages
+// alone, and of those on the cpu device only.
 typedef struct cubc_comm {
     int rank, size;
     void *context;
     // Gathers `bytes` bytes of every rank, in the order of ranks; all ranks call it. Not 0: it
     // failed.
     int (*all_gather)(void *context, const void *mine, void *all, size_t bytes);
+    // Sends `bytes` bytes to rank `to`, and receives as many of rank `from`, while all ranks do.
+    // Not 0: it failed, or the message has not come within `seconds`. NULL: all_gather does it.
+    int (*exchange)(void *context, int to, const void *send, int from, void *receive, size_t bytes,
+                    double seconds);
 } cubc_comm;
+
+// The way that faces and sums go.
+typedef enum cubc_ranks_transport {
+    CUBC_RANKS_ANY = 0,     // shared memory on one host, messages between several
+    CUBC_RANKS_MEMORY = 1,  // memory that all ranks reach
+    CUBC_RANKS_MESSAGES = 2 // messages, also within a host
+} cubc_ranks_transport;
 
 typedef struct cubc_ranks cubc_ranks;
 
@@ -33,6 +46,7 @@ typedef struct cubc_ranks_params {
     int cut;               // bit d: faces of direction d are exchanged though one rank has all of
                            // it, who is its own neighbour; for tests and measurements
     double seconds;        // that a rank waits for another before it gives up; 0: 20
+    cubc_ranks_transport transport; // messages if any rank asks for them
 } cubc_ranks_params;
 
 // All ranks open them together.

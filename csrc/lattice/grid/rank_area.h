@@ -1,0 +1,78 @@
+// The insides of ranks, which the files of this folder share.
+#ifndef CUBC_LATTICE_RANK_AREA_H
+#define CUBC_LATTICE_RANK_AREA_H
+
+#include "device/messenger.h"
+#include "lattice/grid/ranks.h"
+
+#include <stdatomic.h>
+
+// The layout of a window, and of the table, as in kernels/grid/ranks.h.
+enum { FACES = 8, SLOTS = 6, FLAGS_AT = 64, MAIL_AT = 256, MAIL_VALUES = 8, ALIGNMENT = 256 };
+typedef struct rank_mail {
+    uint64_t number;
+    double value[MAIL_VALUES];
+} rank_mail;
+typedef struct rank_table {
+    uint64_t sent, arrived, finished, nanoseconds, rank, ranks, staged, mails, slots_at, slot_bytes;
+    uint64_t sums, mine, neighbour[FACES], reached, windows;
+} rank_table;
+
+// The reason of a failure: the message that did not come, the rank that waited, and what it waited
+// for, a face or a rank. MESSAGE_MOVED: one between two launches, of a rank or of NOBODY.
+enum { MESSAGE_FACE = 1, MESSAGE_SUM = 2, MESSAGE_MOVED = 3, NOBODY = 0xffffff };
+static inline uint64_t rank_failure(int message, int rank, int from)
+{
+    return (uint64_t)message << 48 | (uint64_t)rank << 24 | (uint64_t)from;
+}
+
+// A rank's window, as it tells the others.
+typedef struct rank_card {
+    device_card window;
+    uint64_t process; // process_token
+    uint64_t device;  // there
+} rank_card;
+
+// Windows and a table that are used together. Older ones stay for what was queued or bound.
+typedef struct rank_area {
+    struct rank_area *older;
+    cubc_ranks *ranks;
+    size_t face_bytes, window_bytes;
+    uint64_t mails;
+    void **windows; // of all ranks, as this device reaches them; of staged messages its own alone,
+                    // with the outbox behind it
+    rank_card *cards; // of all ranks; NULL: they share no memory
+    void *table;      // then the numbers of sums, and the windows once more
+    // A message that has not come, as its reason and number, and since when; 0: there is none. They
+    // are the watch's alone.
+    uint64_t late, late_number;
+    double late_since;
+} rank_area;
+
+typedef struct ranks_watch ranks_watch; // ranks_watch.h
+
+struct cubc_ranks {
+    cubc_device *device; // counted
+    cubc_comm comm;
+    int grid[4], place[4], cut;
+    double seconds;
+    int32_t *went;               // how a step went on each rank
+    cubc_ranks_transport wanted; // by the caller
+    messenger *messenger;        // NULL: ranks reach each other's memory
+    ranks_watch *watch;          // of a messenger that fails by itself
+    _Atomic uint64_t failed;     // the reason, of messages that are moved; 0: none
+    _Atomic(rank_area *) newest; // the watch reads them
+};
+
+// The slots of faces in a window: `places` of each face, the first of them at this place.
+static inline size_t rank_slots_at(const rank_area *a, int places)
+{
+    return a->window_bytes - (size_t)places * SLOTS * a->face_bytes;
+}
+
+// The rank behind a face of another.
+int ranks_neighbour(const cubc_ranks *r, int rank, int face);
+// Fails with the reason if messages have failed.
+cubc_status ranks_failure(const cubc_ranks *r);
+
+#endif

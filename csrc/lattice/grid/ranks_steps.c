@@ -1,0 +1,103 @@
+// Messages that are moved between launches, where ranks reach no memory of each other: see
+// ranks.h, and kernels/grid/ranks.h for what the launches do.
+//
+// What goes to a neighbour lies in the outbox where it will lie in the neighbour's window: the
+// slot, and the flag, of the face on the neighbour's side. So each message has the same place on
+// both ranks. Of a direction, all ranks first send to the lower side and receive from the upper
+// one, then the other way: two ranks that are neighbours on both sides do not mix them up.
+#include "lattice/grid/rank_area.h"
+
+#include <string.h>
+
+enum { MOST_MESSAGES = 24 }; // of each face: its flag, its sites, their norms
+
+bool ranks_are_staged(const cubc_ranks *r)
+{
+    return r->messenger != NULL;
+}
+
+// Remembers a failure, which all later steps report.
+static cubc_status moved(cubc_ranks *r, cubc_status st)
+{
+    if (!st) return CUBC_OK;
+    const messenger *m = r->messenger;
+    uint64_t none = 0;
+    atomic_compare_exchange_strong(
+        &r->failed, &none, rank_failure(MESSAGE_MOVED, m->rank, m->late < 0 ? NOBODY : m->late));
+    return st;
+}
+
+typedef struct message_list {
+    device_message items[MOST_MESSAGES];
+    int count;
+} message_list;
+
+static void add(message_list *list, const rank_area *a, int face, size_t at, size_t bytes)
+{
+    const cubc_ranks *r = a->ranks;
+    char *window = a->windows[r->comm.rank];
+    if (!bytes) return;
+    list->items[list->count++] =
+        (device_message){.from = window + a->window_bytes + at,
+                         .to = window + at,
+                         .bytes = bytes,
+                         .to_rank = ranks_neighbour(r, r->comm.rank, face),
+                         .from_rank = ranks_neighbour(r, r->comm.rank, face ^ 1)};
+}
+
+// The message to the rank behind a face, which lies on the other side there.
+static void add_face(message_list *list, const rank_area *a, int face, const rank_faces *faces)
+{
+    const int there = face ^ 1;
+    const uint64_t sites = faces->sites[face / 2];
+    const size_t slot = rank_slots_at(a, 1) + (size_t)(there - 2) * a->face_bytes,
+                 norms = a->face_bytes / (faces->bytes + sizeof(float)) * faces->bytes;
+    add(list, a, face, slot, sites * faces->bytes);
+    add(list, a, face, slot + norms, sites * faces->norm_bytes);
+    add(list, a, face, FLAGS_AT + (size_t)there * sizeof(uint64_t), sizeof(uint64_t));
+}
+
+enum { AREA, SITES_Y, SITES_Z, SITES_T, BYTES, NORM_BYTES }; // of the arguments
+_Static_assert((int)NORM_BYTES < (int)STEP_ARGS, "a step has room");
+
+static cubc_status take_faces(const uint64_t args[STEP_ARGS], void *stream)
+{
+    const rank_area *a = (const rank_area *)(uintptr_t)args[AREA];
+    const rank_faces faces = {.sites = {0, args[SITES_Y], args[SITES_Z], args[SITES_T]},
+                              .bytes = args[BYTES],
+                              .norm_bytes = args[NORM_BYTES]};
+    cubc_ranks *r = a->ranks;
+    message_list list = {.count = 0};
+    TRY(ranks_failure(r));
+    for (int face = 2; face < FACES; face++) // flags of all: an exchange tells all neighbours
+        if (r->cut >> face / 2 & 1) add_face(&list, a, face, &faces);
+    return moved(r, r->messenger->api->move(r->messenger, list.items, list.count, stream));
+}
+
+static cubc_status take_sums(const uint64_t args[STEP_ARGS], void *stream)
+{
+    const rank_area *a = (const rank_area *)(uintptr_t)args[AREA];
+    cubc_ranks *r = a->ranks;
+    char *mails = (char *)a->windows[r->comm.rank] + MAIL_AT;
+    TRY(ranks_failure(r));
+    return moved(
+        r, r->messenger->api->gather(r->messenger, mails, a->mails * sizeof(rank_mail), stream));
+}
+
+host_step ranks_faces_step(const cubc_ranks *r, const rank_faces *faces)
+{
+    if (!r->messenger) return (host_step){.take = NULL};
+    return (host_step){.take = take_faces,
+                       .args = {[AREA] = (uintptr_t)r->newest,
+                                [SITES_Y] = faces->sites[1],
+                                [SITES_Z] = faces->sites[2],
+                                [SITES_T] = faces->sites[3],
+                                [BYTES] = faces->bytes,
+                                [NORM_BYTES] = faces->norm_bytes}};
+}
+
+host_step ranks_sums_step(const cubc_ranks *r)
+{
+    if (!r->messenger) return (host_step){.take = NULL};
+    return (host_step){.take = take_sums, .args = {[AREA] = (uintptr_t)r->newest}};
+}

@@ -1,0 +1,219 @@
+"""Ranks that send messages, as those of several hosts do: numbers of ranks that share memory."""
+
+import os
+import signal
+
+import numpy as np
+import pytest
+import ranks
+import test_ranks
+import test_ranks_staggered as staggered
+from lattice_system import random_links as near_one
+from test_ranks import BOUNDARY, EXTENT, KAPPA, check_same, fields, nothing_is_fused, whole_extent
+
+from cubc import lattice
+
+__all__ = ["nothing_is_fused"]  # a fixture
+GRIDS = {
+    2: [((1, 1, 1, 2), ""), ((1, 1, 2, 1), "t"), ((1, 2, 1, 1), "")],
+    4: [((1, 1, 1, 4), ""), ((1, 2, 1, 2), "z")],
+}
+SOLVES = {  # those of two ranks have recorded rounds, of 8 iterations each; blocks send matrices
+    2: {
+        "cg": {"solver": "cg", "sloppy": "half", "tol": 1e-8},
+        "blocks": {"solver": "block_cg", "sloppy": "single", "tol": 1e-4},
+    },
+    4: {"cg": {"solver": "cg", "tol": 1e-2}},
+}
+SWEEPS = {"beta": 6.0, "sweeps": 1, "start": "hot", "seed": 5, "progress": False}
+
+
+# ---- a rank that is its own neighbour -----------------------------------------------------------
+@pytest.mark.parametrize("cut", ["t", "yzt"])
+def test_an_own_neighbour_has_the_same_bits(device, cut):
+    grid = lattice.Grid(cut=cut, device=device, transport="messages")
+    links, psi = fields(EXTENT)
+    whole, sent = (
+        lattice.Wilson(lattice.Gauge(links, grid=g, device=device), KAPPA, **BOUNDARY)
+        for g in (None, grid)
+    )
+    for _ in range(3):
+        np.testing.assert_array_equal(sent(psi), whole(psi))
+        psi = np.roll(psi, 1, 0)
+    links, chi = staggered.fields(staggered.EXTENT)
+    whole, sent = (
+        lattice.HISQ(lattice.Gauge(links, grid=g, device=device), 0.4, **staggered.HALF)
+        for g in (None, grid)
+    )
+    check_same(device, sent(chi), whole(chi), "half")
+    grid.check()
+
+
+# ---- ranks that are processes -------------------------------------------------------------------
+def solve_on(grid):
+    """The solutions, and the reports of this rank."""
+    extent = whole_extent(grid.grid)
+    D = lattice.Wilson(lattice.Gauge(grid.part(near_one(extent[::-1])), grid=grid), KAPPA)
+    b = grid.part(fields(extent, 2)[1], 1)
+    found = {}
+    for name, options in SOLVES[grid.size].items():
+        x, info = D.solve(b, **options)
+        assert info.converged
+        found[name] = grid.gather(x, 1)
+        found[f"{name} reports"] = [(s.iterations, s.residual, s.sums) for s in info.sources]
+    return found
+
+
+def compute_everywhere(comm):
+    """Rank 0 leaves what all have, on every grid; solutions have the bits that memory gives."""
+    found = {}
+    for k, (shape, cut) in enumerate(GRIDS[comm.size]):
+        grid = lattice.Grid(shape, comm, cut=cut, transport="messages")
+        operator, psi = test_ranks.operator_on(grid)
+        operator(psi)
+        found[f"hop{k}"] = grid.gather(operator(psi))
+    shape = GRIDS[comm.size][0][0]
+    sent = lattice.Grid(shape, comm, transport="messages")
+    naive, improved, chi = staggered.operators_on(sent)
+    found["naive"], found["improved"] = (sent.gather(D(chi)) for D in (naive, improved))
+    u = lattice.quenched(whole_extent(shape), **SWEEPS, grid=sent)
+    found["updated"] = sent.gather(u.links().numpy())
+    if isinstance(comm, ranks.PairComm):
+        by_messages, by_memory = solve_on(sent), solve_on(lattice.Grid(shape, comm))
+        for name, value in by_memory.items():
+            np.testing.assert_array_equal(by_messages[name], value, name)
+        assert comm.size > 2 or max(by_memory["cg reports"])[0] > 24
+    if comm.rank == 0:
+        np.savez(comm.folder / "found.npz", **found)
+
+
+@pytest.mark.parametrize(
+    ("size", "comm"), [(2, ranks.PairComm), (2, ranks.FileComm), (4, ranks.PairComm)]
+)
+def test_ranks_have_the_numbers_of_one(tmp_path, device, size, comm):
+    ranks.run(size, compute_everywhere, tmp_path, device, comm)
+    found = np.load(tmp_path / "found.npz")
+    for k, (grid, _) in enumerate(GRIDS[size]):
+        links, psi = fields(whole_extent(grid))
+        whole = lattice.Wilson(lattice.Gauge(links, device=device), KAPPA, **BOUNDARY)
+        np.testing.assert_array_equal(found[f"hop{k}"], whole(psi))
+    shape = GRIDS[size][0][0]
+    links, chi = staggered.fields(staggered.whole_extent(shape))
+    gauge = lattice.Gauge(links, device=device)
+    naive = lattice.Staggered(gauge, staggered.MASS, **staggered.THETA)
+    np.testing.assert_array_equal(found["naive"], naive(chi))
+    improved = lattice.HISQ(gauge, staggered.MASS, **staggered.HALF)
+    check_same(device, found["improved"], improved(chi), "half")
+    u = lattice.quenched(whole_extent(shape), **SWEEPS, device=device)
+    check_same(device, found["updated"], u.links().numpy(), "single")
+
+
+# ---- transports ---------------------------------------------------------------------------------
+class OtherHost(ranks.PairComm):
+    """A communicator of ranks that are on a host each, as far as the first 8 of 16 bytes say."""
+
+    def allgather(self, value):
+        found = super().allgather(value)
+        if isinstance(value, bytes) and len(value) == 16:
+            found = [bytes([rank]) * 8 + item[8:] for rank, item in enumerate(found)]
+        return found
+
+
+def ask_for(comm):
+    """Ranks send messages where hosts differ or one of them asks for it."""
+    used = []
+    one = "messages" if comm.rank == 1 else None
+    for transport in (None, "memory", "messages", one):
+        operator, psi = test_ranks.operator_on(
+            lattice.Grid((1, 1, 1, 2), comm, transport=transport)
+        )
+        before = sum(comm.sent)
+        operator(psi)
+        used.append(sum(comm.sent) > before)
+    print("messages were sent:", used)
+
+
+@pytest.mark.parametrize(
+    ("comm", "used"),
+    [
+        (ranks.PairComm, [False, False, True, True]),
+        (OtherHost, [True, False, True, True]),
+    ],
+)
+def test_what_carries_faces(tmp_path, comm, used):
+    for said in ranks.run(2, ask_for, tmp_path, "cpu", comm):
+        assert f"messages were sent: {used}" in said
+
+
+def test_the_environment_chooses(monkeypatch):
+    monkeypatch.setenv("CUBC_RANKS", "pigeons")
+    with pytest.raises(ValueError, match="CUBC_RANKS=pigeons: expected memory or messages"):
+        lattice.Grid(device="cpu")
+    with pytest.raises(ValueError, match="transport='pigeons': expected 'memory' or 'messages'"):
+        lattice.Grid(device="cpu", transport="pigeons")
+    lattice.Grid(device="cpu", transport="memory")  # which has precedence
+
+
+# ---- ranks that fail ----------------------------------------------------------------------------
+def wait_for_nobody(comm):
+    """Rank 1 dies after a hop; the others say how the second one from then on ended."""
+    grid = lattice.Grid((1, 1, 1, comm.size), comm, timeout=2, transport="messages")
+    operator, psi = test_ranks.operator_on(grid)
+    operator(psi)
+    if comm.rank == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    for call in (lambda: operator(psi), lambda: operator(psi), grid.check):
+        try:
+            said = "went on"
+            call()
+        except TimeoutError as error:
+            said = str(error)
+        print(said)
+
+
+def test_a_rank_that_dies_ends_the_others(tmp_path, device):
+    processes = ranks.start(3, wait_for_nobody, tmp_path, device, ranks.PairComm)
+    said = [process.communicate(timeout=30)[0] for process in processes]
+    assert [process.returncode for process in processes] == [0, -signal.SIGKILL, 0]
+    for rank in (0, 2):  # which may wait for the other one instead, who has given up
+        lines = said[rank].splitlines()
+        assert len(lines) == 3
+        for line in lines:
+            assert f"rank {rank} of 3 waited 2 s for " in line
+            assert ", which has ended, hangs or" in line
+
+
+def sleep_in_a_solve(comm):
+    """Rank 1 solves nothing, as if it hung."""
+    grid = lattice.Grid((1, 1, 1, comm.size), comm, timeout=3, transport="messages")
+    gauge = lattice.Gauge(grid.part(near_one(whole_extent(grid.grid)[::-1])), grid=grid)
+    operator, b = lattice.Wilson(gauge, KAPPA), fields(EXTENT, 2)[1]
+    operator.solve(b, tol=1e-6, sloppy="single")
+    comm.allgather(None)
+    if comm.rank == 0:
+        with pytest.raises(TimeoutError, match="rank 0 of 2 waited 3 s for a message of rank 1"):
+            operator.solve(b, tol=1e-6, sloppy="single")
+    comm.allgather(None)
+
+
+def test_a_rank_that_hangs_ends_a_solve(tmp_path, device):
+    ranks.run(2, sleep_in_a_solve, tmp_path, device, ranks.PairComm)
+
+
+class Two(test_ranks.Two):
+    """The second of two ranks, whose messages fail."""
+
+    def Irecv(self, buffer, source, tag):
+        raise OSError("the network is down")
+
+    Isend = Irecv
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_message_that_fails():
+    grid = lattice.Grid((1, 1, 1, 2), Two(), device="cpu", transport="messages")
+    operator, psi = test_ranks.operator_on(grid)
+    with pytest.raises(OSError, match="exchange of messages has failed, on rank 1 of 2"):
+        operator(psi)
+    with pytest.raises(TimeoutError, match="for the messages of rank 0"):
+        grid.check()
