@@ -155,10 +155,11 @@ static PyObject *synchronize(PyObject *self, PyObject *args, PyObject *keywords)
 
 static PyObject *set_cuda_paths(PyObject *self, PyObject *args)
 {
-    const char *cudart, *nvrtc;
+    const char *cudart, *nvrtc, *nccl;
     (void)self;
-    if (!PyArg_ParseTuple(args, "zz:set_cuda_paths", &cudart, &nvrtc)) return NULL;
+    if (!PyArg_ParseTuple(args, "zzz:set_cuda_paths", &cudart, &nvrtc, &nccl)) return NULL;
     cuda_api_set_paths(cudart, nvrtc);
+    cuda_nccl_set_path(nccl);
     Py_RETURN_NONE;
 }
 
@@ -178,7 +179,7 @@ static PyMethodDef methods[] = {
      device_info_doc},
     {"synchronize", (PyCFunction)(void (*)(void))synchronize, METH_VARARGS | METH_KEYWORDS,
      synchronize_doc},
-    {"set_cuda_paths", set_cuda_paths, METH_VARARGS, "Files to load cudart and NVRTC from."},
+    {"set_cuda_paths", set_cuda_paths, METH_VARARGS, "Files to load cudart, NVRTC and NCCL from."},
     {"_set_default_device", set_default_device, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL}};
 

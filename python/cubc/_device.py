@@ -1,7 +1,9 @@
 """Devices: their properties, the default one of a thread, and paths of CUDA's libraries."""
 
 import contextlib
+import importlib.util
 import os
+from pathlib import Path
 
 from . import _core
 from ._calls import named
@@ -11,7 +13,7 @@ synchronize = named(_core.synchronize)
 
 
 def find_cuda():
-    """Tell the core where cudart and NVRTC are, if cuda-pathfinder knows.
+    """Tell the core where cudart and NVRTC are, if cuda-pathfinder knows, and NCCL's wheel.
 
     The core calls this when CUDA is first needed and the loader finds no library under its usual
     name. NVIDIA's wheels may have it then. Files named by ``CUBC_CUDART`` and ``CUBC_NVRTC`` have
@@ -27,7 +29,16 @@ def find_cuda():
 
                 path = load_nvidia_dynamic_lib(library).abs_path
         found.append(path)
+    found.append(nccl_of_wheel())
     _core.set_cuda_paths(*found)
+
+
+def nccl_of_wheel():
+    """Return the file of NVIDIA's wheel of NCCL, or None. It is not loaded."""
+    spec = importlib.util.find_spec("nvidia")  # of which each wheel has a part
+    folders = [] if spec is None else spec.submodule_search_locations or []
+    files = (Path(folder, "nccl", "lib", "libnccl.so.2") for folder in folders)
+    return next((str(file) for file in files if file.exists()), None)
 
 
 @contextlib.contextmanager

@@ -15,6 +15,8 @@ import isolated
 import pytest
 from nvrtc import why_no_nvrtc
 
+from cubc import _device
+
 ROOT = Path(__file__).resolve().parents[2]
 REDUCE = "import cubc, numpy as np; print(cubc.reduce(np.arange(100.0), {!r}, device='cpu'))"
 SUM = REDUCE.format("sum")
@@ -189,6 +191,17 @@ def test_an_nvrtc_of_the_wrong_version(tmp_path, fakes):
     # Where code comes in bundles the runtime is enough, and what lacks is something else.
     line = last_line(isolated.run(OPEN_CUDA, LD_LIBRARY_PATH=tmp_path, CUBC_BUNDLE="b", **places))
     assert "NVRTC" not in line
+
+
+def test_the_wheel_of_nccl(tmp_path, monkeypatch):
+    """Its file is named to the core, which loads it when GPUs send messages."""
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "nvidia", raising=False)
+    library = tmp_path / "nvidia/nccl/lib/libnccl.so.2"
+    library.parent.mkdir(parents=True)
+    assert _device.nccl_of_wheel() != str(library)
+    library.touch()
+    assert _device.nccl_of_wheel() == str(library)
 
 
 def test_an_unknown_architecture():

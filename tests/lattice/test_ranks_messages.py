@@ -1,4 +1,7 @@
-"""Ranks that send messages, as those of several hosts do: numbers of ranks that share memory."""
+"""Ranks that send messages, as those of several hosts do: numbers of ranks that share memory.
+
+Here on the cpu; test_ranks_of_two_gpus_messages.py has NCCL.
+"""
 
 import os
 import signal
@@ -30,11 +33,11 @@ SWEEPS = {"beta": 6.0, "sweeps": 1, "start": "hot", "seed": 5, "progress": False
 
 # ---- a rank that is its own neighbour -----------------------------------------------------------
 @pytest.mark.parametrize("cut", ["t", "yzt"])
-def test_an_own_neighbour_has_the_same_bits(device, cut):
-    grid = lattice.Grid(cut=cut, device=device, transport="messages")
+def test_an_own_neighbour_has_the_same_bits(cut):
+    grid = lattice.Grid(cut=cut, device="cpu", transport="messages")
     links, psi = fields(EXTENT)
     whole, sent = (
-        lattice.Wilson(lattice.Gauge(links, grid=g, device=device), KAPPA, **BOUNDARY)
+        lattice.Wilson(lattice.Gauge(links, grid=g, device="cpu"), KAPPA, **BOUNDARY)
         for g in (None, grid)
     )
     for _ in range(3):
@@ -42,10 +45,10 @@ def test_an_own_neighbour_has_the_same_bits(device, cut):
         psi = np.roll(psi, 1, 0)
     links, chi = staggered.fields(staggered.EXTENT)
     whole, sent = (
-        lattice.HISQ(lattice.Gauge(links, grid=g, device=device), 0.4, **staggered.HALF)
+        lattice.HISQ(lattice.Gauge(links, grid=g, device="cpu"), 0.4, **staggered.HALF)
         for g in (None, grid)
     )
-    check_same(device, sent(chi), whole(chi), "half")
+    check_same("cpu", sent(chi), whole(chi), "half")
     grid.check()
 
 
@@ -90,22 +93,22 @@ def compute_everywhere(comm):
 @pytest.mark.parametrize(
     ("size", "comm"), [(2, ranks.PairComm), (2, ranks.FileComm), (4, ranks.PairComm)]
 )
-def test_ranks_have_the_numbers_of_one(tmp_path, device, size, comm):
-    ranks.run(size, compute_everywhere, tmp_path, device, comm)
+def test_ranks_have_the_numbers_of_one(tmp_path, size, comm):
+    ranks.run(size, compute_everywhere, tmp_path, "cpu", comm)
     found = np.load(tmp_path / "found.npz")
     for k, (grid, _) in enumerate(GRIDS[size]):
         links, psi = fields(whole_extent(grid))
-        whole = lattice.Wilson(lattice.Gauge(links, device=device), KAPPA, **BOUNDARY)
+        whole = lattice.Wilson(lattice.Gauge(links, device="cpu"), KAPPA, **BOUNDARY)
         np.testing.assert_array_equal(found[f"hop{k}"], whole(psi))
     shape = GRIDS[size][0][0]
     links, chi = staggered.fields(staggered.whole_extent(shape))
-    gauge = lattice.Gauge(links, device=device)
+    gauge = lattice.Gauge(links, device="cpu")
     naive = lattice.Staggered(gauge, staggered.MASS, **staggered.THETA)
     np.testing.assert_array_equal(found["naive"], naive(chi))
     improved = lattice.HISQ(gauge, staggered.MASS, **staggered.HALF)
-    check_same(device, found["improved"], improved(chi), "half")
-    u = lattice.quenched(whole_extent(shape), **SWEEPS, device=device)
-    check_same(device, found["updated"], u.links().numpy(), "single")
+    check_same("cpu", found["improved"], improved(chi), "half")
+    u = lattice.quenched(whole_extent(shape), **SWEEPS, device="cpu")
+    check_same("cpu", found["updated"], u.links().numpy(), "single")
 
 
 # ---- transports ---------------------------------------------------------------------------------
@@ -171,10 +174,9 @@ def wait_for_nobody(comm):
         print(said)
 
 
-def test_a_rank_that_dies_ends_the_others(tmp_path, device):
-    processes = ranks.start(3, wait_for_nobody, tmp_path, device, ranks.PairComm)
-    said = [process.communicate(timeout=30)[0] for process in processes]
-    assert [process.returncode for process in processes] == [0, -signal.SIGKILL, 0]
+def test_a_rank_that_dies_ends_the_others(tmp_path):
+    ends = [0, -signal.SIGKILL, 0]
+    said = ranks.run(3, wait_for_nobody, tmp_path, "cpu", ranks.PairComm, limit=30, ends=ends)
     for rank in (0, 2):  # which may wait for the other one instead, who has given up
         lines = said[rank].splitlines()
         assert len(lines) == 3
@@ -196,8 +198,8 @@ def sleep_in_a_solve(comm):
     comm.allgather(None)
 
 
-def test_a_rank_that_hangs_ends_a_solve(tmp_path, device):
-    ranks.run(2, sleep_in_a_solve, tmp_path, device, ranks.PairComm)
+def test_a_rank_that_hangs_ends_a_solve(tmp_path):
+    ranks.run(2, sleep_in_a_solve, tmp_path, "cpu", ranks.PairComm)
 
 
 class Two(test_ranks.Two):

@@ -115,10 +115,16 @@ class Rank:
         return self._process.exitcode
 
     def communicate(self, timeout):
-        self._process.join(timeout)
+        self.join(timeout)
         if self.returncode is None:
             raise TimeoutError(f"a rank has not ended in {timeout} s")
-        return self._said.read_text(), None
+        return self.said(), None
+
+    def join(self, timeout):
+        self._process.join(timeout)
+
+    def said(self):
+        return self._said.read_text() if self._said.exists() else ""
 
     def kill(self):
         self._process.kill()
@@ -133,13 +139,25 @@ def start(size, function, folder, device="cpu", comm=FileComm):
     return [Rank(comm(folder, k, size), function, environment) for k in range(size)]
 
 
-def run(size, function, folder, device="cpu", comm=FileComm):
-    """Run the ranks of a function to their ends; a failure shows what all of them printed."""
+def run(size, function, folder, device="cpu", comm=FileComm, limit=100, ends=0):
+    """Run the ranks of a function to their ends; a failure shows what all of them printed.
+
+    The ends are those of all ranks, or a list of them; one that takes longer than the limit in
+    seconds is killed.
+    """
     ranks = start(size, function, folder, device, comm)
+    deadline = time.monotonic() + limit
     try:
-        said = [rank.communicate(timeout=100)[0] for rank in ranks]
+        for rank in ranks:
+            rank.join(max(0, deadline - time.monotonic()))
+        ended = [rank.returncode for rank in ranks]  # None: it had to be killed
     finally:
         for rank in ranks:
             rank.kill()
-    assert all(rank.returncode == 0 for rank in ranks), "\n".join(said)
+    said = [rank.said() for rank in ranks]
+    expected = [ends] * size if isinstance(ends, int) else ends
+    assert ended == expected, "\n".join(
+        f"---- rank {k} ended with {end}, and printed\n{text}"
+        for k, (end, text) in enumerate(zip(ended, said, strict=True))
+    )
     return said

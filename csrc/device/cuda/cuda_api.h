@@ -270,6 +270,9 @@ extern cuda_functions cuda;
 // before the first use of a device; CUBC_CUDART and CUBC_NVRTC in the environment stand in for it.
 void cuda_api_set_paths(const char *cudart, const char *nvrtc);
 
+// The same of NCCL, which is loaded when messages are sent for the first time; CUBC_NCCL.
+void cuda_nccl_set_path(const char *path);
+
 // Driver and runtime are loaded, or CUBC_NO_DEVICE with a sentence that says what to install;
 // CUBC_IO_ERROR where it is a file of CUBC_CUDART or CUBC_NVRTC that a driver cannot be used with.
 cubc_status cuda_api_runtime_ready(void);

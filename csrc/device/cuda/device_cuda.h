@@ -1,7 +1,8 @@
 // The common part of the files of the CUDA device: device_cuda.c (devices and memory),
-// cuda_share.c (memory of several processes), cuda_context.c (the context), cuda_stream.c (streams
-// and events), cuda_graph.c (recordings), cuda_module.c (kernels), cuda_compile.c (NVRTC) and
-// cuda_hold.c, cuda_clock.c and cuda_nvml.c (what measuring needs). Nothing else includes this.
+// cuda_share.c (memory of several processes), cuda_nccl.c (messages), cuda_context.c (the context),
+// cuda_stream.c (streams and events), cuda_graph.c (recordings), cuda_module.c (kernels),
+// cuda_compile.c (NVRTC) and cuda_hold.c, cuda_clock.c and cuda_nvml.c (what measuring needs).
+// Nothing else includes this.
 #ifndef CUBC_DEVICE_CUDA_H
 #define CUBC_DEVICE_CUDA_H
 
@@ -33,6 +34,10 @@ cubc_status cuda_graph_record(cubc_device *device, void *stream);
 cubc_status cuda_graph_end(cubc_device *device, void *stream, device_recording **out);
 cubc_status cuda_graph_replay(cubc_device *device, device_recording *recording, void *stream);
 void cuda_graph_free(cubc_device *device, device_recording *recording);
+
+cubc_status cuda_nccl_id(unsigned char id[MESSENGER_ID_BYTES]);
+cubc_status cuda_nccl_open(cubc_device *device, const unsigned char id[MESSENGER_ID_BYTES],
+                           int rank, int size, double seconds, messenger **out);
 
 cubc_status cuda_compile_source(const compile_request *request, binary *out);
 cubc_status cuda_compile_name(char *name, size_t size);

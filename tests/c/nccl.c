@@ -1,0 +1,121 @@
+// A library in place of NCCL, which test_nccl.c compiles: it notes its calls, and has messages to
+// this rank itself alone.
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct id {
+    char internal[128];
+} id;
+
+char calls[4096];
+static struct {
+    const void *from;
+    void *to;
+    unsigned long bytes;
+} queued[2][8];
+static int sends, receipts, asynchronous;
+
+static void note(const char *name)
+{
+    strcat(strcat(calls, name), " ");
+}
+
+int ncclGetVersion(int *version)
+{
+    *version = NCCL_VERSION;
+    return 0;
+}
+
+int ncclGetUniqueId(id *out)
+{
+    memset(out, 'u', sizeof *out);
+    return 0;
+}
+
+// Rank 3 may not; rank 2 is to see an error later.
+int ncclCommInitRank(void **comm, int size, id of, int rank)
+{
+    *comm = calls;
+    asynchronous = rank == 2 ? 6 : 0;
+    return rank == 3 || size < 1 || of.internal[127] != 'u' ? 5 : 0;
+}
+
+int ncclCommDestroy(void *comm)
+{
+    (void)comm;
+    note("destroy");
+    return 0;
+}
+
+int ncclCommAbort(void *comm)
+{
+    (void)comm;
+    note("abort");
+    return 0;
+}
+
+int ncclCommGetAsyncError(void *comm, int *result)
+{
+    (void)comm;
+    *result = asynchronous;
+    return 0;
+}
+
+const char *ncclGetErrorString(int result)
+{
+    return result == 6 ? "remote process exited" : "invalid usage";
+}
+
+const char *ncclGetLastError(void *comm)
+{
+    (void)comm;
+    return "Duplicate GPU detected";
+}
+
+int ncclGroupStart(void)
+{
+    note("start");
+    return 0;
+}
+
+int ncclGroupEnd(void)
+{
+    note("end");
+    for (int k = 0; k < receipts; k++)
+        memcpy(queued[1][k].to, queued[0][k].from, queued[0][k].bytes);
+    sends = receipts = 0;
+    return 0;
+}
+
+int ncclSend(const void *from, unsigned long count, int type, int rank, void *comm, void *stream)
+{
+    char text[64];
+    (void)comm, (void)stream;
+    snprintf(text, sizeof text, "send%lu:%d->%d", count, type, rank);
+    note(text);
+    queued[0][sends].from = from;
+    queued[0][sends++].bytes = count;
+    return 0;
+}
+
+int ncclRecv(void *to, unsigned long count, int type, int rank, void *comm, void *stream)
+{
+    char text[64];
+    (void)comm, (void)stream;
+    snprintf(text, sizeof text, "receive%lu:%d<-%d", count, type, rank);
+    note(text);
+    queued[1][receipts++].to = to;
+    return 0;
+}
+
+int ncclAllGather(const void *from, void *to, unsigned long count, int type, void *comm,
+                  void *stream)
+{
+    char text[64];
+    (void)comm, (void)stream;
+    snprintf(text, sizeof text, "gather%lu:%d@%ld", count, type,
+             (long)((const char *)from - (const char *)to));
+    note(text);
+    return 0;
+}

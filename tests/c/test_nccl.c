@@ -1,0 +1,249 @@
+// Messages by NCCL where there is none: a library with its functions takes its place (nccl.c). How
+// it is found, what is queued, how messages end, and the watch over those that never come.
+#define _GNU_SOURCE
+#include "check.h"
+#include "device/cuda/device_cuda.h"
+#include "lattice/grid/rank_area.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/cubc-test-XXXXXX", library[64], old[64];
+static cuda_device device = {.base = {.api = &device_cuda_api, .info.name = "cuda:0"}};
+
+static CUresult no_context(CUcontext *current)
+{
+    *current = NULL; // which the device has, too
+    return CUDA_SUCCESS;
+}
+
+static cudaError_t exchange_mode(int *mode)
+{
+    (void)mode;
+    return 0;
+}
+
+static void build(const char *path, int version)
+{
+    char command[512];
+    const char *compiler = getenv("CC");
+    snprintf(command, sizeof command,
+             "%s -shared -fPIC -DNCCL_VERSION=%d -o %s \"$(dirname %s)\"/nccl.c",
+             compiler && *compiler ? compiler : "cc", version, path, __FILE__);
+    CHECK(system(command) == 0);
+}
+
+// The calls of the library since the last time.
+static const char *calls(void)
+{
+    static char noted[4096];
+    void *file = dlopen(library, RTLD_NOW);
+    char *text = file ? dlsym(file, "calls") : NULL;
+    snprintf(noted, sizeof noted, "%s", text ? text : "no library");
+    if (text) *text = '\0';
+    if (file) dlclose(file);
+    return noted;
+}
+
+// Those of threads of their own come a moment later.
+static bool calls_soon(const char *what)
+{
+    for (int k = 0; k < 2000; k++) {
+        if (strstr(calls(), what)) return true;
+        usleep(1000);
+    }
+    return false;
+}
+
+// ---- the library --------------------------------------------------------------------------------
+static void test_no_library(void)
+{
+    setenv("CUBC_NCCL", "/nowhere/libnccl.so.2", 1);
+    CHECK_STATUS(cuda_nccl_id(NULL), CUBC_NO_RESOURCES);
+    CHECK_CONTAINS(cubc_error_message(), "send messages by NCCL, which cannot be loaded");
+    CHECK_CONTAINS(cubc_error_message(), "/nowhere/libnccl.so.2");
+    CHECK_CONTAINS(cubc_error_message(), "pip install nvidia-nccl-cu13");
+    setenv("CUBC_NCCL", old, 1);
+    CHECK_STATUS(cuda_nccl_id(NULL), CUBC_NO_RESOURCES);
+    CHECK_CONTAINS(cubc_error_message(), "NCCL 2.10 or newer, and version 2907 was found");
+    unsetenv("CUBC_NCCL");
+    cuda_nccl_set_path(library); // a wheel's
+    CHECK_STATUS(cuda_nccl_id(NULL), CUBC_OK);
+    CHECK(strcmp(getenv("NCCL_NVLS_ENABLE"), "0") == 0);
+    CHECK(calls()[0] == '\0');
+}
+
+// ---- messages -----------------------------------------------------------------------------------
+static cubc_status open_rank(int rank, int size, messenger **out)
+{
+    unsigned char id[MESSENGER_ID_BYTES];
+    CHECK_STATUS(cuda_nccl_id(id), CUBC_OK);
+    return cuda_nccl_open(&device.base, id, rank, size, 5, out);
+}
+
+static void test_messages(void)
+{
+    messenger *m = NULL;
+    char from[8] = "abcdefg", to[8] = "";
+    const device_message list[] = {{from, to + 3, 2, 1, 0}, {from + 5, to, 3, 0, 1}};
+    CHECK_STATUS(open_rank(0, 2, &m), CUBC_OK);
+    if (!m) return;
+    CHECK_STATUS(m->api->move(m, list, 2, NULL), CUBC_OK);
+    CHECK(memcmp(to, "fg\0ab", 5) == 0);
+    CHECK(strcmp(calls(), "start send2:0->1 receive2:0<-0 send3:0->0 receive3:0<-1 end ") == 0);
+    CHECK_STATUS(m->api->gather(m, to, 4, NULL), CUBC_OK);
+    CHECK(strcmp(calls(), "gather4:0@0 ") == 0);
+    CHECK_STATUS(m->api->check(m), CUBC_OK);
+    m->api->close(m);
+    CHECK(strcmp(calls(), "destroy ") == 0);
+}
+
+static void test_failures(void)
+{
+    messenger *m = NULL;
+    CHECK_STATUS(open_rank(3, 4, &m), CUBC_INVALID_ARGUMENT);
+    CHECK_CONTAINS(cubc_error_message(), "rank 3 of 4 on cuda:0: invalid usage, Duplicate GPU");
+    CHECK_CONTAINS(cubc_error_message(), "each rank has a GPU of its own");
+    CHECK_STATUS(open_rank(2, 4, &m), CUBC_OK);
+    if (!m) return;
+    CHECK_STATUS(m->api->check(m), CUBC_DEVICE_ERROR);
+    CHECK_CONTAINS(cubc_error_message(), "remote process exited");
+    calls();
+    m->api->cancel(m);
+    CHECK(calls_soon("abort "));
+    CHECK_STATUS(m->api->check(m), CUBC_OK);
+    CHECK_STATUS(m->api->move(m, NULL, 0, NULL), CUBC_TIMEOUT);
+    m->api->close(m);
+    CHECK(calls()[0] == '\0');
+}
+
+// ---- the watch ----------------------------------------------------------------------------------
+// Messages of the cpu device, which are lost.
+static struct {
+    messenger base;
+    cubc_status status;
+    atomic_int cancelled;
+} lost;
+
+static cubc_status lose(messenger *m, const device_message *list, int count, void *stream)
+{
+    (void)m, (void)list, (void)count, (void)stream;
+    return CUBC_OK;
+}
+
+static cubc_status lose_sums(messenger *m, void *all, size_t bytes, void *stream)
+{
+    (void)m, (void)all, (void)bytes, (void)stream;
+    return CUBC_OK;
+}
+
+static cubc_status check_lost(messenger *m)
+{
+    (void)m;
+    return lost.status;
+}
+
+static void cancel_lost(messenger *m)
+{
+    (void)m;
+    lost.cancelled++;
+}
+
+static void close_lost(messenger *m)
+{
+    (void)m;
+}
+
+static cubc_status no_id(unsigned char id[MESSENGER_ID_BYTES])
+{
+    (void)id;
+    return CUBC_OK;
+}
+
+static cubc_status open_lost(cubc_device *on, const unsigned char id[MESSENGER_ID_BYTES], int rank,
+                             int size, double seconds, messenger **out)
+{
+    static const messenger_api api = {lose, lose_sums, check_lost, cancel_lost, close_lost};
+    (void)on, (void)id, (void)seconds;
+    lost.base = (messenger){&api, rank, size, -1};
+    lost.status = CUBC_OK;
+    lost.cancelled = 0;
+    *out = &lost.base;
+    return CUBC_OK;
+}
+
+typedef enum loss { NOTHING, A_FACE, SUMS, BY_ITSELF } loss;
+
+// Ranks that wait 0.2 s, and what the watch makes of a message that is lost.
+static void check_watch(loss what, const char *says)
+{
+    cubc_device *cpu = NULL;
+    cubc_ranks *r = NULL;
+    const cubc_ranks_params params = {
+        .grid = {1, 1, 1, 1}, .cut = 8, .seconds = 0.2, .transport = CUBC_RANKS_MESSAGES};
+    CHECK_STATUS(device_cpu_api.open(0, &cpu), CUBC_OK);
+    if (!cpu) return;
+    device_api api = device_cpu_api;
+    api.messenger_id = no_id;
+    api.messenger_open = open_lost;
+    cpu->api = &api;
+    device_retain(cpu); // closed by hand, as it was opened
+    CHECK_STATUS(cubc_ranks_open(cpu, &params, &r), CUBC_OK);
+    CHECK_STATUS(ranks_reserve_sums(r, 2, 1), CUBC_OK);
+    CHECK_STATUS(ranks_reserve_faces(r, 64), CUBC_OK); // a second area, with places for sums
+    CHECK(ranks_are_staged(r));
+    rank_table *table = ranks_table(r);
+    uint64_t *flags = (uint64_t *)(uintptr_t)(table->mine + FLAGS_AT);
+    table->sent = flags[6] = flags[7] = 7; // the last exchange has come
+    if (what == A_FACE) flags[7] = 6;
+    if (what == SUMS) ((uint64_t *)(uintptr_t)table->sums)[1] = 3;
+    if (what == BY_ITSELF) lost.status = CUBC_DEVICE_ERROR;
+    for (int k = 0; k < 300 && !lost.cancelled && what != NOTHING; k++) usleep(10000);
+    if (what == NOTHING) usleep(500000);
+    CHECK(lost.cancelled == (what != NOTHING));
+    CHECK_STATUS(cubc_ranks_check(r, NULL), what == NOTHING ? CUBC_OK : CUBC_TIMEOUT);
+    if (what != NOTHING) CHECK_CONTAINS(cubc_error_message(), says);
+    // Kernels find the reason, and do not wait.
+    CHECK((*(uint64_t *)(uintptr_t)table->mine != 0) == (what != NOTHING));
+    const rank_faces faces = {.sites = {0, 0, 0, 1}, .bytes = 8};
+    const host_step step = ranks_faces_step(r, &faces);
+    CHECK_STATUS(step.take(step.args, NULL), what == NOTHING ? CUBC_OK : CUBC_TIMEOUT);
+    cubc_ranks_close(r);
+    cpu->api = &device_cpu_api;
+    device_cpu_api.close(cpu);
+}
+
+static void test_watch(void)
+{
+    check_watch(NOTHING, "");
+    check_watch(A_FACE, "rank 0 of 1 waited 0.2 s for the face of rank 0");
+    check_watch(SUMS, "rank 0 of 1 waited 0.2 s for the sums of rank 0");
+    check_watch(BY_ITSELF, "messages of rank 0 of 1 have failed");
+}
+
+int main(int argc, char **argv)
+{
+    static const check_test tests[] = {
+        {"no library", test_no_library},
+        {"messages", test_messages},
+        {"failures", test_failures},
+        {"watch", test_watch},
+    };
+    setenv("CUBC_CPU_THREADS", "1", 1);
+    cuda.cuCtxGetCurrent = no_context;
+    cuda.cudaThreadExchangeStreamCaptureMode = exchange_mode;
+    if (!CHECK(mkdtemp(folder) != NULL)) return 1;
+    snprintf(library, sizeof library, "%s/libfake.so", folder);
+    snprintf(old, sizeof old, "%s/libold.so", folder);
+    build(library, 21005);
+    build(old, 2907);
+    long before = mem_outstanding();
+    int failed = check_run(tests, COUNT_OF(tests), argc > 1 ? argv[1] : NULL);
+    usleep(50000); // for threads that are about to end
+    CHECK(mem_outstanding() == before);
+    remove(library);
+    remove(old);
+    remove(folder);
+    return failed || checks_failed_here;
+}

@@ -1,0 +1,233 @@
+"""Ranks that send messages by NCCL, between two GPUs of a host: what one GPU computes.
+
+Each test ends within a minute, whatever hangs, and shows how far each rank came. NCCL_DEBUG=INFO
+has NCCL say more.
+"""
+
+import ctypes
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
+import ranks
+from lattice_reference import random_links, random_spinors
+from lattice_system import random_links as near_one
+
+import cubc
+from cubc import lattice
+from cubc._device import nccl_of_wheel
+
+
+def has_nccl():
+    for name in filter(None, (os.environ.get("CUBC_NCCL"), nccl_of_wheel(), "libnccl.so.2")):
+        try:
+            return bool(ctypes.CDLL(name))
+        except OSError:
+            continue
+    return False
+
+
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.timeout(75),  # behind the limit of the ranks
+    pytest.mark.skipif(
+        "cuda:0" in cubc.devices() and not has_nccl(),
+        reason="NCCL is not installed: pip install nvidia-nccl-cu13, or -cu12",
+    ),
+]
+needs_two = pytest.mark.skipif("cuda:1" not in cubc.devices(), reason="needs two GPUs")
+LIMIT = 55  # seconds of all ranks
+EXTENT = (8, 4, 4, 8)
+GRIDS = [(1, 1, 1, 2), (1, 1, 2, 1), (1, 2, 1, 1)]
+PRECISIONS = ["double", "single", "half"]
+KAPPA = 0.12
+CHAIN, CHAINS = 20, 20
+SOLVES = {
+    "cg": {"solver": "cg", "sloppy": "half"},
+    "blocks": {"solver": "block_cg", "sloppy": "single"},
+    "ca": {"solver": "ca_cg", "sloppy": "half"},
+    "schwarz": {"solver": "gcr", "schwarz": 4, "sloppy": "half"},
+}
+STARTED = time.monotonic()
+
+
+def say(comm, *words):
+    """Print where a rank is, for whoever reads a failure."""
+    print(f"{time.monotonic() - STARTED:6.1f} s, rank {comm.Get_rank()}:", *words, flush=True)
+
+
+def check_bits(got, expected, what):
+    """Fail with the number of what differs, how much, and on which slices."""
+    if np.array_equal(got, expected):
+        return
+    differ = np.argwhere(np.atleast_1d(got != expected))
+    slices = {
+        axis: sorted(set(differ[:, k].tolist())) for k, axis in enumerate("tzyx"[: differ.shape[1]])
+    }
+    most = np.abs(got - expected).max()
+    raise AssertionError(
+        f"{what}: {len(differ)} of {got.size} numbers differ, at most by {most:.3g}, on {slices}"
+    )
+
+
+def operators(grid, device, kind, **options):
+    """The operator on the whole lattice and on a rank's part, and a field of it."""
+    rng = np.random.default_rng(3)
+    links, psi = random_links(rng, EXTENT), random_spinors(rng, EXTENT)
+    if kind == "HISQ":
+        links, psi = near_one(EXTENT[::-1]), psi[..., 0, :]
+    made = (
+        getattr(lattice, kind)(lattice.Gauge(part, grid=g, device=device), KAPPA, **options)
+        for part, g in ((links, None), (grid.part(links), grid))
+    )
+    return *made, psi
+
+
+# ---- a GPU that is its own neighbour ------------------------------------------------------------
+@pytest.mark.parametrize("cut", ["t", "yzt"])
+def test_an_own_neighbour_has_the_same_bits(cut):
+    """One GPU is enough: NCCL sends to the rank itself."""
+    grid = lattice.Grid(cut=cut, device="cuda:0", transport="messages")
+    for precision in PRECISIONS:
+        whole, sent, psi = operators(grid, "cuda:0", "Wilson", precision=precision)
+        for k in range(3):
+            check_bits(sent(psi), whole(psi), f"hop {k} in {precision}")
+            psi = np.roll(psi, 1, 0)
+    links = near_one(EXTENT[::-1])
+    b = random_spinors(np.random.default_rng(6), EXTENT, 2)
+    D, alone = (
+        lattice.Wilson(lattice.Gauge(links, grid=g, device="cuda:0"), KAPPA) for g in (grid, None)
+    )
+    x, info = D.solve(b, tol=1e-9, sloppy="half")
+    assert info.converged
+    assert np.linalg.norm(b - alone(x)) < 2e-9 * np.linalg.norm(b)
+    grid.check()
+
+
+# ---- two processes ------------------------------------------------------------------------------
+def hop_everywhere(comm):
+    """Each rank compares its part with the whole lattice on its own GPU."""
+    for shape in GRIDS:
+        grid = lattice.Grid(shape, comm, transport="messages")
+        say(comm, grid, "on", grid.device)
+        for kind in ("Wilson", "HISQ"):
+            if kind == "HISQ" and shape != GRIDS[0]:
+                continue  # three sites of a hop have no room
+            for precision in PRECISIONS:
+                if kind == "HISQ" and precision == "double":
+                    continue  # links whose sums a compiler may fuse
+                whole, sent, psi = operators(grid, grid.device, kind, precision=precision)
+                for k in range(3):
+                    check_bits(
+                        sent(grid.part(psi)), grid.part(whole(psi)), f"{kind} {precision} {k}"
+                    )
+                    psi = np.roll(psi, 1, 0)
+                say(comm, "hops of", kind, "in", precision)
+
+
+@needs_two
+def test_hops_have_the_bits_of_one_gpu(tmp_path, monkeypatch):
+    monkeypatch.setenv("NCCL_DEBUG", os.environ.get("NCCL_DEBUG", "WARN"))
+    ranks.run(2, hop_everywhere, tmp_path, "cuda:0", limit=LIMIT)
+
+
+def repeat_hops(comm):
+    """A chain of hops has the same bits each time: nothing is read before it has come."""
+    grid = lattice.Grid((1, 1, 1, 2), comm, transport="messages")
+    for precision in PRECISIONS:
+        whole, sent, psi = operators(grid, grid.device, "Wilson", precision=precision)
+
+        def chain(operator, x):
+            for _ in range(CHAIN):
+                x = operator(x)
+            return x.numpy()
+
+        expected = grid.part(chain(whole, cubc.asarray(psi, device=grid.device)))
+        x = cubc.asarray(grid.part(psi), device=grid.device)
+        start = time.monotonic()
+        for k in range(CHAINS):
+            check_bits(chain(sent, x), expected, f"chain {k} in {precision}")
+        seconds = time.monotonic() - start
+        say(comm, f"{1e6 * seconds / CHAINS / CHAIN:.0f} us an application in {precision}")
+
+
+@needs_two
+def test_many_hops(tmp_path, monkeypatch):
+    monkeypatch.setenv("NCCL_DEBUG", os.environ.get("NCCL_DEBUG", "WARN"))
+    print(*ranks.run(2, repeat_hops, tmp_path, "cuda:0", limit=LIMIT))
+
+
+def solve_everywhere(comm):
+    """Solutions have the bits that shared memory gives, also again, by recorded rounds."""
+    extent = EXTENT
+    links = near_one(extent[::-1])
+    b = random_spinors(np.random.default_rng(6), extent, 3)
+    found = {}
+    for transport in ("memory", "messages"):
+        grid = lattice.Grid((1, 1, 1, 2), comm, transport=transport)
+        D = lattice.Wilson(lattice.Gauge(grid.part(links), grid=grid), KAPPA)
+        for name, options in SOLVES.items():
+            for again in range(2):
+                x, info = D.solve(grid.part(b, 1), tol=1e-9, **options)
+                assert info.converged, (transport, name, info)
+                reports = [(s.iterations, s.residual, s.sums) for s in info.sources]
+                expected = found.setdefault(name, (x, reports))
+                assert reports == expected[1], (transport, name, again, reports, expected[1])
+                np.testing.assert_array_equal(x, expected[0], f"{transport} {name} {again}")
+            say(comm, transport, name, info.iterations, "iterations,", f"{info.seconds:.4f} s")
+    u = lattice.quenched(extent, 6.0, 2, start="hot", progress=False, grid=grid)
+    one = lattice.quenched(extent, 6.0, 2, start="hot", progress=False, device=grid.device)
+    np.testing.assert_allclose(u.links().numpy(), grid.part(one.links().numpy()), rtol=0, atol=1e-6)
+    say(comm, "updates of links")
+
+
+@needs_two
+def test_solves_have_the_bits_of_shared_memory(tmp_path, monkeypatch):
+    monkeypatch.setenv("NCCL_DEBUG", os.environ.get("NCCL_DEBUG", "WARN"))
+    print(*ranks.run(2, solve_everywhere, tmp_path, "cuda:0", limit=LIMIT))
+
+
+# ---- ranks that fail ----------------------------------------------------------------------------
+ENDED = "rank 0 of 2 waited 4 s for |messages of rank 0 of 2 have failed"
+
+
+def wait_for_nobody(comm):
+    """Rank 1 dies after a hop; rank 0 says how later ones ended."""
+    grid = lattice.Grid((1, 1, 1, 2), comm, timeout=4, transport="messages")
+    _, sent, psi = operators(grid, grid.device, "Wilson")
+    sent(grid.part(psi))
+    say(comm, "one hop")
+    comm.allgather(None)
+    if comm.Get_rank() == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    for _ in range(2):
+        with pytest.raises(TimeoutError, match=ENDED) as caught:
+            sent(grid.part(psi))
+        say(comm, caught.value)
+
+
+@needs_two
+def test_a_rank_that_dies_ends_the_other(tmp_path):
+    ranks.run(2, wait_for_nobody, tmp_path, "cuda:0", limit=30, ends=[0, -signal.SIGKILL])
+
+
+def sleep_in_a_solve(comm):
+    """Rank 1 solves nothing, as if it hung; rank 0 replays a recorded round then."""
+    grid = lattice.Grid((1, 1, 1, 2), comm, timeout=4, transport="messages")
+    D = lattice.Wilson(lattice.Gauge(grid.part(near_one(EXTENT[::-1])), grid=grid), KAPPA)
+    b = grid.part(random_spinors(np.random.default_rng(6), EXTENT))
+    D.solve(b, tol=1e-9, sloppy="half")
+    say(comm, "one solve")
+    comm.allgather(None)
+    if comm.Get_rank() == 0:
+        with pytest.raises(TimeoutError, match=ENDED) as caught:
+            D.solve(b, tol=1e-9, sloppy="half")
+        say(comm, caught.value)
+    comm.allgather(None)
+
+
+@needs_two
+def test_a_rank_that_hangs_ends_a_solve(tmp_path):
+    ranks.run(2, sleep_in_a_solve, tmp_path, "cuda:0", limit=LIMIT)
