@@ -2,6 +2,7 @@
 
     python benchmarks/lattice_ranks.py [--ranks 2] [--cut z] [--volumes 32 ...] [--json]
         [--solves 16x16x16x16 ...] [--solvers cg gcr schwarz ...] [--steps 8]
+        [--transport messages]
 
 A rank is a process with a GPU of its own; T is cut. Volumes are those of a rank's part.
 
@@ -12,6 +13,8 @@ wilson   the Wilson Dslash of one parity, links of 12 numbers, and improved, the
 solve    an iteration of a solver, half inside double, and milliseconds of the solve; `alone` is all
          of the lattice on one GPU (lattice_cg.py has the links). `schwarz` is gcr preconditioned by
          so many steps in half precision.
+
+--transport messages has NCCL carry faces and sums, as between hosts, instead of shared memory.
 
 With --ranks 1 a GPU is its own neighbour: what faces cost without a link to another.
 """
@@ -142,7 +145,8 @@ def rank_of(rank, options, values, barrier):
     torch.cuda.set_device(rank)
     comm = Comm(rank, options.ranks, values, barrier)
     cut = "" if options.ranks > 1 and options.cut == "t" else options.cut
-    grid = lattice.Grid((1, 1, 1, options.ranks), comm, cut=cut)
+    grid = lattice.Grid((1, 1, 1, options.ranks), comm, cut=cut, transport=options.transport)
+    by = ", by messages" if options.transport == "messages" else ""
     found = []
 
     def note(cell, over, alone, *more):
@@ -154,7 +158,7 @@ def rank_of(rank, options, values, barrier):
         found.append({"benchmark": "lattice_ranks"} | cell)
 
     if rank == 0:
-        print(f"{options.ranks} x {cubc.device_info()['model']}, cut {cut or 't'}")
+        print(f"{options.ranks} x {cubc.device_info()['model']}, cut {cut or 't'}{by}")
     for name, volume in QUDA:
         if options.volumes and volume not in options.volumes:
             continue
@@ -163,7 +167,7 @@ def rank_of(rank, options, values, barrier):
             cell = {
                 "type": precision,
                 "size": volume,
-                "case": f"{name}, {options.ranks} ranks, cut {cut or 't'}",
+                "case": f"{name}, {options.ranks} ranks, cut {cut or 't'}{by}",
                 "unit": "us",
             }
             if peer and options.ranks == 2:
@@ -176,7 +180,7 @@ def rank_of(rank, options, values, barrier):
         cell = {
             "type": f"double, {method['sloppy']} inside",
             "size": "x".join(map(str, extent)),
-            "case": f"solve {solver}, {options.ranks} ranks",
+            "case": f"solve {solver}, {options.ranks} ranks{by}",
             "unit": "us an iteration",
             "iterations": iterations,
             "ms": round(over * 1e3, 3),
@@ -196,6 +200,7 @@ def main():
     parser.add_argument("--solves", nargs="*", default=SOLVES)
     parser.add_argument("--solvers", nargs="+", default=["cg"])
     parser.add_argument("--steps", type=int, default=8, help="of the preconditioner of schwarz")
+    parser.add_argument("--transport", choices=["memory", "messages"], help="of faces and sums")
     cells.add_option(parser)
     options = parser.parse_args()
     spawn = multiprocessing.get_context("spawn")
