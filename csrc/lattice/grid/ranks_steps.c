@@ -16,15 +16,15 @@ bool ranks_are_staged(const cubc_ranks *r)
     return r->messenger != NULL;
 }
 
-// Remembers a failure, which all later steps report.
+// Remembers a failure, which all later steps report. It may be that of the watch, which has ended
+// the messages.
 static cubc_status moved(cubc_ranks *r, cubc_status st)
 {
-    if (!st) return CUBC_OK;
     const messenger *m = r->messenger;
     uint64_t none = 0;
-    atomic_compare_exchange_strong(
-        &r->failed, &none, rank_failure(MESSAGE_MOVED, m->rank, m->late < 0 ? NOBODY : m->late));
-    return st;
+    if (!st) return CUBC_OK;
+    const uint64_t reason = rank_failure(MESSAGE_MOVED, m->rank, m->late < 0 ? NOBODY : m->late);
+    return atomic_compare_exchange_strong(&r->failed, &none, reason) ? st : ranks_failure(r);
 }
 
 typedef struct message_list {

@@ -106,7 +106,8 @@ static bool goes_on(ranks_watch *w)
     for (rank_area *a = r->newest; a && !st && !reason; a = a->older)
         st = look_for_late(w, a, &reason);
     if (reason) give_up(w, reason);
-    return !st && !reason; // a device that cannot be read has its own error for its users
+    // A device that cannot be read has its own error for its users.
+    return !reason && (!st || st == CUBC_INTERRUPTED);
 }
 
 static void *watch(void *context)
