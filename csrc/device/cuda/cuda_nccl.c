@@ -306,7 +306,7 @@ static void cancel(messenger *m)
 
 static void close_messenger(messenger *m)
 {
-    enum { SECONDS = 10 };
+    enum { SECONDS = 5 };
     nccl_messenger *n = (nccl_messenger *)m;
     const ncclComm_t comm = atomic_exchange(&n->comm, NULL);
     waiting_call *call = comm ? new_call(run_destroy, n->device, comm) : NULL;
