@@ -31,7 +31,7 @@ def has_nccl():
 
 pytestmark = [
     pytest.mark.gpu,
-    pytest.mark.timeout(75),  # behind the limit of the ranks
+    pytest.mark.timeout(60),  # after the limit of the ranks
     pytest.mark.skipif(
         "cuda:0" in cubc.devices() and not has_nccl(),
         reason="NCCL is not installed: pip install nvidia-nccl-cu13, or -cu12",
