@@ -1,7 +1,7 @@
 """Ranks that send messages by NCCL, between two GPUs of a host: what one GPU computes.
 
-Each test ends within a minute or two, whatever hangs, and shows how far each rank came. NCCL_DEBUG=INFO
-has NCCL say more.
+Each test ends within a minute or two, whatever hangs, and shows how far each rank came.
+NCCL_DEBUG=INFO has NCCL say more.
 """
 
 import ctypes
