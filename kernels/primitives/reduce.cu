@@ -34,6 +34,7 @@
 #include "cluster.h"
 #include "input.h"
 #include "message.h"
+#include "operator.h"
 #include "single_thread_arg.h"
 
 DEFINE_INPUT(TUNE_IN, in_t, item_t)
