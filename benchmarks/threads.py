@@ -2,7 +2,7 @@
 
     python benchmarks/threads.py [--seconds 2] [--sizes 16 20 24 28] [--json]
 
-Each thread sums an array of its GPU into a result there, on a stream of its own, and waits for the
+Each thread sums an array of its GPU into a result there, on its default stream, and waits for the
 result after each call (`waited`) or after every hundred (`queued`). A call holds Python's lock for
 the few microseconds of its host time, so that threads overlap in what the GPUs do.
 """

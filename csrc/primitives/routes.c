@@ -10,8 +10,8 @@
 //       of the last axis      row_reduce                          deterministic_reduce
 //       of a single row       reduce                              deterministic_reduce
 //     cubc_scan               scan                                deterministic_scan
-//     cubc_axis_scan          axis_scan                           (the caller transposes)
-//       of the last axis      scan                                deterministic_scan
+//     cubc_axis_scan          axis_scan                           none: transpose, and cubc_scan
+//       of the last axis      scan                                none: cubc_scan with segments
 //     cubc_runs               runs                                deterministic_scan
 //
 // The last column is for a caller who wants a deterministic result. With integers and indices every
@@ -116,7 +116,8 @@ cubc_status axis_scan_problem(const cubc_axis_scan_params *params, problem *out)
                                         params->columns == 1 && fits ? params->n / rows : 0};
     if (params->n && !fits)
         FAIL(CUBC_INVALID_ARGUMENT,
-             "axis_scan: %llu items are no multiple of %llu rows of %llu columns, one or more",
+             "axis_scan: %llu items are no multiple of length * columns, %llu * %llu, each at "
+             "least 1",
              (unsigned long long)params->n, (unsigned long long)params->length,
              (unsigned long long)params->columns);
     return params->columns == 1 ? scan_build(&whole, out)

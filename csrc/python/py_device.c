@@ -155,10 +155,18 @@ static PyObject *synchronize(PyObject *self, PyObject *args, PyObject *keywords)
 
 static PyObject *set_cuda_paths(PyObject *self, PyObject *args)
 {
-    const char *cudart, *nvrtc, *nccl;
+    const char *cudart, *nvrtc;
     (void)self;
-    if (!PyArg_ParseTuple(args, "zzz:set_cuda_paths", &cudart, &nvrtc, &nccl)) return NULL;
+    if (!PyArg_ParseTuple(args, "zz:set_cuda_paths", &cudart, &nvrtc)) return NULL;
     cuda_api_set_paths(cudart, nvrtc);
+    Py_RETURN_NONE;
+}
+
+static PyObject *set_nccl_path(PyObject *self, PyObject *args)
+{
+    const char *nccl;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "z:set_nccl_path", &nccl)) return NULL;
     cuda_nccl_set_path(nccl);
     Py_RETURN_NONE;
 }
@@ -179,7 +187,8 @@ static PyMethodDef methods[] = {
      device_info_doc},
     {"synchronize", (PyCFunction)(void (*)(void))synchronize, METH_VARARGS | METH_KEYWORDS,
      synchronize_doc},
-    {"set_cuda_paths", set_cuda_paths, METH_VARARGS, "Files to load cudart, NVRTC and NCCL from."},
+    {"set_cuda_paths", set_cuda_paths, METH_VARARGS, "Files to load cudart and NVRTC from."},
+    {"set_nccl_path", set_nccl_path, METH_VARARGS, "File to load NCCL from, or None."},
     {"_set_default_device", set_default_device, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL}};
 

@@ -233,7 +233,8 @@ FUNCTION items sort_by_bits(key_bits a, key_range r, items from, items to, u64 c
     return from;
 }
 
-// Returns the number of bits that nearly distinguish items whose keys are evenly spread.
+// Returns the number of bits that nearly distinguish more than FEW_ITEMS items whose keys are
+// evenly spread.
 FUNCTION u32 enough_bits(u64 count) { return bit_length(count) + (PAIRS ? 2 : -2); }
 
 // Sorts x with spare memory, first by the highest bits, `enough` of them. Returns the one that

@@ -78,7 +78,7 @@ struct axis_scan_args {
 };
 
 struct look_vote {
-    u32 waiting, open; // a strip lacks an answer; one lacks its prefix
+    u32 waiting, open; // 1: a strip waits for a message; a strip has no prefix yet
 };
 
 struct axis_scan_shared {
@@ -111,7 +111,8 @@ FUNCTION tile take_tile(const axis_scan_args& a, axis_scan_shared& s, u64 tile_r
     return t;
 }
 
-// Ends the launch's epoch: called once by one thread of each block. No block hears of all others.
+// Ends the launch's epoch; called once by one thread of each block. Where ranks are indices, the
+// last block to call it does, else that of the highest rank.
 FUNCTION void close_tile(const axis_scan_args& a, const tile& t)
 {
     if (t.chunks == 1) return;
@@ -132,7 +133,7 @@ struct thread_place {
     u32 wide, high; // of the layout
     u32 down;
     u64 outer, strip, row;
-    bool active;
+    bool active; // false: the thread has no strip, and only takes part in barriers
 };
 
 FUNCTION thread_place place_of(const axis_scan_args& a, const tile& t)
@@ -242,23 +243,26 @@ FUNCTION strip_t look_back(const axis_scan_args& a, axis_scan_shared& s, const t
 }
 
 // Scans the thread's rows, and gives the total of the rows above them in the tile, and that through
-// them. Rows past the end repeat the last one; no result depends on them.
+// them. Rows past the end add nothing; a thread without rows has any values, of which no result is
+// made.
 template <bool WHOLE>
 FUNCTION void scan_thread(const axis_scan_args& a, axis_scan_shared& s, const thread_place& p,
                           strip_t (&sum)[ROWS], strip_t& above, strip_t& through)
 {
-    item_t item[ROWS][STRIP];
+    item_t item[ROWS][STRIP]{};
     UNROLL
     for (int r = 0; r < ROWS; r++) {
-        u64 row = p.row + static_cast<u64>(r);
-        if (!WHOLE && row >= a.rows) row = a.rows - 1;
-        load_input<TUNE_LOAD>(a.in, item_at(a, p, row), item[r]);
+        const u64 row = p.row + static_cast<u64>(r);
+        if (WHOLE || row < a.rows) load_input<TUNE_LOAD>(a.in, item_at(a, p, row), item[r]);
     }
     UNROLL
     for (int r = 0; r < ROWS; r++) {
         UNROLL
         for (int j = 0; j < STRIP; j++) sum[r].column[j] = convert<value_t>(item[r][j]);
-        if (r > 0) sum[r] = combine_strips(sum[r - 1], sum[r]);
+        if (r > 0) {
+            const bool inside = WHOLE || p.row + static_cast<u64>(r) < a.rows;
+            sum[r] = inside ? combine_strips(sum[r - 1], sum[r]) : sum[r - 1];
+        }
     }
     through = sum[ROWS - 1];
     for (u32 d = 1; d < p.high; d *= 2) {

@@ -23,7 +23,8 @@ MOST_SERIES: int  # bytes of a series in a store
 STORE_COLUMNS: dict[str, str]  # that Store.add takes: text, count, real or series
 
 def _set_default_device(name: str | None, /) -> str | None: ...
-def set_cuda_paths(cudart: str | None, nvrtc: str | None, nccl: str | None, /) -> None: ...
+def set_cuda_paths(cudart: str | None, nvrtc: str | None, /) -> None: ...
+def set_nccl_path(nccl: str | None, /) -> None: ...
 
 @final
 class Array:
@@ -785,8 +786,7 @@ class Store:
     def merge(self, other: Store, /) -> tuple[int, int]:
         """Add all rows of a store that is open for reading, as they are, in one transaction.
 
-        The result is how many were added, and how many `other` has. A damaged row raises
-        StoreError, and nothing is added.
+        The result is how many were added, and how many `other` has. A damaged row is a StoreError.
         """
     def has_log(self) -> bool:
         """True if the file is in WAL mode, as it is but on file systems that cannot do it."""

@@ -13,7 +13,7 @@ synchronize = named(_core.synchronize)
 
 
 def find_cuda():
-    """Tell the core where cudart and NVRTC are, if cuda-pathfinder knows, and NCCL's wheel.
+    """Tell the core where cudart and NVRTC are, if cuda-pathfinder knows.
 
     The core calls this when CUDA is first needed and the loader finds no library under its usual
     name. NVIDIA's wheels may have it then. Files named by ``CUBC_CUDART`` and ``CUBC_NVRTC`` have
@@ -29,7 +29,6 @@ def find_cuda():
 
                 path = load_nvidia_dynamic_lib(library).abs_path
         found.append(path)
-    found.append(nccl_of_wheel())
     _core.set_cuda_paths(*found)
 
 

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from ._calls import item_dtype
-from ._core import asarray, call, devices, empty, is_binding, transform
+from ._core import asarray, call, device_info, empty, is_binding, transform
 
 _LONG_ON_CPU = 65536  # least items of a segment
 _LONG = {1: 1 << 20, 2: 1 << 20, 4: 1 << 20, 8: 3_000_000}  # the same on GPUs, by a key's bytes
-_FEW, _LONG_OF_FEW = 3, 16384  # so many segments of at most 4 bytes a key
+# The same of at most _FEW segments whose keys have at most 4 bytes.
+_FEW, _LONG_OF_FEW = 3, 16384
 _ARRAYS = ("keys_in", "values_in", "keys_out", "values_out", "indices_out")
 
 
@@ -89,7 +90,7 @@ def _is_long(key_bytes: int, count: int, size: int, on_cpu: bool) -> bool:
 
 def _device_of(keys: Any, where: dict[str, Any]) -> str:
     if isinstance(keys, np.ndarray):
-        return where.get("device") or devices()[0]
+        return str(device_info(where.get("device"))["name"])
     return str(asarray(keys).device)
 
 

@@ -34,7 +34,8 @@ def scan(*arguments, axis=None, **options) -> Any:
     deterministic : bool
         As for `reduce`.
     stream, workspace, device : optional
-        As for `reduce`; the size of the workspace is cubc_scan_temp_bytes.
+        As for `reduce`; the size of the workspace is cubc_scan_temp_bytes, or along an axis that is
+        not the last cubc_axis_scan_temp_bytes.
 
     Returns
     -------

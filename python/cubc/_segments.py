@@ -244,10 +244,12 @@ def segmented_sort(
     The method is a merge sort that merges inside of segments alone [1]_. Segments that fit a block
     are read and written once, several short ones by one block. In longer segments each round of
     merges doubles the length of the sorted runs. The call does not wait for the lengths. If a
-    segment may be longer than a block holds, the temporary storage is as large as `x`. Long
-    segments of one size, from 16384 to 3000000 items on by their number and the bytes of a key,
-    are sorted one after the other as `sort` does. The order is
+    segment may be longer than a block holds, the temporary storage is as large as `x`. The order is
     that of `sort`. Offsets on a device are not checked: if they fall, the result is undefined.
+
+    A long segment of one size is sorted by itself, as `sort` does: from 65536 items on the cpu, on
+    a GPU from 2^20, from 3000000 if keys have 8 bytes, and from 16384 if there are at most three
+    segments of shorter keys. A call with `workspace`, or that `bind` makes, merges them.
 
     References
     ----------

@@ -48,6 +48,12 @@ class Sent:
     def Test(self):
         return True
 
+    def Cancel(self):
+        pass
+
+    def Wait(self):
+        pass
+
 
 class Receipt:
     """A request for a message that comes as a file."""
@@ -65,6 +71,9 @@ class Receipt:
 
     def Cancel(self):
         self.buffer = None
+
+    def Wait(self):
+        assert self.buffer is None
 
 
 class PairComm(FileComm):

@@ -101,8 +101,9 @@ typedef struct cubc_axis_reduce_params {
 } cubc_axis_reduce_params;
 
 // A prefix scan along one axis of an array of [outer][length][columns] items, in C order:
-// out[o][i][c] = init op in[o][0][c] op ... op in[o][i][c], or to in[o][i-1][c] if it is exclusive.
-// out may be in; no other arrays may overlap. Floats may differ in the last digits in each run.
+// out[o][i][c] = init op in[o][0][c] op ... op in[o][i][c], or up to in[o][i-1][c] if it is
+// exclusive. out may be in; no other arrays may overlap. Floats may differ in the last digits in
+// each run.
 typedef struct cubc_axis_scan_params {
     const void *in; // n items, or a cubc_lazy
     void *out;      // n items
@@ -156,7 +157,8 @@ typedef struct cubc_segmented_reduce_params {
 // value_bytes is not 0. The order is that of cubc_sort. Items before the first segment are sorted
 // as a segment more, and so are those behind the last. keys_out may be keys_in and values_out
 // values_in; no other arrays may overlap. Offsets that fall or lie outside of the array are no
-// error, but the result is undefined then.
+// error, but the result is undefined then. A few segments of millions of items take less time in a
+// call of cubc_sort each.
 typedef struct cubc_segmented_sort_params {
     const void *keys_in;
     void *keys_out;

@@ -29,13 +29,19 @@ static inline int cubc_mpi_exchange(void *context, int to, const void *send, int
     MPI_Request both[2];
     int done = 0;
     if (bytes > INT_MAX) return 1;
-    if (MPI_Irecv(receive, (int)bytes, MPI_BYTE, from, CUBC_MPI_TAG, communicator, &both[0]) ||
-        MPI_Isend(send, (int)bytes, MPI_BYTE, to, CUBC_MPI_TAG, communicator, &both[1]))
-        return 1;
-    while (!done && MPI_Wtime() - start < seconds)
-        if (MPI_Testall(2, both, &done, MPI_STATUSES_IGNORE)) return 1;
-    if (!done) MPI_Cancel(&both[0]); // nothing is stored any more
-    return !done;
+    both[0] = both[1] = MPI_REQUEST_NULL;
+    int failed =
+        MPI_Irecv(receive, (int)bytes, MPI_BYTE, from, CUBC_MPI_TAG, communicator, &both[0]) ||
+        MPI_Isend(send, (int)bytes, MPI_BYTE, to, CUBC_MPI_TAG, communicator, &both[1]);
+    while (!failed && !done && MPI_Wtime() - start < seconds)
+        failed = MPI_Testall(2, both, &done, MPI_STATUSES_IGNORE) != MPI_SUCCESS;
+    if (!failed && done) return 0;
+    for (int k = 0; k < 2; k++) { // after the wait MPI reads and stores nothing
+        if (both[k] == MPI_REQUEST_NULL) continue;
+        MPI_Cancel(&both[k]);
+        MPI_Wait(&both[k], MPI_STATUS_IGNORE);
+    }
+    return 1;
 }
 
 // The communicator stays the caller's, and where it is, until the ranks are closed.

@@ -106,8 +106,8 @@ static bool goes_on(ranks_watch *w)
     for (rank_area *a = r->newest; a && !st && !reason; a = a->older)
         st = look_for_late(w, a, &reason);
     if (reason) give_up(w, reason);
-    // A device that cannot be read has its own error for its users.
-    return !reason && (!st || st == CUBC_INTERRUPTED);
+    // A device that cannot be read has its own error for its users; memory may be there next time.
+    return !reason && (!st || st == CUBC_INTERRUPTED || st == CUBC_NO_MEMORY);
 }
 
 static void *watch(void *context)

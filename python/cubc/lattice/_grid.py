@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import _core
 from .._calls import named
+from .._device import nccl_of_wheel
 from ._fields import MARGIN, copied_part
 
 DIRECTIONS = "xyzt"
@@ -111,6 +112,8 @@ class Grid:
         own = sum(1 << DIRECTIONS.index(direction) for direction in set(cut))
         gather = None if comm is None else comm.allgather
         self.device: str = _device_of(device, comm)
+        if self.device.startswith("cuda"):
+            _core.set_nccl_path(nccl_of_wheel())
         self._ranks = _core.ranks_open(
             self.device,
             self.rank,
@@ -349,7 +352,10 @@ def _exchange_of(comm: Any) -> Callable[..., bool] | None:
         while not (receipt.Test() and sending.Test()):
             waited = time.monotonic() - start
             if waited > limit:
-                receipt.Cancel()  # nothing is stored any more
+                for request in (receipt, sending):  # which reads and stores nothing behind Wait
+                    if request:
+                        request.Cancel()
+                        request.Wait()
                 return False
             if waited > SPIN:
                 time.sleep(1e-4)

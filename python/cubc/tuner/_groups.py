@@ -417,7 +417,7 @@ def restrict(
     matching = [group for group in groups if matches(group.benchmark)]
     if groups and not matching:
         raise ax.unknown("the store", "benchmark", str(pattern), {g.benchmark for g in groups})
-    wanted = ax.given(wanted)
+    wanted = {name: _listed(values) for name, values in ax.given(wanted).items()}
     every = [axis for g in matching for axis in _all_axes(g)]
     for name in wanted:
         if matching and ax.find(every, name) is None:
@@ -429,6 +429,12 @@ def restrict(
         if point not in known:  # by no group
             raise error
     return [group for group in kept if group.cells]
+
+
+def _listed(values: Any) -> Any:
+    """Return one value as it is, and several as a list, which can be read again."""
+    several = isinstance(values, Iterable) and not isinstance(values, str)
+    return list(values) if several else values
 
 
 def _all_axes(group: Group) -> list[ax.Axis]:
@@ -443,19 +449,19 @@ def _narrow(
     refused: dict[tuple[str, str], ValueError],
     known: set[tuple[str, str]],
 ) -> Group:
-    """Keep what has the wanted values; note those that the group declares and those it does not.
+    """Keep what has the wanted values.
 
-    Searches of one benchmark declare the points that each was asked for.
+    Searches of one benchmark declare the points that each was asked for. Those that this group
+    declares are added to `known`, the errors of others to `refused`.
     """
     axes = _all_axes(group)
     mine = {name: values for name, values in wanted.items() if ax.find(axes, name)}
     declared: dict[str, Any] = {}
     for name, values in ax.told_apart(axes, mine).items():
-        several = isinstance(values, Iterable) and not isinstance(values, str)
-        if several and not list(values):
+        if values == []:
             ax.choose(group.benchmark, axes, {name: values})  # which raises
         declared[name] = []
-        for one in values if several else [values]:
+        for one in values if isinstance(values, list) else [values]:
             try:
                 ax.choose(group.benchmark, axes, {name: one})
             except ValueError as error:
