@@ -134,8 +134,8 @@ def keys(type, order, n):
 
 def sorts(n):
     """The same of sorting; what is sorted is made as it is asked for."""
-    rows = itertools.product(TYPES, ("random", "sorted", "few"))
-    for type, order in (*rows, ("f4", "normal"), ("f8", "normal")):  # floats of either sign
+    cases = itertools.product(TYPES, ("random", "sorted", "few"))
+    for type, order in (*cases, ("f4", "normal"), ("f8", "normal")):  # floats of either sign
         x = keys(type, order, n)
         out = np.empty_like(x)
         yield (
@@ -152,6 +152,28 @@ def sorts(n):
             lambda x=x: np.argsort(x, kind="stable"),
             x.nbytes + 8 * n,
         )
+
+
+def rows(n):
+    """The same of rows, each sorted or searched by itself, and of a whole search."""
+    for type in ("u1", "i4", "f8"):
+        x = keys(type, "random", n)
+        yield f"argmax {type}", lambda x=x: cubc.argmax(x), lambda x=x: np.argmax(x), x.nbytes
+        for length in (10, 100, 1000, 10_000, 100_000):
+            m = x[: n // length * length].reshape(-1, length)
+            out = np.empty_like(m)
+            yield (
+                f"rows.sort.{length} {type}",
+                lambda m=m, out=out: cubc.sort(m, axis=1, out=out),
+                lambda m=m: np.sort(m, axis=1),
+                2 * m.nbytes,
+            )
+            yield (
+                f"rows.argmax.{length} {type}",
+                lambda m=m: cubc.argmax(m, axis=1),
+                lambda m=m: np.argmax(m, axis=1),
+                m.nbytes,
+            )
 
 
 def cell(name, n, ours, theirs, moved):
@@ -200,7 +222,7 @@ def main():
         )
         print(f"{options.elements} items, {options.rounds} rounds, medians")
         for name, ours, theirs, moved in itertools.chain(
-            pairs(options.elements), sorts(options.elements)
+            pairs(options.elements), sorts(options.elements), rows(options.elements)
         ):
             if not re.search(options.only, name):
                 continue

@@ -20,7 +20,7 @@ BATCH = {"waited": 1, "queued": 100}
 
 def calls_a_second(devices, size, batch, seconds):
     """Calls of all threads, a thread a device, divided by the time from the first to the last."""
-    ready = threading.Barrier(len(devices) + 1)
+    ready = threading.Barrier(len(devices) + 1, timeout=60)  # broken if a thread fails before it
     counts = [0] * len(devices)
     stop = threading.Event()
 

@@ -6,8 +6,8 @@
 // the `high` threads of a column scan their totals through shared memory, and the tile's prefix
 // comes from the tiles above it by decoupled look-back (Merrill and Garland, "Single-pass Parallel
 // Prefix Scan with Decoupled Look-back", NVR-2016-002), a message for each strip: the `high`
-// threads of a strip look at as many times TUNE_LOOK tiles at once. Tiles are numbered downwards
-// after sideways, so that the tiles above one have a strip's start on it.
+// threads of a strip look at as many times TUNE_LOOK tiles at once. Tiles are numbered along
+// the rows first and then down, so that the tiles above one start before it.
 //
 // A single thread (the CPU) has one row of accumulators. Where the prefix is not there yet, it adds
 // up its tile first, tells that, waits, and reads the tile again, from the cache.

@@ -1,10 +1,10 @@
 // Messages that are moved between launches, where ranks reach no memory of each other: see
 // ranks.h, and kernels/grid/ranks.h for what the launches do.
 //
-// What goes to a neighbour lies in the outbox where it will lie in the neighbour's window: the
-// slot, and the flag, of the face on the neighbour's side. So each message has the same place on
-// both ranks. Of a direction, all ranks first send to the lower side and receive from the upper
-// one, then the other way: two ranks that are neighbours on both sides do not mix them up.
+// The outbox has the layout of a neighbour's window. A face lies in the slot of the neighbour's
+// side, and its flag in the place of that side, so that each message has the same place on both
+// ranks. In each direction all ranks first send to the lower side and receive from the upper one,
+// then the other way: two ranks that are neighbours on both sides do not mix them up.
 #include "lattice/grid/rank_area.h"
 
 #include <string.h>
