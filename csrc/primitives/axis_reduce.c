@@ -63,19 +63,6 @@ static void axis_reduce_define(const problem *p, text *out)
     if (deterministic) problem_define_rounding(out);
 }
 
-static const char *axis_reduce_invalid(const problem *p, const char *kind, const space *s,
-                                       const variant *v)
-{
-    const int size = (int)cubc_type_size((cubc_type)p->type);
-    const int vector = 1 << variant_value(s, v, "ipv", 0);
-    if (!device_is_cpu(kind) && vector > 1 && vector * size > 16)
-        return "a vector is wider than 16 bytes";
-    if (!device_is_cpu(kind) &&
-        variant_value(s, v, "tpb", 1) * vector * problem_acc_bytes(p) > 200 * 1024)
-        return "the accumulators of a block do not fit its shared memory";
-    return problem_invalid(p, kind, s, v, size);
-}
-
 // ---- plans --------------------------------------------------------------------------------------
 typedef struct layout { // see axis_reduce.cu
     uint64_t outer, length, columns;
@@ -214,6 +201,6 @@ const algorithm axis_reduce_algorithm = {.name = "axis_reduce",
                                          .workload = axis_reduce_workload,
                                          .place = axis_reduce_place,
                                          .define = axis_reduce_define,
-                                         .invalid = axis_reduce_invalid,
+                                         .invalid = problem_invalid_columns,
                                          .plan = axis_reduce_plan,
                                          .traffic = problem_array_bytes};

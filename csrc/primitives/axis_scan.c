@@ -61,19 +61,6 @@ static void axis_scan_define(const problem *p, text *out)
     problem_define_plain_loads(p, out);
 }
 
-static const char *axis_scan_invalid(const problem *p, const char *kind, const space *s,
-                                     const variant *v)
-{
-    const int size = (int)cubc_type_size((cubc_type)p->type);
-    const int vector = 1 << variant_value(s, v, "ipv", 0);
-    if (!device_is_cpu(kind) && vector > 1 && vector * size > 16)
-        return "a vector is wider than 16 bytes";
-    if (!device_is_cpu(kind) &&
-        variant_value(s, v, "tpb", 1) * vector * problem_acc_bytes(p) > 200 * 1024)
-        return "the totals of a block do not fit its shared memory";
-    return problem_invalid(p, kind, s, v, size);
-}
-
 // ---- plans --------------------------------------------------------------------------------------
 typedef struct layout { // see axis_scan.cu
     axis_scan_numbers shape;
@@ -173,6 +160,6 @@ const algorithm axis_scan_algorithm = {.name = "axis_scan",
                                        .workload = axis_scan_workload,
                                        .place = axis_scan_place,
                                        .define = axis_scan_define,
-                                       .invalid = axis_scan_invalid,
+                                       .invalid = problem_invalid_columns,
                                        .plan = axis_scan_plan,
                                        .traffic = problem_array_bytes};

@@ -329,6 +329,19 @@ const char *problem_invalid(const problem *p, const char *kind, const space *s, 
     return NULL;
 }
 
+const char *problem_invalid_columns(const problem *p, const char *kind, const space *s,
+                                    const variant *v)
+{
+    const int size = (int)cubc_type_size((cubc_type)p->type);
+    const int vector = 1 << variant_value(s, v, "ipv", 0);
+    if (!device_is_cpu(kind) && vector > 1 && vector * size > 16)
+        return "a vector is wider than 16 bytes";
+    if (!device_is_cpu(kind) &&
+        variant_value(s, v, "tpb", 1) * vector * problem_acc_bytes(p) > 200 * 1024)
+        return "the accumulators of a block do not fit its shared memory";
+    return problem_invalid(p, kind, s, v, size);
+}
+
 uint64_t problem_deterministic_tile(uint64_t bytes)
 {
     enum { PARTS = 8, LANES = 32 };

@@ -94,6 +94,10 @@ int problem_acc_bytes(const problem *p);
 // an item in registers.
 const char *problem_invalid(const problem *p, const char *kind, const space *s, const variant *v,
                             int item_bytes);
+// The same of a kernel whose threads take as many columns as a vector has items, with an
+// accumulator each in shared memory.
+const char *problem_invalid_columns(const problem *p, const char *kind, const space *s,
+                                    const variant *v);
 // The type that policies go by: the problem's, or a wider one that a lazy input reads. A thread's
 // loads are then no wider than those of the benchmark that the policy was found with.
 cubc_type problem_widest(const problem *p);
