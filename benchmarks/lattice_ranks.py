@@ -2,7 +2,7 @@
 
     python benchmarks/lattice_ranks.py [--ranks 2] [--cut z] [--volumes 32 ...] [--json]
         [--solves 16x16x16x16 ...] [--solvers cg gcr schwarz ...] [--steps 8]
-        [--transport messages]
+        [--transport memory messages]
 
 A rank is a process with a GPU of its own; T is cut. Volumes are those of a rank's part.
 
@@ -14,7 +14,8 @@ solve    an iteration of a solver, half inside double, and milliseconds of the s
          of the lattice on one GPU (lattice_cg.py has the links). `schwarz` is gcr preconditioned by
          so many steps in half precision.
 
---transport messages has NCCL carry faces and sums, as between hosts, instead of shared memory.
+--transport messages has NCCL carry faces and sums, as between hosts, instead of shared memory. With
+both, what messages take longer than memory is what the sites off the faces do not hide.
 
 With --ranks 1 a GPU is its own neighbour: what faces cost without a link to another.
 """
@@ -145,8 +146,12 @@ def rank_of(rank, options, values, barrier):
     torch.cuda.set_device(rank)
     comm = Comm(rank, options.ranks, values, barrier)
     cut = "" if options.ranks > 1 and options.cut == "t" else options.cut
-    grid = lattice.Grid((1, 1, 1, options.ranks), comm, cut=cut, transport=options.transport)
-    by = ", by messages" if options.transport == "messages" else ""
+    grids = {
+        ", by messages" if transport == "messages" else "": lattice.Grid(
+            (1, 1, 1, options.ranks), comm, cut=cut, transport=transport
+        )
+        for transport in options.transport
+    }
     found = []
 
     def note(cell, over, alone, *more):
@@ -158,11 +163,13 @@ def rank_of(rank, options, values, barrier):
         found.append({"benchmark": "lattice_ranks"} | cell)
 
     if rank == 0:
-        print(f"{options.ranks} x {cubc.device_info()['model']}, cut {cut or 't'}{by}")
+        print(f"{options.ranks} x {cubc.device_info()['model']}, cut {cut or 't'}")
     for name, volume in QUDA:
         if options.volumes and volume not in options.volumes:
             continue
-        for precision, peer in zip(PRECISIONS, QUDA[name, volume], strict=True):
+        for (precision, peer), (by, grid) in itertools.product(
+            zip(PRECISIONS, QUDA[name, volume], strict=True), grids.items()
+        ):
             over, alone = hop(name, extent_of(volume), precision, grid, comm)
             cell = {
                 "type": precision,
@@ -173,8 +180,9 @@ def rank_of(rank, options, values, barrier):
             if peer and options.ranks == 2:
                 cell |= {"peer": peer, "ratio": round(peer / over * 1e-6, 2)} | QUDA_ORIGIN
             note(cell, over, alone)
-    solves = itertools.product(options.solves, options.solvers) if options.ranks > 1 else ()
-    for volume, solver in solves:
+    several = options.ranks > 1
+    solves = itertools.product(options.solves, options.solvers, grids.items()) if several else ()
+    for volume, solver, (by, grid) in solves:
         extent, method = extent_of(volume), method_of(solver, options.steps)
         (over, iterations), (alone, of_alone) = solve(extent, grid, comm, method)
         cell = {
@@ -200,7 +208,13 @@ def main():
     parser.add_argument("--solves", nargs="*", default=SOLVES)
     parser.add_argument("--solvers", nargs="+", default=["cg"])
     parser.add_argument("--steps", type=int, default=8, help="of the preconditioner of schwarz")
-    parser.add_argument("--transport", choices=["memory", "messages"], help="of faces and sums")
+    parser.add_argument(
+        "--transport",
+        nargs="+",
+        default=["memory"],
+        choices=["memory", "messages"],
+        help="of faces and sums",
+    )
     cells.add_option(parser)
     options = parser.parse_args()
     spawn = multiprocessing.get_context("spawn")

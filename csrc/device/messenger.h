@@ -18,6 +18,10 @@ typedef struct device_message {
 // on the stream; a recorded call is repeated at each replay.
 typedef struct messenger_api {
     cubc_status (*move)(messenger *m, const device_message *list, int count, void *stream);
+    // The same in two calls: what is queued on the stream between them does not wait for the
+    // messages, and what comes after `end` does.
+    cubc_status (*begin)(messenger *m, const device_message *list, int count, void *stream);
+    cubc_status (*end)(messenger *m, void *stream);
     // Gathers `bytes` bytes of every rank, in the order of ranks; its own are in their place.
     cubc_status (*gather)(messenger *m, void *all, size_t bytes, void *stream);
     // For a thread that watches over messages and does nothing else; NULL: move and gather wait,

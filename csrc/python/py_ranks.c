@@ -1,4 +1,4 @@
-// Opens ranks, whose all_gather and exchange are Python functions: see py_ranks.h.
+// Opens ranks, whose communicator is Python functions: see py_ranks.h.
 #include "python/py_ranks.h"
 
 #include "python/py_arguments.h"
@@ -14,7 +14,8 @@ typedef struct python_ranks {
     cubc_comm comm;
     cubc_field_ranks files;
     PyObject *all_gather; // of bytes: a list of the bytes of all ranks. NULL: there is one rank
-    PyObject *exchange;   // of a rank, a buffer, a rank, a buffer to fill, seconds: if it is filled
+    PyObject *start;      // of a rank, a buffer, a rank, a buffer to fill. NULL: all_gather does it
+    PyObject *finish;     // of seconds: None, or the rank whose message has not come, or -1
 } python_ranks;
 
 static int take_bytes(PyObject *list, void *all, size_t bytes, int size)
@@ -49,30 +50,43 @@ static int all_gather(void *context, const void *mine, void *all, size_t bytes)
     return failed;
 }
 
-static int exchange(void *context, int to, const void *send, int from, void *receive, size_t bytes,
-                    double seconds)
+static int start(void *context, int to, const void *send, int from, void *receive, size_t bytes)
 {
     python_ranks *r = context;
     PyGILState_STATE state = PyGILState_Ensure();
     PyObject *sent = PyMemoryView_FromMemory((char *)send, (Py_ssize_t)bytes, PyBUF_READ);
     PyObject *received = PyMemoryView_FromMemory(receive, (Py_ssize_t)bytes, PyBUF_WRITE);
-    PyObject *filled = sent && received ? PyObject_CallFunction(r->exchange, "iOiOd", to, sent,
-                                                                from, received, seconds)
-                                        : NULL;
-    const int failed = filled ? PyObject_IsTrue(filled) != 1 : 1;
-    Py_XDECREF(filled);
+    PyObject *done =
+        sent && received ? PyObject_CallFunction(r->start, "iOiO", to, sent, from, received) : NULL;
+    const int failed = done == NULL;
+    Py_XDECREF(done);
     Py_XDECREF(received);
     Py_XDECREF(sent);
-    if (PyErr_Occurred()) PyErr_WriteUnraisable(r->exchange);
+    if (failed) PyErr_WriteUnraisable(r->start);
     PyGILState_Release(state);
     return failed;
+}
+
+static int finish(void *context, double seconds)
+{
+    python_ranks *r = context;
+    PyGILState_STATE state = PyGILState_Ensure();
+    PyObject *late = PyObject_CallFunction(r->finish, "d", seconds);
+    long rank = late && late != Py_None ? PyLong_AsLong(late) : -1;
+    const int done = late == Py_None;
+    Py_XDECREF(late);
+    if (PyErr_Occurred()) PyErr_WriteUnraisable(r->finish);
+    PyGILState_Release(state);
+    if (done) return 0;
+    return rank >= 0 && rank < r->comm.size ? 1 + (int)rank : -1;
 }
 
 static void forget(python_ranks *r)
 {
     cubc_ranks_close(r->ranks);
     Py_XDECREF(r->all_gather);
-    Py_XDECREF(r->exchange);
+    Py_XDECREF(r->start);
+    Py_XDECREF(r->finish);
     mem_free(r);
 }
 
@@ -102,11 +116,11 @@ int py_field_ranks(PyObject *object, const cubc_field_ranks **out)
 static PyObject *ranks_open(PyObject *self, PyObject *args)
 {
     cubc_ranks_params p = {0};
-    PyObject *function, *pairwise, *name;
+    PyObject *function, *messages, *name;
     int rank, size, transport;
     (void)self;
     if (!PyArg_ParseTuple(args, "OiiOOiiiiidi:ranks_open", &name, &rank, &size, &function,
-                          &pairwise, &p.grid[0], &p.grid[1], &p.grid[2], &p.grid[3], &p.cut,
+                          &messages, &p.grid[0], &p.grid[1], &p.grid[2], &p.grid[3], &p.cut,
                           &p.seconds, &transport))
         return NULL;
     p.transport = (cubc_ranks_transport)transport;
@@ -119,9 +133,16 @@ static PyObject *ranks_open(PyObject *self, PyObject *args)
         r->all_gather = Py_NewRef(function);
         p.comm = &r->comm;
     }
-    if (pairwise != Py_None) {
-        r->exchange = Py_NewRef(pairwise);
-        r->comm.exchange = exchange;
+    if (messages != Py_None) {
+        if (!PyArg_ParseTuple(messages, "OO", &r->start, &r->finish)) {
+            r->start = r->finish = NULL;
+            forget(r);
+            return NULL;
+        }
+        Py_INCREF(r->start);
+        Py_INCREF(r->finish);
+        r->comm.start = start;
+        r->comm.finish = finish;
     }
     cubc_device *device;
     cubc_status st = py_device(name == Py_None ? NULL : name, &device);
@@ -160,7 +181,7 @@ static PyObject *ranks_check(PyObject *self, PyObject *object)
 
 static PyMethodDef methods[] = {
     {"ranks_open", ranks_open, METH_VARARGS,
-     "Open the ranks of a grid: device, rank, size, allgather, exchange, grid, cut, seconds, "
+     "Open the ranks of a grid: device, rank, size, allgather, messages, grid, cut, seconds, "
      "transport."},
     {"ranks_place", ranks_place, METH_O, "The place of this rank in the grid: x, y, z, t."},
     {"ranks_check", ranks_check, METH_O, "Raise TimeoutError if a rank has waited in vain."},

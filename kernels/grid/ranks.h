@@ -8,9 +8,9 @@
 // same neighbour, who had read n by then, so that nobody asks if a place is free.
 //
 // Ranks that reach no memory of each other stage their messages: they leave data and flags in an
-// outbox of their own, which looks like a neighbour's window, and sums in their own window. Between
-// two launches all of it is moved (csrc/lattice/grid/ranks_steps.c), flags behind their data. Data
-// has one place then, since whoever moves it knows no numbers.
+// outbox of their own, which looks like a neighbour's window, and sums in their own window. Before
+// the launch that reads it all of it is moved (csrc/lattice/grid/ranks_steps.c), flags behind their
+// data. Data has one place then, since whoever moves it knows no numbers.
 //
 // A rank that waits longer than the table says gives up: its own window and those of all others get
 // the reason, everybody's waits end at once, results are void, and the host reports it.

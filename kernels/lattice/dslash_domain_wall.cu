@@ -61,10 +61,10 @@ FUNCTION real_t* column_of(wall_shared& s, u32 at, u32 column)
     return s.column + at * SLICE + column;
 }
 
-// Sets the site of a column of this block. Returns false if it has none.
-FUNCTION bool column_site(u32 column, dslash_work& w)
+// Sets the site of a column of a block's tile. Returns false if it has none.
+FUNCTION bool column_site(u32 tile, u32 column, dslash_work& w)
 {
-    const u32 place = block_id() % COLUMN_BLOCKS * COLUMNS + column;
+    const u32 place = tile * COLUMNS + column;
     if (place >= DSLASH_PLACES) return false;
     w.at = site_in_order(place, w.parity);
     return true;
@@ -164,11 +164,12 @@ DSLASH_FACES(dslash_domain_wall, wall_term)
 
 DSLASH_KERNEL(dslash_domain_wall, wall_args, wall_shared)
 {
-    const u32 first = block_id() / COLUMN_BLOCKS * LS; // source with s = 0
+    const block_place at = place_of_block<COLUMN_BLOCKS, COLUMNS>(a.d);
+    const u32 first = at.sources * LS; // source with s = 0
     kernel_sums sums{};
     dslash_work w;
 #if TUNE_CUT
-    const bool outer = has_outer_site(block_id() % COLUMN_BLOCKS, COLUMNS);
+    const bool outer = has_outer_site(at.tile, COLUMNS);
     if (outer) wait_for_launch_before();
 #endif
 #if TUNE_GUARDED
@@ -178,9 +179,9 @@ DSLASH_KERNEL(dslash_domain_wall, wall_args, wall_shared)
     if (outer) wait_for_faces(*a.d.ranks);
 #endif
     for (u32 k = thread_id(); k < COLUMNS * GROUPS; k += SIMT_THREADS) {
-        if (!column_site(k % COLUMNS, w)) continue;
-        const auto compute = [&](dslash_work& at) {
-            put_hops(a, first, k / COLUMNS * SPT, k % COLUMNS, at, s);
+        if (!column_site(at.tile, k % COLUMNS, w)) continue;
+        const auto compute = [&](dslash_work& here) {
+            put_hops(a, first, k / COLUMNS * SPT, k % COLUMNS, here, s);
         };
 #if TUNE_CUT
         compute_by_place(w, outer, compute);
@@ -193,11 +194,10 @@ DSLASH_KERNEL(dslash_domain_wall, wall_args, wall_shared)
         mix_column(a.term, k / COLUMNS, k % COLUMNS, s);
     block_sync();
     for (u32 k = thread_id(); k < COLUMNS * LS; k += SIMT_THREADS)
-        if (column_site(k % COLUMNS, w))
+        if (column_site(at.tile, k % COLUMNS, w))
             write_column_site(a, first + k / COLUMNS, k / COLUMNS, k % COLUMNS, w, s, sums);
 #if TUNE_GUARDED
-    end_of_source(a.tail.guard, state_of(first), sums, block_id() % COLUMN_BLOCKS, COLUMN_BLOCKS,
-                  s.sums);
+    end_of_source(a.tail.guard, state_of(first), sums, at.tile, COLUMN_BLOCKS, s.sums);
 #endif
 }
 SUMS_KERNEL(dslash_domain_wall, wall_args, wall_shared, a.tail.guard)

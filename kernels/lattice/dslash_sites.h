@@ -163,17 +163,68 @@ struct dslash_work {
     u32 source; // the first of SPT sources
 };
 
+#if TUNE_CUT
+// Sites of a launch. Where faces come as messages, sites off the faces have a launch of their own,
+// beside which the messages are under way. The core chooses, in the upper half of `edges`.
+enum : u32 { ALL_SITES = 0, SITES_OFF_FACES = 1, SITES_ON_FACES = 2 };
+template <class Fields>
+FUNCTION u32 launch_sites(const Fields& d)
+{
+    return static_cast<u32>(d.edges >> 32);
+}
+
+// Returns how many tiles of `each` sites have none on a face; they come first.
+FUNCTION constexpr u32 inner_tiles(u32 each) { return INNER_PLACES / each; }
+
+// True if a thread of a block may have a site on a face. The block's tile has `each` sites and the
+// number `tile`; all threads of a block agree.
+FUNCTION bool has_outer_site(u32 tile, u32 each) { return tile >= inner_tiles(each); }
+#endif
+
+// Place of a block of a launch in which blocks of the next sources follow those of all sites: its
+// tile of sites, and the number of its sources.
+struct block_place {
+    u32 tile, sources;
+};
+
+template <u32 TILES>
+FUNCTION block_place place_among(u32 first)
+{
+    return {first + block_id() % TILES, block_id() / TILES};
+}
+
+// Returns it for a lattice of TILES tiles of EACH sites, of which the launch has all, or those
+// without sites on faces, or the others.
+template <u32 TILES, u32 EACH, class Fields>
+FUNCTION block_place place_of_block(const Fields& d)
+{
+#if TUNE_CUT
+    constexpr u32 INNER = inner_tiles(EACH);
+    if (launch_sites(d) == SITES_OFF_FACES) return place_among<INNER ? INNER : 1>(0);
+    if (launch_sites(d) == SITES_ON_FACES) return place_among<TILES - INNER>(INNER);
+#endif
+    (void)d;
+    return place_among<TILES>(0);
+}
+
 // Work of a block: which of the DSLASH_BLOCKS tiles of sites, and the first of SPT sources.
 struct block_work {
     u32 tile, source;
 };
 
-FUNCTION block_work work_of_block(u64 sources)
+template <class Fields>
+FUNCTION block_work work_of_block(const Fields& d)
 {
-    if constexpr (!TUNE_SOURCES_FIRST)
-        return {block_id() % DSLASH_BLOCKS, block_id() / DSLASH_BLOCKS * SPT};
-    const u32 blocks = (static_cast<u32>(sources) + SPT - 1) / SPT;
-    return {block_id() / blocks, block_id() % blocks * SPT};
+    if constexpr (!TUNE_SOURCES_FIRST) {
+        const block_place at = place_of_block<DSLASH_BLOCKS, DSLASH_TILE>(d);
+        return {at.tile, at.sources * SPT};
+    }
+    const u32 blocks = (static_cast<u32>(d.sources) + SPT - 1) / SPT;
+    u32 first = 0;
+#if TUNE_CUT
+    if (launch_sites(d) == SITES_ON_FACES) first = inner_tiles(DSLASH_TILE);
+#endif
+    return {first + block_id() / blocks, block_id() % blocks * SPT};
 }
 
 // Sets the thread's work. Returns false if it has none.
@@ -189,10 +240,6 @@ FUNCTION bool dslash_work_of(const block_work& block, dslash_work& w)
 #if TUNE_CUT
 // Returns the number of a source's field of a parity among those of a face.
 FUNCTION u64 face_field(u32 source, u32 parity) { return BOTH ? 2 * source + parity : source; }
-
-// True if a thread of a block may have a site on a face. The block's tile has `sites` sites and the
-// number `tile`; all threads of a block agree.
-FUNCTION bool has_outer_site(u32 tile, u32 sites) { return (tile + 1) * sites > INNER_PLACES; }
 
 // Calls `compute` for the thread's site, in code of its own where the block has no site on a face:
 // loads that need not ask where a neighbour is are queued ahead of each other.
@@ -327,7 +374,7 @@ FUNCTION void dslash_by(const operator_args<Fields, Term>& a, dslash_shared& s, 
 {
     dslash_work w;
     kernel_sums sums[SPT] = {};
-    const block_work block = work_of_block(a.d.sources);
+    const block_work block = work_of_block(a.d);
     const bool has_site = dslash_work_of(block, w);
 #if TUNE_CUT
     const bool outer = has_outer_site(block.tile, DSLASH_TILE);

@@ -7,6 +7,7 @@
 // which the sender has. The second computes the sites off the faces, and then, in blocks that wait
 // for the neighbours, those on them, each as a whole: sums are in the order of a lattice that is
 // not cut. It begins while the first one runs, of which blocks without sites on faces need nothing.
+// Staged faces (ranks.h) are moved before a third launch, which has the sites on them.
 //
 // A face in a window has the reals of all fields in turn, in f64 or f32 as they are calculated:
 // chunk k of 16 bytes of all sites before chunk k + 1 of any; the last may be shorter. Norms of

@@ -32,7 +32,8 @@ struct staggered_fields {
 #endif
 #if TUNE_CUT
     rank_table* ranks;
-    u64 edges; // bit 2 * direction + (1: upper): the face is on the boundary of the whole lattice
+    u64 edges; // bit 2 * direction + (1: upper): the face is on the boundary of the whole lattice;
+               // from bit 32 on: the sites of this launch
 #endif
 };
 

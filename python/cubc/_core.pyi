@@ -341,7 +341,7 @@ def ranks_open(
     rank: int,
     size: int,
     allgather: Any,
-    exchange: Any,
+    messages: Any,
     x: int,
     y: int,
     z: int,
@@ -353,7 +353,7 @@ def ranks_open(
 ) -> Any:
     """Open the ranks of a grid; allgather(bytes) gives the list of the bytes of all.
 
-    exchange(to, sent, source, received, seconds), or None, tells if `received` was filled in time.
+    messages: None or start(to, sent, source, received), and finish(seconds) with the rank that is late.
     """
 
 def ranks_place(ranks: Any, /) -> tuple[int, int, int, int]:

@@ -1,5 +1,5 @@
 // A library in place of NCCL, which test_nccl.c compiles: it notes its calls, and has messages to
-// this rank itself alone.
+// this rank itself alone. A + marks those on another stream than the default one.
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -91,8 +91,8 @@ int ncclGroupEnd(void)
 int ncclSend(const void *from, unsigned long count, int type, int rank, void *comm, void *stream)
 {
     char text[64];
-    (void)comm, (void)stream;
-    snprintf(text, sizeof text, "send%lu:%d->%d", count, type, rank);
+    (void)comm;
+    snprintf(text, sizeof text, "send%lu:%d->%d%s", count, type, rank, stream ? "+" : "");
     note(text);
     queued[0][sends].from = from;
     queued[0][sends++].bytes = count;
@@ -102,8 +102,8 @@ int ncclSend(const void *from, unsigned long count, int type, int rank, void *co
 int ncclRecv(void *to, unsigned long count, int type, int rank, void *comm, void *stream)
 {
     char text[64];
-    (void)comm, (void)stream;
-    snprintf(text, sizeof text, "receive%lu:%d<-%d", count, type, rank);
+    (void)comm;
+    snprintf(text, sizeof text, "receive%lu:%d<-%d%s", count, type, rank, stream ? "+" : "");
     note(text);
     queued[1][receipts++].to = to;
     return 0;

@@ -55,9 +55,9 @@ static int hop(cubc_device *device, cubc_ranks *ranks, double *links, double *in
 
 static int run(void)
 {
-    MPI_Comm communicator = MPI_COMM_WORLD;
+    cubc_mpi mpi = {.communicator = MPI_COMM_WORLD};
     cubc_comm comm;
-    cubc_comm_of_mpi(&communicator, &comm);
+    cubc_comm_of_mpi(&mpi, &comm);
     const cubc_ranks_params params = {.comm = &comm, .grid = {1, 1, 1, comm.size}};
     cubc_device *device = NULL;
     cubc_ranks *ranks = NULL;

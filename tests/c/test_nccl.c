@@ -24,6 +24,54 @@ static cudaError_t exchange_mode(int *mode)
     return 0;
 }
 
+// Streams and events, whose order is noted as the library's calls are.
+static char order[256];
+
+static cudaError_t create_stream(cudaStream_t *stream, unsigned flags, int priority)
+{
+    static char side;
+    CHECK(flags == cudaStreamNonBlocking && priority < -5);
+    *stream = (cudaStream_t)&side;
+    return 0;
+}
+
+static cudaError_t create_event(cudaEvent_t *event, unsigned flags)
+{
+    static char events[2];
+    static int count;
+    (void)flags;
+    *event = (cudaEvent_t)&events[count++ % 2];
+    return 0;
+}
+
+static cudaError_t record_event(cudaEvent_t event, cudaStream_t stream)
+{
+    (void)event;
+    strcat(order, stream ? "side " : "work ");
+    return 0;
+}
+
+static cudaError_t wait_for_event(cudaStream_t stream, cudaEvent_t event, unsigned flags)
+{
+    (void)event, (void)flags;
+    strcat(order, stream ? "<- side, " : "<- work, ");
+    return 0;
+}
+
+static cudaError_t destroy_stream(cudaStream_t stream)
+{
+    (void)stream;
+    strcat(order, "no stream ");
+    return 0;
+}
+
+static cudaError_t destroy_event(cudaEvent_t event)
+{
+    (void)event;
+    strcat(order, "no event ");
+    return 0;
+}
+
 static void build(const char *path, int version)
 {
     char command[512];
@@ -92,11 +140,19 @@ static void test_messages(void)
     CHECK_STATUS(m->api->move(m, list, 2, NULL), CUBC_OK);
     CHECK(memcmp(to, "fg\0ab", 5) == 0);
     CHECK(strcmp(calls(), "start send2:0->1 receive2:0<-0 send3:0->0 receive3:0<-1 end ") == 0);
+    CHECK(order[0] == '\0');
+    CHECK_STATUS(m->api->begin(m, list, 1, NULL), CUBC_OK);
+    CHECK(strcmp(order, "work <- side, ") == 0); // the side waits for the work
+    CHECK(strcmp(calls(), "start send2:0->1+ receive2:0<-0+ end ") == 0);
+    CHECK_STATUS(m->api->end(m, NULL), CUBC_OK);
+    CHECK(strcmp(order, "work <- side, side <- work, ") == 0);
+    order[0] = '\0';
     CHECK_STATUS(m->api->gather(m, to, 4, NULL), CUBC_OK);
     CHECK(strcmp(calls(), "gather4:0@0 ") == 0);
     CHECK_STATUS(m->api->check(m), CUBC_OK);
     m->api->close(m);
     CHECK(strcmp(calls(), "destroy ") == 0);
+    CHECK(strcmp(order, "no event no event no stream ") == 0);
 }
 
 static void test_failures(void)
@@ -114,6 +170,7 @@ static void test_failures(void)
     CHECK(calls_soon("abort "));
     CHECK_STATUS(m->api->check(m), CUBC_OK);
     CHECK_STATUS(m->api->move(m, NULL, 0, NULL), CUBC_TIMEOUT);
+    CHECK_STATUS(m->api->begin(m, NULL, 0, NULL), CUBC_TIMEOUT);
     m->api->close(m);
     CHECK(calls()[0] == '\0');
 }
@@ -135,6 +192,12 @@ static cubc_status lose(messenger *m, const device_message *list, int count, voi
 static cubc_status lose_sums(messenger *m, void *all, size_t bytes, void *stream)
 {
     (void)m, (void)all, (void)bytes, (void)stream;
+    return CUBC_OK;
+}
+
+static cubc_status end_lost(messenger *m, void *stream)
+{
+    (void)m, (void)stream;
     return CUBC_OK;
 }
 
@@ -164,7 +227,8 @@ static cubc_status no_id(unsigned char id[MESSENGER_ID_BYTES])
 static cubc_status open_lost(cubc_device *on, const unsigned char id[MESSENGER_ID_BYTES], int rank,
                              int size, double seconds, messenger **out)
 {
-    static const messenger_api api = {lose, lose_sums, check_lost, cancel_lost, close_lost};
+    static const messenger_api api = {lose,       lose,        end_lost,  lose_sums,
+                                      check_lost, cancel_lost, close_lost};
     (void)on, (void)id, (void)seconds;
     lost.base = (messenger){&api, rank, size, -1};
     lost.status = CUBC_OK;
@@ -208,7 +272,10 @@ static void check_watch(loss what, const char *says)
     CHECK((*(uint64_t *)(uintptr_t)table->mine != 0) == (what != NOTHING));
     const rank_faces faces = {.sites = {0, 0, 0, 1}, .bytes = 8};
     const host_step step = ranks_faces_step(r, &faces);
+    const host_step begin = ranks_faces_begin_step(r, &faces), end = ranks_faces_end_step(r);
     CHECK_STATUS(step.take(step.args, NULL), what == NOTHING ? CUBC_OK : CUBC_TIMEOUT);
+    CHECK_STATUS(begin.take(begin.args, NULL), what == NOTHING ? CUBC_OK : CUBC_TIMEOUT);
+    CHECK_STATUS(end.take(end.args, NULL), what == NOTHING ? CUBC_OK : CUBC_TIMEOUT);
     cubc_ranks_close(r);
     cpu->api = &device_cpu_api;
     device_cpu_api.close(cpu);
@@ -233,6 +300,12 @@ int main(int argc, char **argv)
     setenv("CUBC_CPU_THREADS", "1", 1);
     cuda.cuCtxGetCurrent = no_context;
     cuda.cudaThreadExchangeStreamCaptureMode = exchange_mode;
+    cuda.cudaStreamCreateWithPriority = create_stream;
+    cuda.cudaStreamDestroy = destroy_stream;
+    cuda.cudaStreamWaitEvent = wait_for_event;
+    cuda.cudaEventCreateWithFlags = create_event;
+    cuda.cudaEventRecord = record_event;
+    cuda.cudaEventDestroy = destroy_event;
     if (!CHECK(mkdtemp(folder) != NULL)) return 1;
     snprintf(library, sizeof library, "%s/libfake.so", folder);
     snprintf(old, sizeof old, "%s/libold.so", folder);

@@ -14,7 +14,8 @@ import test_ranks_staggered as staggered
 from lattice_system import random_links as near_one
 from test_ranks import BOUNDARY, EXTENT, KAPPA, check_same, fields, nothing_is_fused, whole_extent
 
-from cubc import lattice
+import cubc
+from cubc import _core, lattice
 
 __all__ = ["nothing_is_fused"]  # a fixture
 GRIDS = {
@@ -49,7 +50,79 @@ def test_an_own_neighbour_has_the_same_bits(cut):
         for g in (None, grid)
     )
     check_same("cpu", sent(chi), whole(chi), "half")
+    links, walls = fields(EXTENT, 4)
+    whole, sent = (
+        lattice.Mobius(lattice.Gauge(links, grid=g, device="cpu"), 1.8, 0.1, 4)
+        for g in (None, grid)
+    )
+    np.testing.assert_array_equal(sent(walls), whole(walls))
     grid.check()
+
+
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("threads", [32, 64])
+def test_blocks_of_many_threads(policies, threads, first):
+    """Those of sites off the faces, and those that have both kinds, are of several sources."""
+    links, psi = fields(EXTENT, 3)
+    own = lattice.Grid(cut="t", device="cpu", transport="messages")
+    gauge, cut = (lattice.Gauge(links, grid=grid, device="cpu") for grid in (None, own))
+    expected = lattice.Wilson(gauge, KAPPA)(psi)
+    label = f"tpb_{threads}.mb_1.spt_2.sf_{first}.kl_0.bx_1.by_1.bz_1.bt_1.sz_7.ld_0.ll_0.cv_0"
+    place = dict(zip("XYZT", EXTENT, strict=True)) | {"Sources": 3}
+    _core.use_policy("dslash.wilson.r12", {"T{ct}": "F64"}, "cpu", label, place)
+    np.testing.assert_array_equal(lattice.Wilson(cut, KAPPA)(psi), expected)
+
+
+class Late:
+    """A request for a message that comes when it is asked for."""
+
+    def __init__(self, comm, buffer):
+        self.comm, self.buffer, self.message = comm, buffer, b""
+
+    def Test(self):
+        self.comm.look()
+        self.buffer[:] = self.message
+        return True
+
+
+class Echo(test_ranks.Two):
+    """The second of two ranks with the same fields: its messages are those of the first one."""
+
+    def look(self):
+        """See what there is when a message comes."""
+
+    def Irecv(self, buffer, source, tag):
+        self.last = Late(self, buffer)
+        return self.last
+
+    def Isend(self, data, dest, tag):
+        self.last.message = bytes(data)
+        return ranks.Sent()
+
+
+def test_sites_off_faces_are_computed_while_faces_are_sent():
+    links, psi = fields(EXTENT)
+    comm = Echo()
+    grid = lattice.Grid((1, 1, 1, 2), comm, device="cpu", transport="messages")
+    options = {"antiperiodic_t": False}
+    D = lattice.Wilson(lattice.Gauge(links, grid=grid, device="cpu"), KAPPA, **options)
+    _, native = D._packed(psi, None)
+    given = D._fields(native, 2, False, None) | {"ranks": grid._ranks}
+    type, shape, _ = given["out"]
+    made = cubc.asarray(np.zeros(shape), device="cpu")
+    out = np.from_dlpack(made)
+    given["out"] = (type, shape, made)
+    seen = []
+    comm.look = lambda: seen.append(out.copy())
+    _core.call("dslash_wilson", given)
+    assert len(seen) == 4  # sites and a flag, of two faces
+    for before in seen:
+        inner, after = (field.reshape(2, 12, EXTENT[3], -1, 2) for field in (before, out))
+        np.testing.assert_array_equal(inner[:, :, 1:-1], after[:, :, 1:-1])
+        assert not inner[:, :, [0, -1]].any()
+        assert after[:, :, [0, -1]].all()
+    one = lattice.Wilson(lattice.Gauge(links, device="cpu"), KAPPA, **options)
+    np.testing.assert_array_equal(D(psi), one(psi))
 
 
 # ---- ranks that are processes -------------------------------------------------------------------

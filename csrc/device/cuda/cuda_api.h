@@ -91,6 +91,7 @@ enum {
     cudaStreamCaptureModeRelaxed = 2,
     cudaEventDefault = 0,
     cudaEventDisableTiming = 2,
+    cudaGraphInstantiateFlagUseNodePriority = 8,
     cudaHostAllocMapped = 2,
     cudaIpcMemLazyEnablePeerAccess = 1,
     cudaMemAllocationTypePinned = 1,
@@ -217,6 +218,8 @@ typedef struct _nvrtcProgram *nvrtcProgram;
     required(cudaError_t, cudaMemsetAsync,                                                        \
              (void *to, int byte, size_t bytes, cudaStream_t stream))                             \
     required(cudaError_t, cudaStreamCreateWithFlags, (cudaStream_t *stream, unsigned flags))      \
+    required(cudaError_t, cudaStreamCreateWithPriority,                                           \
+             (cudaStream_t *stream, unsigned flags, int priority))                                \
     required(cudaError_t, cudaStreamDestroy, (cudaStream_t stream))                               \
     required(cudaError_t, cudaStreamSynchronize, (cudaStream_t stream))                           \
     required(cudaError_t, cudaStreamIsCapturing, (cudaStream_t stream, int *status))              \

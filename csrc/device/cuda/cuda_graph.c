@@ -1,5 +1,5 @@
 // Recordings of the CUDA device: what is queued on a stream is captured into a graph, and replayed
-// by one call.
+// by one call. Messages on a stream of their own (cuda_nccl.c) keep its priority.
 #define _POSIX_C_SOURCE 200809L
 #include "device/cuda/device_cuda.h"
 
@@ -21,7 +21,8 @@ static cubc_status end_capture(void *stream, device_recording *recording)
 {
     cudaGraph_t graph = NULL;
     TRY(RUNTIME(cuda.cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture"));
-    cubc_status st = RUNTIME(cuda.cudaGraphInstantiateWithFlags(&recording->graph, graph, 0),
+    cubc_status st = RUNTIME(cuda.cudaGraphInstantiateWithFlags(
+                                 &recording->graph, graph, cudaGraphInstantiateFlagUseNodePriority),
                              "cudaGraphInstantiateWithFlags");
     if (cuda.cudaGraphDestroy(graph)) cuda.cudaGetLastError();
     return st;

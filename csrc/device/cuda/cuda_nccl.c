@@ -2,7 +2,7 @@
 //
 // NCCL's types and results are declared here, as its ABI has them since 2.10; nothing of it is
 // needed to build. Messages are sends and receives in groups, and gathers, on the stream of the
-// work, and a graph that is recorded there has them.
+// work or on one that leaves it and comes back, and a graph that is recorded there has them.
 //
 // Calls of NCCL that wait for other ranks, or for graphs that hold a communicator, are made by
 // threads of their own, which the caller does not wait for without an end. No message goes by
@@ -236,6 +236,10 @@ typedef struct nccl_messenger {
     messenger base; // first
     const cuda_device *device;
     _Atomic(ncclComm_t) comm; // NULL once it was ended
+    // Messages that other work goes on beside are on a stream of their own, which leaves the other
+    // one at `forked` and comes back at `joined`.
+    cudaStream_t side;
+    cudaEvent_t forked, joined;
 } nccl_messenger;
 
 // Sends and receives of a group, whatever becomes of one of them.
@@ -262,6 +266,33 @@ static cubc_status move(messenger *m, const device_message *list, int count, voi
     TRY(cuda_context_enter(n->device, &pushed));
     cubc_status st =
         check_result("ncclSend and ncclRecv", queue_group(comm, list, count, stream), comm);
+    cuda_context_leave(pushed);
+    return st;
+}
+
+// Queues on a stream what waits for another one to come as far as it is now.
+static cubc_status follow(cudaStream_t later, cudaStream_t earlier, cudaEvent_t event)
+{
+    TRY(RUNTIME(cuda.cudaEventRecord(event, earlier), "cudaEventRecord"));
+    return RUNTIME(cuda.cudaStreamWaitEvent(later, event, 0), "cudaStreamWaitEvent");
+}
+
+static cubc_status begin(messenger *m, const device_message *list, int count, void *stream)
+{
+    nccl_messenger *n = (nccl_messenger *)m;
+    bool pushed;
+    TRY(cuda_context_enter(n->device, &pushed));
+    cubc_status st = follow(n->side, stream, n->forked);
+    cuda_context_leave(pushed);
+    return st ? st : move(m, list, count, n->side);
+}
+
+static cubc_status end(messenger *m, void *stream)
+{
+    nccl_messenger *n = (nccl_messenger *)m;
+    bool pushed;
+    TRY(cuda_context_enter(n->device, &pushed));
+    cubc_status st = follow(stream, n->side, n->joined);
     cuda_context_leave(pushed);
     return st;
 }
@@ -304,6 +335,16 @@ static void cancel(messenger *m)
     if (!start(call)) mem_free(call);
 }
 
+static void close_side(nccl_messenger *n)
+{
+    bool pushed;
+    if (cuda_context_enter(n->device, &pushed)) return;
+    if (n->forked && cuda.cudaEventDestroy(n->forked)) cuda.cudaGetLastError();
+    if (n->joined && cuda.cudaEventDestroy(n->joined)) cuda.cudaGetLastError();
+    if (n->side && cuda.cudaStreamDestroy(n->side)) cuda.cudaGetLastError();
+    cuda_context_leave(pushed);
+}
+
 static void close_messenger(messenger *m)
 {
     enum { SECONDS = 5 };
@@ -311,11 +352,17 @@ static void close_messenger(messenger *m)
     const ncclComm_t comm = atomic_exchange(&n->comm, NULL);
     waiting_call *call = comm ? new_call(run_destroy, n->device, comm) : NULL;
     if (call && (!start(call) || wait_for_call(call, SECONDS))) mem_free(call);
+    close_side(n);
     mem_free(n);
 }
 
-static const messenger_api nccl_api = {
-    .move = move, .gather = gather, .check = check, .cancel = cancel, .close = close_messenger};
+static const messenger_api nccl_api = {.move = move,
+                                       .begin = begin,
+                                       .end = end,
+                                       .gather = gather,
+                                       .check = check,
+                                       .cancel = cancel,
+                                       .close = close_messenger};
 
 // ---- opening ------------------------------------------------------------------------------------
 cubc_status cuda_nccl_id(unsigned char id[MESSENGER_ID_BYTES])
@@ -336,6 +383,23 @@ static cubc_status open_comm(const waiting_call *call)
          "NCCL_DEBUG=WARN says more",
          call->rank, call->size, call->device->base.info.name,
          nccl.ncclGetErrorString(call->result), call->why);
+}
+
+// Messages come first where a GPU has blocks of both to begin: the others wait for them in the end.
+static cubc_status open_side(nccl_messenger *n)
+{
+    enum { FIRST = -1000 }; // more than any GPU has
+    bool pushed;
+    TRY(cuda_context_enter(n->device, &pushed));
+    cubc_status st =
+        RUNTIME(cuda.cudaStreamCreateWithPriority(&n->side, cudaStreamNonBlocking, FIRST),
+                "cudaStreamCreateWithPriority");
+    cudaEvent_t *events[] = {&n->forked, &n->joined};
+    for (int k = 0; k < 2 && !st; k++)
+        st = RUNTIME(cuda.cudaEventCreateWithFlags(events[k], cudaEventDisableTiming),
+                     "cudaEventCreateWithFlags");
+    cuda_context_leave(pushed);
+    return st;
 }
 
 cubc_status cuda_nccl_open(cubc_device *device, const unsigned char id[MESSENGER_ID_BYTES],
@@ -370,7 +434,11 @@ cubc_status cuda_nccl_open(cubc_device *device, const unsigned char id[MESSENGER
         *n = (nccl_messenger){.base = {.api = &nccl_api, .rank = rank, .size = size, .late = -1},
                               .device = (cuda_device *)device,
                               .comm = call->comm};
-        *out = &n->base;
+        st = open_side(n);
+        if (st)
+            close_messenger(&n->base);
+        else
+            *out = &n->base;
     } else {
         mem_free(n);
     }

@@ -7,7 +7,8 @@ typedef struct comm_messenger {
     messenger base; // first
     const cubc_comm *comm;
     double seconds;
-    void *gathered; // where the communicator has no exchange: the messages of all ranks
+    int started;    // messages that have not been finished
+    void *gathered; // where the communicator has all_gather alone: the messages of all ranks
     size_t gathered_bytes;
 } comm_messenger;
 
@@ -26,6 +27,7 @@ static cubc_status report(comm_messenger *c, int from, double waited)
         c->base.rank, c->base.size, c->seconds, from);
 }
 
+// ---- messages that are waited for one by one ----------------------------------------------------
 // c->gathered becomes what all ranks give.
 static cubc_status gather_all(comm_messenger *c, const void *mine, size_t bytes, int from)
 {
@@ -50,10 +52,6 @@ static cubc_status exchange_by_gather(comm_messenger *c, const device_message *m
 
 static cubc_status exchange(comm_messenger *c, const device_message *m)
 {
-    if (c->base.size == 1) {
-        memcpy(m->to, m->from, m->bytes);
-        return CUBC_OK;
-    }
     if (!c->comm->exchange) return exchange_by_gather(c, m);
     const double start = now_seconds();
     if (c->comm->exchange(c->comm->context, m->to_rank, m->from, m->from_rank, m->to, m->bytes,
@@ -62,11 +60,58 @@ static cubc_status exchange(comm_messenger *c, const device_message *m)
     return report(c, m->from_rank, now_seconds() - start);
 }
 
-static cubc_status move(messenger *m, const device_message *list, int count, void *stream)
+// ---- messages that are under way ----------------------------------------------------------------
+static cubc_status finish(comm_messenger *c)
+{
+    const double start = now_seconds();
+    if (!c->started) return CUBC_OK;
+    c->started = 0;
+    const int late = c->comm->finish(c->comm->context, c->seconds);
+    if (late == 0) return CUBC_OK;
+    return report(c, late > 0 && late <= c->base.size ? late - 1 : UNKNOWN, now_seconds() - start);
+}
+
+static void give_up(comm_messenger *c)
+{
+    if (c->started) c->comm->finish(c->comm->context, 0);
+    c->started = 0;
+}
+
+static cubc_status start(comm_messenger *c, const device_message *m)
+{
+    if (c->started == CUBC_COMM_MESSAGES) TRY(finish(c));
+    c->started++;
+    if (c->comm->start(c->comm->context, m->to_rank, m->from, m->from_rank, m->to, m->bytes) == 0)
+        return CUBC_OK;
+    give_up(c);
+    return report(c, m->from_rank, 0);
+}
+
+// Those of an earlier call, whose end was not asked for, come first: ranks count them.
+static cubc_status begin(messenger *m, const device_message *list, int count, void *stream)
+{
+    comm_messenger *c = (comm_messenger *)m;
+    (void)stream;
+    TRY(finish(c));
+    for (int k = 0; k < count; k++) {
+        if (m->size == 1)
+            memcpy(list[k].to, list[k].from, list[k].bytes);
+        else
+            TRY(c->comm->start ? start(c, &list[k]) : exchange(c, &list[k]));
+    }
+    return CUBC_OK;
+}
+
+static cubc_status end(messenger *m, void *stream)
 {
     (void)stream;
-    for (int k = 0; k < count; k++) TRY(exchange((comm_messenger *)m, &list[k]));
-    return CUBC_OK;
+    return finish((comm_messenger *)m);
+}
+
+static cubc_status move(messenger *m, const device_message *list, int count, void *stream)
+{
+    TRY(begin(m, list, count, stream));
+    return end(m, stream);
 }
 
 // Every rank sends its part to each other one, the nearest first.
@@ -74,30 +119,34 @@ static cubc_status gather(messenger *m, void *all, size_t bytes, void *stream)
 {
     comm_messenger *c = (comm_messenger *)m;
     const char *mine = (char *)all + (size_t)m->rank * bytes;
-    (void)stream;
-    if (m->size > 1 && !c->comm->exchange) {
+    TRY(finish(c));
+    if (m->size > 1 && !c->comm->start && !c->comm->exchange) {
         TRY(gather_all(c, mine, bytes, UNKNOWN));
         memcpy(all, c->gathered, bytes * (size_t)m->size);
         return CUBC_OK;
     }
     for (int k = 1; k < m->size; k++) {
         const int to = (m->rank + k) % m->size, from = (m->rank + m->size - k) % m->size;
-        TRY(exchange(c, &(device_message){.from = mine,
-                                          .to = (char *)all + (size_t)from * bytes,
-                                          .bytes = bytes,
-                                          .to_rank = to,
-                                          .from_rank = from}));
+        const device_message one = {.from = mine,
+                                    .to = (char *)all + (size_t)from * bytes,
+                                    .bytes = bytes,
+                                    .to_rank = to,
+                                    .from_rank = from};
+        TRY(c->comm->start ? start(c, &one) : exchange(c, &one));
     }
-    return CUBC_OK;
+    return end(m, stream);
 }
 
 static void comm_close(messenger *m)
 {
-    mem_free(((comm_messenger *)m)->gathered);
-    mem_free(m);
+    comm_messenger *c = (comm_messenger *)m;
+    give_up(c);
+    mem_free(c->gathered);
+    mem_free(c);
 }
 
-static const messenger_api api = {.move = move, .gather = gather, .close = comm_close};
+static const messenger_api api = {
+    .move = move, .begin = begin, .end = end, .gather = gather, .close = comm_close};
 
 cubc_status comm_messenger_open(const cubc_comm *comm, double seconds, messenger **out)
 {

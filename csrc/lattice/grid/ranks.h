@@ -30,6 +30,9 @@ typedef struct rank_faces {
 } rank_faces;
 // The steps before the launch that receives faces, or sums; none where memory is shared.
 host_step ranks_faces_step(const cubc_ranks *r, const rank_faces *faces);
+// The same in two steps: launches between them run while messages are under way.
+host_step ranks_faces_begin_step(const cubc_ranks *r, const rank_faces *faces);
+host_step ranks_faces_end_step(const cubc_ranks *r);
 host_step ranks_sums_step(const cubc_ranks *r);
 
 #endif

@@ -1,5 +1,6 @@
 // Messages that are moved between launches, where ranks reach no memory of each other: see
-// ranks.h, and kernels/grid/ranks.h for what the launches do.
+// ranks.h, and kernels/grid/ranks.h for what the launches do. A hop begins its messages before the
+// launch of sites off the faces, and ends them behind it.
 //
 // The outbox has the layout of a neighbour's window. A face lies in the slot of the neighbour's
 // side, and its flag in the place of that side, so that each message has the same place on both
@@ -60,7 +61,9 @@ static void add_face(message_list *list, const rank_area *a, int face, const ran
 enum { AREA, SITES_Y, SITES_Z, SITES_T, BYTES, NORM_BYTES }; // of the arguments
 _Static_assert((int)NORM_BYTES < (int)STEP_ARGS, "a step has room");
 
-static cubc_status take_faces(const uint64_t args[STEP_ARGS], void *stream)
+typedef cubc_status (*mover)(messenger *m, const device_message *list, int count, void *stream);
+
+static cubc_status move_faces(const uint64_t args[STEP_ARGS], mover move, void *stream)
 {
     const rank_area *a = (const rank_area *)(uintptr_t)args[AREA];
     const rank_faces faces = {.sites = {0, args[SITES_Y], args[SITES_Z], args[SITES_T]},
@@ -71,7 +74,29 @@ static cubc_status take_faces(const uint64_t args[STEP_ARGS], void *stream)
     TRY(ranks_failure(r));
     for (int face = 2; face < FACES; face++) // flags of all: an exchange tells all neighbours
         if (r->cut >> face / 2 & 1) add_face(&list, a, face, &faces);
-    return moved(r, r->messenger->api->move(r->messenger, list.items, list.count, stream));
+    return moved(r, move(r->messenger, list.items, list.count, stream));
+}
+
+static const messenger_api *api_of(const uint64_t args[STEP_ARGS])
+{
+    return ((const rank_area *)(uintptr_t)args[AREA])->ranks->messenger->api;
+}
+
+static cubc_status take_faces(const uint64_t args[STEP_ARGS], void *stream)
+{
+    return move_faces(args, api_of(args)->move, stream);
+}
+
+static cubc_status begin_faces(const uint64_t args[STEP_ARGS], void *stream)
+{
+    return move_faces(args, api_of(args)->begin, stream);
+}
+
+static cubc_status end_faces(const uint64_t args[STEP_ARGS], void *stream)
+{
+    cubc_ranks *r = ((const rank_area *)(uintptr_t)args[AREA])->ranks;
+    TRY(ranks_failure(r));
+    return moved(r, r->messenger->api->end(r->messenger, stream));
 }
 
 static cubc_status take_sums(const uint64_t args[STEP_ARGS], void *stream)
@@ -84,16 +109,33 @@ static cubc_status take_sums(const uint64_t args[STEP_ARGS], void *stream)
         r, r->messenger->api->gather(r->messenger, mails, a->mails * sizeof(rank_mail), stream));
 }
 
-host_step ranks_faces_step(const cubc_ranks *r, const rank_faces *faces)
+static host_step faces_step(const cubc_ranks *r, const rank_faces *faces,
+                            cubc_status (*take)(const uint64_t args[STEP_ARGS], void *stream))
 {
     if (!r->messenger) return (host_step){.take = NULL};
-    return (host_step){.take = take_faces,
+    return (host_step){.take = take,
                        .args = {[AREA] = (uintptr_t)r->newest,
                                 [SITES_Y] = faces->sites[1],
                                 [SITES_Z] = faces->sites[2],
                                 [SITES_T] = faces->sites[3],
                                 [BYTES] = faces->bytes,
                                 [NORM_BYTES] = faces->norm_bytes}};
+}
+
+host_step ranks_faces_step(const cubc_ranks *r, const rank_faces *faces)
+{
+    return faces_step(r, faces, take_faces);
+}
+
+host_step ranks_faces_begin_step(const cubc_ranks *r, const rank_faces *faces)
+{
+    return faces_step(r, faces, begin_faces);
+}
+
+host_step ranks_faces_end_step(const cubc_ranks *r)
+{
+    if (!r->messenger) return (host_step){.take = NULL};
+    return (host_step){.take = end_faces, .args = {[AREA] = (uintptr_t)r->newest}};
 }
 
 host_step ranks_sums_step(const cubc_ranks *r)

@@ -242,7 +242,9 @@ dslash_grid dslash_sites_grid(const problem *p, const instance *i)
     uint64_t together = (uint64_t)variant_value(&i->space, &i->variant, "spt", 1);
     uint64_t each = ceil_div(dslash_places(p), i->kernels[0].threads);
     uint64_t sources = dslash_site_numbers_of(p).sources;
-    return (dslash_grid){.blocks = each * ceil_div(sources, together), .parts = each * sources};
+    return (dslash_grid){.blocks = each * ceil_div(sources, together),
+                         .parts = each * sources,
+                         .tile = i->kernels[0].threads};
 }
 
 // Puts the launch that sends the faces in front of the operator's. It has the same arguments.
@@ -260,10 +262,46 @@ static void send_faces(const problem *p, const instance *i, plan *out)
     l[-1].kernel = &i->kernels[SEND_FACES];
     l[-1].shape.grid = (unsigned)(ceil_div(places, i->kernels[SEND_FACES].threads) *
                                   ceil_div(numbers.sources, together));
+}
+
+// Sites of the output that are not on faces.
+static uint64_t inner_places(const problem *p)
+{
+    const dslash_site_traits traits = dslash_site_traits_of(p);
+    const lattice_traits lattice = lattice_traits_of(p);
+    uint64_t places = dslash_places(p);
+    for (int d = 0; d < 4; d++) {
+        const uint64_t extent = (uint64_t)lattice.extents[d], both = 2 * (uint64_t)traits.depth;
+        if (traits.cut >> d & 1) places = places / extent * (extent > both ? extent - both : 0);
+    }
+    return places;
+}
+
+// Messages of staged faces are moved before the operator's launch, the last one so far. Sites off
+// the faces get a launch of their own in front of it, which runs while messages are under way;
+// `edges` is the argument that says so.
+static void move_faces(const problem *p, dslash_grid grid, size_t edges, plan *out)
+{
+    enum { OFF_FACES = 1, ON_FACES = 2 }; // kernels/lattice/dslash_sites.h
+    const dslash_site_numbers numbers = dslash_site_numbers_of(p);
     const rank_faces faces =
-        faces_of(p, lattice.extents, fields_of(numbers.sources, traits.parity, numbers.face_slices),
+        faces_of(p, lattice_traits_of(p).extents,
+                 fields_of(numbers.sources, dslash_site_traits_of(p).parity, numbers.face_slices),
                  numbers.face_reals);
+    const uint64_t tiles = ceil_div(dslash_places(p), grid.tile),
+                   inner = inner_places(p) / grid.tile;
+    launch *l = &out->launches[out->launch_count - 1];
+    if (!ranks_are_staged(numbers.guard.ranks)) return;
     l->before = ranks_faces_step(numbers.guard.ranks, &faces);
+    if (inner == 0) return;
+    l[1] = l[0];
+    out->launch_count++;
+    l[0].before = ranks_faces_begin_step(numbers.guard.ranks, &faces);
+    l[0].shape.grid = (unsigned)(inner * (grid.blocks / tiles));
+    l[0].args[edges] |= (uint64_t)OFF_FACES << 32;
+    l[1].before = ranks_faces_end_step(numbers.guard.ranks);
+    l[1].shape.grid = (unsigned)((tiles - inner) * (grid.blocks / tiles));
+    l[1].args[edges] |= (uint64_t)ON_FACES << 32;
 }
 
 cubc_status dslash_sites_plan(const problem *p, const instance *i, dslash_grid grid,
@@ -286,7 +324,10 @@ cubc_status dslash_sites_plan(const problem *p, const instance *i, dslash_grid g
         TRY(solver_update_place(p, &numbers.guard, grid.parts, states, l));
         add_field(l, traits.z ? &fields[traits.xpay ? Z : X] : NULL);
     }
-    if (traits.cut) send_faces(p, i, out);
+    if (traits.cut) {
+        send_faces(p, i, out);
+        move_faces(p, grid, hops.bytes / sizeof l->args[0] - 1, out);
+    }
     solver_update_receive(p, &numbers.guard, &i->kernels[RECEIVE_SUMS], out);
     return CUBC_OK;
 }

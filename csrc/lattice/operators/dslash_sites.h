@@ -66,6 +66,7 @@ typedef struct dslash_words {
 } dslash_words;
 typedef struct dslash_grid {
     uint64_t blocks, parts; // parts: of a solver's sums, of all sources
+    uint64_t tile;          // sites of a block
 } dslash_grid;
 uint64_t dslash_places(const problem *p);                           // sites of the output
 dslash_grid dslash_sites_grid(const problem *p, const instance *i); // that of dslash_sites.h
@@ -80,7 +81,8 @@ enum { DSLASH_PHASE_WORDS = 8 };
 // The phases as arguments of a kernel; returns how many words these are.
 int dslash_phase_words(const double theta[4], uint64_t words[DSLASH_PHASE_WORDS]);
 enum { DSLASH_RANK_WORDS = 2 };
-// Adds the ranks to *count arguments of a kernel, if the lattice is cut.
+// Adds the ranks to *count arguments of a kernel, if the lattice is cut; they are the last of those
+// of the hops.
 cubc_status dslash_rank_words(const problem *p, const instance *i, uint64_t *words, int *count);
 
 // The fields of parameters that begin with those of the sites.

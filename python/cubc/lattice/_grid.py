@@ -119,7 +119,7 @@ class Grid:
             self.rank,
             self.size,
             gather,
-            _exchange_of(comm),
+            _messages_of(comm),
             *self.grid,
             own,
             timeout,
@@ -338,30 +338,41 @@ class Grid:
         _core.ranks_check(self._ranks)
 
 
-def _exchange_of(comm: Any) -> Callable[..., bool] | None:
-    """Return what sends a message to a rank and receives one, or None where `allgather` does."""
-    if not hasattr(comm, "Isend") or not hasattr(comm, "Irecv"):
-        return None
+class _Messages:
+    """Messages between ranks that are under way, by `Isend` and `Irecv` of a communicator."""
 
-    def exchange(
-        to: int, sent: memoryview, source: int, received: memoryview, limit: float
-    ) -> bool:
-        receipt = comm.Irecv(received, source=source, tag=TAG)
-        sending = comm.Isend(sent, dest=to, tag=TAG)
-        start = time.monotonic()
-        while not (receipt.Test() and sending.Test()):
-            waited = time.monotonic() - start
+    def __init__(self, comm: Any):
+        self._comm = comm
+        self._requests: list[tuple[int, Any]] = []  # the rank that sends, or -1; in this order
+
+    def start(self, to: int, sent: memoryview, source: int, received: memoryview) -> None:
+        """Begin to send to a rank, and to receive from one."""
+        receipt = self._comm.Irecv(received, source=source, tag=TAG)
+        self._requests.append((source, receipt))
+        self._requests.append((-1, self._comm.Isend(sent, dest=to, tag=TAG)))
+
+    def finish(self, limit: float) -> int | None:
+        """Wait up to `limit` seconds for all; return a rank whose message has not come, or -1."""
+        left, self._requests = self._requests, []
+        begun = time.monotonic()
+        while left := [(source, request) for source, request in left if not request.Test()]:
+            waited = time.monotonic() - begun
             if waited > limit:
-                for request in (receipt, sending):  # which reads and stores nothing behind Wait
-                    if request:
-                        request.Cancel()
-                        request.Wait()
-                return False
+                for _, request in left:  # which reads and stores nothing behind Wait
+                    request.Cancel()
+                    request.Wait()
+                return next((source for source, _ in left if source >= 0), -1)
             if waited > SPIN:
                 time.sleep(1e-4)
-        return True
+        return None
 
-    return exchange
+
+def _messages_of(comm: Any) -> tuple[Callable[..., None], Callable[..., int | None]] | None:
+    """Return what starts a message and what finishes all, or None where `allgather` does it."""
+    if not hasattr(comm, "Isend") or not hasattr(comm, "Irecv"):
+        return None
+    messages = _Messages(comm)
+    return messages.start, messages.finish
 
 
 def _device_of(device: Any, comm: Any) -> str:

@@ -16,6 +16,8 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 // cffi: begin
+enum { CUBC_COMM_MESSAGES = 64 }; // that are started between two calls of finish, at most
+
 // The ranks as the caller's library for messages knows them; of MPI, cubc/ranks_mpi.h makes one. It
 // is asked when memory is made that ranks share. During a hop or a solve it is asked for messages
 // alone, and of those on the cpu device only.
@@ -26,9 +28,18 @@ typedef struct cubc_comm {
     // failed.
     int (*all_gather)(void *context, const void *mine, void *all, size_t bytes);
     // Sends `bytes` bytes to rank `to`, and receives as many of rank `from`, while all ranks do.
-    // Not 0: it failed, or the message has not come within `seconds`. NULL: all_gather does it.
+    // Not 0: it failed, or the message has not come within `seconds`. NULL: start and finish do it,
+    // or all_gather.
     int (*exchange)(void *context, int to, const void *send, int from, void *receive, size_t bytes,
                     double seconds);
+    // The same in two calls, so that a rank computes while its messages are under way; both or
+    // NULL. start begins to send and to receive, up to CUBC_COMM_MESSAGES times, and does not wait.
+    // What one rank sends another comes in the order of these calls. Not 0: it failed.
+    int (*start)(void *context, int to, const void *send, int from, void *receive, size_t bytes);
+    // Waits until all that was started has been sent and has come; then, or after `seconds`,
+    // nothing of it is read or stored any more. Not 0: 1 + the rank whose message has not come, or
+    // -1.
+    int (*finish)(void *context, double seconds);
 } cubc_comm;
 
 // The way that faces and sums go.

@@ -1,0 +1,171 @@
+// Messages by a caller's communicator: which of its functions are called, in which order, and what
+// becomes of those that fail.
+#include "check.h"
+#include "lattice/grid/comm_messenger.h"
+
+#include <stdio.h>
+
+// The communicator of rank 1 of 3 notes its calls. What it receives is a letter for each rank.
+static char calls[1024];
+static int starts_until_failure, late;
+
+static void note(const char *format, int to, int from, size_t bytes)
+{
+    const size_t length = strlen(calls);
+    snprintf(calls + length, sizeof calls - length, format, to, from, bytes);
+}
+
+static bool were(const char *expected)
+{
+    const bool same = strcmp(calls, expected) == 0;
+    if (!same) printf("# %s instead of %s\n", calls, expected);
+    calls[0] = '\0';
+    return same;
+}
+
+static int gather_letters(void *context, const void *mine, void *all, size_t bytes)
+{
+    (void)context, (void)mine;
+    note("all%3$zu ", 0, 0, bytes);
+    for (int k = 0; k < 3; k++) memset((char *)all + (size_t)k * bytes, 'a' + k, bytes);
+    return 0;
+}
+
+static int exchange_letters(void *context, int to, const void *send, int from, void *receive,
+                            size_t bytes, double seconds)
+{
+    (void)context, (void)send, (void)seconds;
+    note("->%d<-%d:%zu ", to, from, bytes);
+    memset(receive, 'a' + from, bytes);
+    return 0;
+}
+
+static int start_letters(void *context, int to, const void *send, int from, void *receive,
+                         size_t bytes)
+{
+    (void)context, (void)send;
+    if (--starts_until_failure == 0) return 1;
+    note("->%d<-%d:%zu ", to, from, bytes);
+    memset(receive, 'a' + from, bytes);
+    return 0;
+}
+
+static int finish_letters(void *context, double seconds)
+{
+    (void)context;
+    note(seconds > 0 ? "finish " : "end ", 0, 0, 0);
+    return late;
+}
+
+static cubc_comm comm_of(bool pairs, bool begins)
+{
+    return (cubc_comm){.rank = 1,
+                       .size = 3,
+                       .all_gather = gather_letters,
+                       .exchange = pairs ? exchange_letters : NULL,
+                       .start = begins ? start_letters : NULL,
+                       .finish = begins ? finish_letters : NULL};
+}
+
+static char to[16], from[16];
+static const device_message two[] = {{from, to, 2, 0, 2}, {from, to + 2, 3, 2, 0}};
+
+static messenger *open_messenger(const cubc_comm *comm)
+{
+    messenger *m = NULL;
+    starts_until_failure = late = 0;
+    calls[0] = '\0';
+    memset(to, '.', sizeof to);
+    CHECK_STATUS(comm_messenger_open(comm, 1e-9, &m), CUBC_OK);
+    return m;
+}
+
+static void check_all(bool pairs, bool begins, const char *moved, const char *began,
+                      const char *ended, const char *gathered)
+{
+    const cubc_comm comm = comm_of(pairs, begins);
+    messenger *m = open_messenger(&comm);
+    if (!m) return;
+    CHECK_STATUS(m->api->move(m, two, 2, NULL), CUBC_OK);
+    CHECK(were(moved));
+    CHECK(memcmp(to, "ccaaa.", 6) == 0);
+    CHECK_STATUS(m->api->begin(m, two, 2, NULL), CUBC_OK);
+    CHECK(were(began));
+    CHECK_STATUS(m->api->end(m, NULL), CUBC_OK);
+    CHECK(were(ended));
+    CHECK_STATUS(m->api->gather(m, to, 2, NULL), CUBC_OK);
+    CHECK(were(gathered));
+    CHECK(memcmp(to, "aa", 2) == 0 && memcmp(to + 4, "cc", 2) == 0);
+    m->api->close(m);
+    CHECK(were(""));
+}
+
+static void test_functions(void)
+{
+    check_all(false, true, "->0<-2:2 ->2<-0:3 finish ", "->0<-2:2 ->2<-0:3 ", "finish ",
+              "->2<-0:2 ->0<-2:2 finish ");
+    check_all(true, false, "->0<-2:2 ->2<-0:3 ", "->0<-2:2 ->2<-0:3 ", "", "->2<-0:2 ->0<-2:2 ");
+    check_all(false, false, "all2 all3 ", "all2 all3 ", "", "all2 ");
+}
+
+// Ranks count messages: those of a hop that was left between its launches come before the next.
+static void test_an_end_that_is_left_out(void)
+{
+    const cubc_comm comm = comm_of(true, true);
+    messenger *m = open_messenger(&comm);
+    if (!m) return;
+    CHECK_STATUS(m->api->begin(m, two, 1, NULL), CUBC_OK);
+    CHECK_STATUS(m->api->begin(m, two, 1, NULL), CUBC_OK);
+    CHECK_STATUS(m->api->gather(m, to, 1, NULL), CUBC_OK);
+    CHECK(were("->0<-2:2 finish ->0<-2:2 finish ->2<-0:1 ->0<-2:1 finish "));
+    CHECK_STATUS(m->api->begin(m, two, 1, NULL), CUBC_OK);
+    m->api->close(m);
+    CHECK(were("->0<-2:2 end "));
+}
+
+static void test_many(void)
+{
+    static device_message many[CUBC_COMM_MESSAGES + 1];
+    const cubc_comm comm = comm_of(false, true);
+    messenger *m = open_messenger(&comm);
+    if (!m) return;
+    for (int k = 0; k <= CUBC_COMM_MESSAGES; k++) many[k] = two[0];
+    CHECK_STATUS(m->api->begin(m, many, CUBC_COMM_MESSAGES + 1, NULL), CUBC_OK);
+    CHECK(strstr(calls, "->0<-2:2 finish ->0<-2:2 ") ==
+          calls + (CUBC_COMM_MESSAGES - 1) * strlen("->0<-2:2 "));
+    m->api->close(m);
+}
+
+static void test_failures(void)
+{
+    const cubc_comm comm = comm_of(false, true);
+    messenger *m = open_messenger(&comm);
+    if (!m) return;
+    starts_until_failure = 2;
+    CHECK_STATUS(m->api->begin(m, two, 2, NULL), CUBC_IO_ERROR);
+    CHECK_CONTAINS(cubc_error_message(), "exchange of messages has failed, on rank 1 of 3");
+    CHECK(were("->0<-2:2 end "));
+    CHECK(m->late == 0);
+    CHECK_STATUS(m->api->begin(m, two, 2, NULL), CUBC_OK);
+    late = 3;
+    CHECK_STATUS(m->api->end(m, NULL), CUBC_TIMEOUT);
+    CHECK_CONTAINS(cubc_error_message(), "rank 1 of 3 waited 1e-09 s for a message of rank 2");
+    CHECK(m->late == 2);
+    for (late = -1; late < 5; late += 5) { // which is no rank
+        CHECK_STATUS(m->api->move(m, two, 1, NULL), CUBC_IO_ERROR);
+        CHECK(m->late == -1);
+    }
+    late = 0;
+    m->api->close(m);
+}
+
+int main(int argc, char **argv)
+{
+    static const check_test tests[] = {
+        {"functions", test_functions},
+        {"an end that is left out", test_an_end_that_is_left_out},
+        {"many", test_many},
+        {"failures", test_failures},
+    };
+    return check_run(tests, COUNT_OF(tests), argc > 1 ? argv[1] : NULL);
+}
