@@ -356,13 +356,19 @@ uint64_t process_token(void)
     return atomic_load(&token);
 }
 
-uint64_t host_token(void)
+uint64_t host_token_of(const char *boot_id)
 {
-    char text[64] = "";
-    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    char text[256] = "";
+    FILE *file = fopen(boot_id, "re");
     if (file && !fgets(text, sizeof text, file)) text[0] = '\0';
     if (file) fclose(file);
+    if (!text[0] && gethostname(text, sizeof text - 1)) text[0] = '\0';
     return text[0] ? hash64(text, strlen(text)) : 0;
+}
+
+uint64_t host_token(void)
+{
+    return host_token_of("/proc/sys/kernel/random/boot_id");
 }
 
 static void watch_forks(void) __attribute__((constructor));

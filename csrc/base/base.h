@@ -132,8 +132,10 @@ unsigned fork_count(void); // forks between the first process and this one
 // A random number of this process, which tells it from others also where each container counts its
 // own process numbers.
 uint64_t process_token(void);
-// A number of this host in its present run; 0: it is not known.
+// A number of this host in its present run, from the file of its boot id; without one that of its
+// name. 0: neither is known.
 uint64_t host_token(void);
+uint64_t host_token_of(const char *boot_id);
 #define FORK_SAFE_MUTEX(name)                                         \
     static pthread_mutex_t name = PTHREAD_MUTEX_INITIALIZER;          \
     static void name##_registered(void) __attribute__((constructor)); \

@@ -1,9 +1,11 @@
 // Messages by a caller's communicator: which of its functions are called, in which order, and what
-// becomes of those that fail.
+// becomes of those that fail. Hosts, by which they are chosen.
+#define _POSIX_C_SOURCE 200809L // gethostname
 #include "check.h"
 #include "lattice/grid/comm_messenger.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 // The communicator of rank 1 of 3 notes its calls. What it receives is a letter for each rank.
 static char calls[1024];
@@ -70,14 +72,19 @@ static cubc_comm comm_of(bool pairs, bool begins)
 static char to[16], from[16];
 static const device_message two[] = {{from, to, 2, 0, 2}, {from, to + 2, 3, 2, 0}};
 
-static messenger *open_messenger(const cubc_comm *comm)
+static messenger *open_with(const cubc_comm *comm, size_t most)
 {
     messenger *m = NULL;
     starts_until_failure = late = 0;
     calls[0] = '\0';
     memset(to, '.', sizeof to);
-    CHECK_STATUS(comm_messenger_open(comm, 1e-9, &m), CUBC_OK);
+    CHECK_STATUS(comm_messenger_open(comm, 1e-9, most, &m), CUBC_OK);
     return m;
+}
+
+static messenger *open_messenger(const cubc_comm *comm)
+{
+    return open_with(comm, COMM_MOST_BYTES);
 }
 
 static void check_all(bool pairs, bool begins, const char *moved, const char *began,
@@ -136,6 +143,42 @@ static void test_many(void)
     m->api->close(m);
 }
 
+static void check_pieces(bool pairs, bool begins, const char *moved, const char *gathered)
+{
+    const cubc_comm comm = comm_of(pairs, begins);
+    const device_message one = {from, to, 5, 0, 2};
+    messenger *m = open_with(&comm, 2);
+    if (!m) return;
+    CHECK_STATUS(m->api->move(m, &one, 1, NULL), CUBC_OK);
+    CHECK(were(moved));
+    CHECK(memcmp(to, "ccccc.", 6) == 0);
+    CHECK_STATUS(m->api->gather(m, to, 3, NULL), CUBC_OK);
+    CHECK(were(gathered));
+    CHECK(memcmp(to, "aaa", 3) == 0 && memcmp(to + 6, "ccc", 3) == 0);
+    m->api->close(m);
+}
+
+static void test_pieces(void)
+{
+    check_pieces(false, true, "->0<-2:2 ->0<-2:2 ->0<-2:1 finish ",
+                 "->2<-0:2 ->2<-0:1 ->0<-2:2 ->0<-2:1 finish ");
+    check_pieces(true, false, "->0<-2:2 ->0<-2:2 ->0<-2:1 ",
+                 "->2<-0:2 ->2<-0:1 ->0<-2:2 ->0<-2:1 ");
+    check_pieces(false, false, "all1 all1 all1 all1 all1 ", "all1 all1 all1 ");
+}
+
+// ---- hosts --------------------------------------------------------------------------------------
+static void test_hosts(void)
+{
+    char name[256] = "";
+    CHECK(gethostname(name, sizeof name - 1) == 0);
+    CHECK(host_token() == host_token() && host_token() != 0);
+    const uint64_t by_name = host_token_of("/nowhere/boot_id");
+    CHECK(by_name == hash64(name, strlen(name)));
+    CHECK(host_token_of("/dev/null") == by_name);
+    CHECK(host_token_of(__FILE__) != by_name);
+}
+
 static void test_failures(void)
 {
     const cubc_comm comm = comm_of(false, true);
@@ -162,10 +205,9 @@ static void test_failures(void)
 int main(int argc, char **argv)
 {
     static const check_test tests[] = {
-        {"functions", test_functions},
-        {"an end that is left out", test_an_end_that_is_left_out},
-        {"many", test_many},
-        {"failures", test_failures},
+        {"functions", test_functions}, {"an end that is left out", test_an_end_that_is_left_out},
+        {"many", test_many},           {"pieces", test_pieces},
+        {"hosts", test_hosts},         {"failures", test_failures},
     };
     return check_run(tests, COUNT_OF(tests), argc > 1 ? argv[1] : NULL);
 }

@@ -22,7 +22,8 @@ typedef struct cubc_mpi {
 
 static inline int cubc_mpi_all_gather(void *context, const void *mine, void *all, size_t bytes)
 {
-    const int count = (int)bytes; // of a card or a status
+    const int count = (int)bytes;
+    if (bytes > INT_MAX) return 1;
     return MPI_Allgather(mine, count, MPI_BYTE, all, count, MPI_BYTE,
                          ((cubc_mpi *)context)->communicator) != MPI_SUCCESS;
 }

@@ -7,6 +7,7 @@ typedef struct comm_messenger {
     messenger base; // first
     const cubc_comm *comm;
     double seconds;
+    size_t most;    // bytes of a call of the communicator
     int started;    // messages that have not been finished
     void *gathered; // where the communicator has all_gather alone: the messages of all ranks
     size_t gathered_bytes;
@@ -50,6 +51,18 @@ static cubc_status exchange_by_gather(comm_messenger *c, const device_message *m
     return CUBC_OK;
 }
 
+static cubc_status gather_by_gather(comm_messenger *c, char *all, size_t bytes)
+{
+    const size_t most = c->most / (size_t)c->base.size + 1;
+    for (size_t at = 0, n; at < bytes; at += n) {
+        n = bytes - at < most ? bytes - at : most;
+        TRY(gather_all(c, all + (size_t)c->base.rank * bytes + at, n, UNKNOWN));
+        for (size_t k = 0; k < (size_t)c->base.size; k++)
+            memcpy(all + k * bytes + at, (char *)c->gathered + k * n, n);
+    }
+    return CUBC_OK;
+}
+
 static cubc_status exchange(comm_messenger *c, const device_message *m)
 {
     if (!c->comm->exchange) return exchange_by_gather(c, m);
@@ -87,6 +100,21 @@ static cubc_status start(comm_messenger *c, const device_message *m)
     return report(c, m->from_rank, 0);
 }
 
+// Sends a message and receives one, in pieces that any library can count, or begins to.
+static cubc_status send(comm_messenger *c, const device_message *m)
+{
+    const bool alone = !c->comm->start && !c->comm->exchange;
+    const size_t most = alone ? c->most / (size_t)c->base.size + 1 : c->most;
+    for (size_t at = 0; at < m->bytes; at += most) {
+        device_message piece = *m;
+        piece.from = (const char *)m->from + at;
+        piece.to = (char *)m->to + at;
+        piece.bytes = m->bytes - at < most ? m->bytes - at : most;
+        TRY(c->comm->start ? start(c, &piece) : exchange(c, &piece));
+    }
+    return CUBC_OK;
+}
+
 // Those of an earlier call, whose end was not asked for, come first: ranks count them.
 static cubc_status begin(messenger *m, const device_message *list, int count, void *stream)
 {
@@ -97,7 +125,7 @@ static cubc_status begin(messenger *m, const device_message *list, int count, vo
         if (m->size == 1)
             memcpy(list[k].to, list[k].from, list[k].bytes);
         else
-            TRY(c->comm->start ? start(c, &list[k]) : exchange(c, &list[k]));
+            TRY(send(c, &list[k]));
     }
     return CUBC_OK;
 }
@@ -120,11 +148,8 @@ static cubc_status gather(messenger *m, void *all, size_t bytes, void *stream)
     comm_messenger *c = (comm_messenger *)m;
     const char *mine = (char *)all + (size_t)m->rank * bytes;
     TRY(finish(c));
-    if (m->size > 1 && !c->comm->start && !c->comm->exchange) {
-        TRY(gather_all(c, mine, bytes, UNKNOWN));
-        memcpy(all, c->gathered, bytes * (size_t)m->size);
-        return CUBC_OK;
-    }
+    if (m->size > 1 && !c->comm->start && !c->comm->exchange)
+        return gather_by_gather(c, all, bytes);
     for (int k = 1; k < m->size; k++) {
         const int to = (m->rank + k) % m->size, from = (m->rank + m->size - k) % m->size;
         const device_message one = {.from = mine,
@@ -132,7 +157,7 @@ static cubc_status gather(messenger *m, void *all, size_t bytes, void *stream)
                                     .bytes = bytes,
                                     .to_rank = to,
                                     .from_rank = from};
-        TRY(c->comm->start ? start(c, &one) : exchange(c, &one));
+        TRY(send(c, &one));
     }
     return end(m, stream);
 }
@@ -148,7 +173,7 @@ static void comm_close(messenger *m)
 static const messenger_api api = {
     .move = move, .begin = begin, .end = end, .gather = gather, .close = comm_close};
 
-cubc_status comm_messenger_open(const cubc_comm *comm, double seconds, messenger **out)
+cubc_status comm_messenger_open(const cubc_comm *comm, double seconds, size_t most, messenger **out)
 {
     comm_messenger *c = mem_zalloc(1, sizeof *c);
     *out = (messenger *)c;
@@ -156,5 +181,6 @@ cubc_status comm_messenger_open(const cubc_comm *comm, double seconds, messenger
     c->base = (messenger){.api = &api, .rank = comm->rank, .size = comm->size, .late = -1};
     c->comm = comm;
     c->seconds = seconds;
+    c->most = most;
     return CUBC_OK;
 }

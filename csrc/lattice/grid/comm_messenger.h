@@ -6,8 +6,11 @@
 #include "cubc/lattice.h"
 #include "device/messenger.h"
 
+enum { COMM_MOST_BYTES = 1 << 30 };
+
 // The communicator is the caller's until close. A message that does not come within `seconds`
-// fails.
-cubc_status comm_messenger_open(const cubc_comm *comm, double seconds, messenger **out);
+// fails. It is given up to `most` bytes at a time.
+cubc_status comm_messenger_open(const cubc_comm *comm, double seconds, size_t most,
+                                messenger **out);
 
 #endif

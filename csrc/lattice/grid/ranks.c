@@ -217,7 +217,8 @@ static void close_messenger(cubc_ranks *r)
 static cubc_status open_here(cubc_ranks *r, const unsigned char id[MESSENGER_ID_BYTES])
 {
     const device_api *api = r->device->api;
-    if (!api->messenger_open) return comm_messenger_open(&r->comm, r->seconds, &r->messenger);
+    if (!api->messenger_open)
+        return comm_messenger_open(&r->comm, r->seconds, COMM_MOST_BYTES, &r->messenger);
     TRY(api->messenger_open(r->device, id, r->comm.rank, r->comm.size, r->seconds, &r->messenger));
     return r->messenger->api->cancel ? ranks_watch_open(r, &r->watch) : CUBC_OK;
 }

@@ -27,7 +27,8 @@ typedef struct cubc_comm {
     // Gathers `bytes` bytes of every rank, in the order of ranks; all ranks call it. Not 0: it
     // failed.
     int (*all_gather)(void *context, const void *mine, void *all, size_t bytes);
-    // Sends `bytes` bytes to rank `to`, and receives as many of rank `from`, while all ranks do.
+    // Sends `bytes` bytes, 2^30 at most, to rank `to`, and receives as many of rank `from`, while
+    // all ranks do.
     // Not 0: it failed, or the message has not come within `seconds`. NULL: start and finish do it,
     // or all_gather.
     int (*exchange)(void *context, int to, const void *send, int from, void *receive, size_t bytes,
