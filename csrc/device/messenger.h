@@ -26,8 +26,9 @@ typedef struct messenger_api {
     cubc_status (*gather)(messenger *m, void *all, size_t bytes, void *stream);
     // For a thread that watches over messages and does nothing else; NULL: move and gather wait,
     // and say what has failed. check: CUBC_OK unless a message that was queued has failed. cancel
-    // ends all messages that wait; what they should have brought is undefined, and only close may
-    // follow.
+    // ends all messages that wait, and calls of other threads that are in the library; what they
+    // should have brought is undefined, and later calls fail. close comes behind all calls, and
+    // waits some seconds for the end.
     cubc_status (*check)(messenger *m);
     void (*cancel)(messenger *m);
     void (*close)(messenger *m);

@@ -1,5 +1,6 @@
 // A library in place of NCCL, which test_nccl.c compiles: it notes its calls, and has messages to
 // this rank itself alone. A + marks those on another stream than the default one.
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,10 +16,15 @@ static struct {
     unsigned long bytes;
 } queued[2][8];
 static int sends, receipts, asynchronous;
+int group_ms, abort_ms; // that these calls take
+int aborting;           // a group that takes longer ends then
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void note(const char *name)
 {
+    pthread_mutex_lock(&lock);
     strcat(strcat(calls, name), " ");
+    pthread_mutex_unlock(&lock);
 }
 
 int ncclGetVersion(int *version)
@@ -37,6 +43,7 @@ int ncclGetUniqueId(id *out)
 int ncclCommInitRank(void **comm, int size, id of, int rank)
 {
     *comm = calls;
+    aborting = 0;
     asynchronous = rank == 2 ? 6 : 0;
     return rank == 3 || size < 1 || of.internal[127] != 'u' ? 5 : 0;
 }
@@ -52,6 +59,9 @@ int ncclCommAbort(void *comm)
 {
     (void)comm;
     note("abort");
+    __atomic_store_n(&aborting, 1, __ATOMIC_SEQ_CST);
+    usleep(1000 * abort_ms);
+    note("aborted");
     return 0;
 }
 
@@ -81,7 +91,10 @@ int ncclGroupStart(void)
 
 int ncclGroupEnd(void)
 {
+    for (int k = 0; k < group_ms && !__atomic_load_n(&aborting, __ATOMIC_SEQ_CST); k++)
+        usleep(1000);
     note("end");
+    if (aborting) return 3;
     for (int k = 0; k < receipts; k++)
         memcpy(queued[1][k].to, queued[0][k].from, queued[0][k].bytes);
     sends = receipts = 0;

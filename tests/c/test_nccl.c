@@ -6,6 +6,7 @@
 #include "lattice/grid/rank_area.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -80,6 +81,15 @@ static void build(const char *path, int version)
              "%s -shared -fPIC -DNCCL_VERSION=%d -o %s \"$(dirname %s)\"/nccl.c",
              compiler && *compiler ? compiler : "cc", version, path, __FILE__);
     CHECK(system(command) == 0);
+}
+
+// Sets a number of the library's.
+static void set_number(const char *name, int value)
+{
+    void *file = dlopen(library, RTLD_NOW);
+    int *number = file ? dlsym(file, name) : NULL;
+    if (CHECK(number != NULL)) *number = value;
+    if (file) dlclose(file);
 }
 
 // The calls of the library since the last time.
@@ -167,12 +177,52 @@ static void test_failures(void)
     CHECK_CONTAINS(cubc_error_message(), "remote process exited");
     calls();
     m->api->cancel(m);
-    CHECK(calls_soon("abort "));
+    CHECK(calls_soon("abort aborted "));
     CHECK_STATUS(m->api->check(m), CUBC_OK);
     CHECK_STATUS(m->api->move(m, NULL, 0, NULL), CUBC_TIMEOUT);
     CHECK_STATUS(m->api->begin(m, NULL, 0, NULL), CUBC_TIMEOUT);
     m->api->close(m);
     CHECK(calls()[0] == '\0');
+}
+
+// ---- who owns the communicator
+// --------------------------------------------------------------------
+static void *move_once(void *context)
+{
+    messenger *m = context;
+    char from[8] = "", to[8];
+    const device_message one = {from, to, 2, 0, 0};
+    static cubc_status moved;
+    moved = m->api->move(m, &one, 1, NULL);
+    return &moved;
+}
+
+// A thread is in the library when the messages are cancelled: it leaves first, if it does at all.
+static void check_cancel_beside(int group_ms, cubc_status expected, const char *noted)
+{
+    messenger *m = NULL;
+    pthread_t thread;
+    void *moved = NULL;
+    CHECK_STATUS(open_rank(0, 1, &m), CUBC_OK);
+    if (!m) return;
+    calls();
+    set_number("group_ms", group_ms);
+    set_number("abort_ms", 100);
+    if (!CHECK(pthread_create(&thread, NULL, move_once, m) == 0)) return;
+    usleep(50000);
+    m->api->cancel(m);
+    pthread_join(thread, &moved);
+    m->api->close(m); // behind the end of the communicator
+    CHECK(strstr(calls(), noted) != NULL);
+    CHECK(moved && *(cubc_status *)moved == expected);
+    set_number("group_ms", 0);
+    set_number("abort_ms", 0);
+}
+
+static void test_owner(void)
+{
+    check_cancel_beside(300, CUBC_OK, "receive2:0<-0 end abort aborted ");
+    check_cancel_beside(60000, CUBC_DEVICE_ERROR, "receive2:0<-0 abort end aborted ");
 }
 
 // ---- the watch ----------------------------------------------------------------------------------
@@ -204,7 +254,8 @@ static cubc_status end_lost(messenger *m, void *stream)
 static cubc_status check_lost(messenger *m)
 {
     (void)m;
-    return lost.status;
+    if (lost.status) FAIL(lost.status, "the cable is cut");
+    return CUBC_OK;
 }
 
 static void cancel_lost(messenger *m)
@@ -286,16 +337,15 @@ static void test_watch(void)
     check_watch(NOTHING, "");
     check_watch(A_FACE, "rank 0 of 1 waited 0.2 s for the face of rank 0");
     check_watch(SUMS, "rank 0 of 1 waited 0.2 s for the sums of rank 0");
-    check_watch(BY_ITSELF, "messages of rank 0 of 1 have failed");
+    check_watch(BY_ITSELF, "messages of rank 0 of 1 have failed, another rank may have ended "
+                           "(the cable is cut)");
 }
 
 int main(int argc, char **argv)
 {
     static const check_test tests[] = {
-        {"no library", test_no_library},
-        {"messages", test_messages},
-        {"failures", test_failures},
-        {"watch", test_watch},
+        {"no library", test_no_library}, {"messages", test_messages}, {"failures", test_failures},
+        {"owner", test_owner},           {"watch", test_watch},
     };
     setenv("CUBC_CPU_THREADS", "1", 1);
     cuda.cuCtxGetCurrent = no_context;

@@ -145,10 +145,15 @@ static cubc_status nccl_ready(void)
     return st;
 }
 
-static cubc_status check_result(const char *call, ncclResult_t result, ncclComm_t comm)
+static const char *last_error(void)
+{
+    return nccl.ncclGetLastError ? nccl.ncclGetLastError(NULL) : NULL; // of any communicator
+}
+
+static cubc_status check_result(const char *call, ncclResult_t result)
 {
     if (result == ncclSuccess || result == ncclInProgress) return CUBC_OK;
-    const char *more = nccl.ncclGetLastError ? nccl.ncclGetLastError(comm) : NULL;
+    const char *more = last_error();
     FAIL(result == ncclInvalidUsage ? CUBC_INVALID_ARGUMENT : CUBC_DEVICE_ERROR,
          "%s: %s%s%.500s%s; NCCL_DEBUG=WARN says more", call, nccl.ncclGetErrorString(result),
          more && *more ? ", " : "", more ? more : "",
@@ -176,7 +181,7 @@ static void run_open(waiting_call *call)
     call->result = nccl.ncclCommInitRank(&call->comm, call->size, call->id, call->rank);
     cuda_context_leave(pushed);
     if (call->result == ncclSuccess) return;
-    const char *more = nccl.ncclGetLastError ? nccl.ncclGetLastError(NULL) : NULL;
+    const char *more = last_error();
     snprintf(call->why, sizeof call->why, "%s", more ? more : "");
 }
 
@@ -235,12 +240,35 @@ static waiting_call *new_call(void (*run)(waiting_call *), const cuda_device *d,
 typedef struct nccl_messenger {
     messenger base; // first
     const cuda_device *device;
-    _Atomic(ncclComm_t) comm; // NULL once it was ended
+    // The communicator has one owner. While `comm` has it, threads that have counted themselves
+    // before they read it may call NCCL with it. Whoever takes it out of there ends it, once they
+    // have left.
+    _Atomic(ncclComm_t) comm;
+    atomic_int users;
+    waiting_call *ending; // by cancel
     // Messages that other work goes on beside are on a stream of their own, which leaves the other
     // one at `forked` and comes back at `joined`.
     cudaStream_t side;
     cudaEvent_t forked, joined;
 } nccl_messenger;
+
+static cubc_status enter(nccl_messenger *n, ncclComm_t *comm, bool *pushed)
+{
+    cubc_status st = cuda_context_enter(n->device, pushed);
+    if (st) return st;
+    atomic_fetch_add(&n->users, 1);
+    *comm = atomic_load(&n->comm);
+    if (*comm) return CUBC_OK;
+    atomic_fetch_sub(&n->users, 1);
+    cuda_context_leave(*pushed);
+    FAIL(CUBC_TIMEOUT, "the messages of rank %d have ended", n->base.rank);
+}
+
+static void leave(nccl_messenger *n, bool pushed)
+{
+    atomic_fetch_sub(&n->users, 1);
+    cuda_context_leave(pushed);
+}
 
 // Sends and receives of a group, whatever becomes of one of them.
 static ncclResult_t queue_group(ncclComm_t comm, const device_message *list, int count,
@@ -260,13 +288,11 @@ static ncclResult_t queue_group(ncclComm_t comm, const device_message *list, int
 static cubc_status move(messenger *m, const device_message *list, int count, void *stream)
 {
     nccl_messenger *n = (nccl_messenger *)m;
-    const ncclComm_t comm = atomic_load(&n->comm);
+    ncclComm_t comm;
     bool pushed;
-    if (!comm) FAIL(CUBC_TIMEOUT, "the messages of rank %d have ended", m->rank);
-    TRY(cuda_context_enter(n->device, &pushed));
-    cubc_status st =
-        check_result("ncclSend and ncclRecv", queue_group(comm, list, count, stream), comm);
-    cuda_context_leave(pushed);
+    TRY(enter(n, &comm, &pushed));
+    cubc_status st = check_result("ncclSend and ncclRecv", queue_group(comm, list, count, stream));
+    leave(n, pushed);
     return st;
 }
 
@@ -300,15 +326,15 @@ static cubc_status end(messenger *m, void *stream)
 static cubc_status gather(messenger *m, void *all, size_t bytes, void *stream)
 {
     nccl_messenger *n = (nccl_messenger *)m;
-    const ncclComm_t comm = atomic_load(&n->comm);
-    bool pushed;
-    if (!comm) FAIL(CUBC_TIMEOUT, "the messages of rank %d have ended", m->rank);
-    if (m->size == 1) return CUBC_OK;
-    TRY(cuda_context_enter(n->device, &pushed));
     const char *mine = (char *)all + (size_t)m->rank * bytes; // in its place: nothing is copied
-    cubc_status st = check_result(
-        "ncclAllGather", nccl.ncclAllGather(mine, all, bytes, ncclInt8, comm, stream), comm);
-    cuda_context_leave(pushed);
+    ncclComm_t comm;
+    bool pushed;
+    TRY(enter(n, &comm, &pushed));
+    cubc_status st = CUBC_OK;
+    if (m->size > 1)
+        st = check_result("ncclAllGather",
+                          nccl.ncclAllGather(mine, all, bytes, ncclInt8, comm, stream));
+    leave(n, pushed);
     return st;
 }
 
@@ -320,19 +346,26 @@ static cubc_status check(messenger *m)
     ncclResult_t result = ncclSuccess;
     if (!comm) return CUBC_OK;
     cuda_capture_exchange(&mode);
-    TRY(check_result("ncclCommGetAsyncError", nccl.ncclCommGetAsyncError(comm, &result), comm));
-    return check_result("a message", result, comm);
+    TRY(check_result("ncclCommGetAsyncError", nccl.ncclCommGetAsyncError(comm, &result)));
+    return check_result("a message", result);
 }
 
+// A thread that does not leave NCCL waits for another rank, and leaves when the communicator ends.
 // NCCL ends its kernels at once, and then waits for graphs that hold the communicator.
 static void cancel(messenger *m)
 {
+    enum { SECONDS = 1 };
     nccl_messenger *n = (nccl_messenger *)m;
     const ncclComm_t comm = atomic_exchange(&n->comm, NULL);
+    const double until = now_seconds() + SECONDS;
     waiting_call *call = comm ? new_call(run_cancel, n->device, comm) : NULL;
     if (!call) return;
-    atomic_store(&call->state, ABANDONED);
-    if (!start(call)) mem_free(call);
+    while (atomic_load(&n->users) && now_seconds() < until)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    if (start(call))
+        n->ending = call;
+    else
+        mem_free(call);
 }
 
 static void close_side(nccl_messenger *n)
@@ -350,8 +383,8 @@ static void close_messenger(messenger *m)
     enum { SECONDS = 5 };
     nccl_messenger *n = (nccl_messenger *)m;
     const ncclComm_t comm = atomic_exchange(&n->comm, NULL);
-    waiting_call *call = comm ? new_call(run_destroy, n->device, comm) : NULL;
-    if (call && (!start(call) || wait_for_call(call, SECONDS))) mem_free(call);
+    waiting_call *call = comm ? new_call(run_destroy, n->device, comm) : n->ending;
+    if (call && ((comm && !start(call)) || wait_for_call(call, SECONDS))) mem_free(call);
     close_side(n);
     mem_free(n);
 }
@@ -370,7 +403,7 @@ cubc_status cuda_nccl_id(unsigned char id[MESSENGER_ID_BYTES])
     ncclUniqueId made;
     TRY(nccl_ready());
     if (!id) return CUBC_OK;
-    TRY(check_result("ncclGetUniqueId", nccl.ncclGetUniqueId(&made), NULL));
+    TRY(check_result("ncclGetUniqueId", nccl.ncclGetUniqueId(&made)));
     memcpy(id, &made, sizeof made);
     return CUBC_OK;
 }

@@ -61,6 +61,8 @@ struct cubc_ranks {
     messenger *messenger;        // NULL: ranks reach each other's memory
     ranks_watch *watch;          // of a messenger that fails by itself
     _Atomic uint64_t failed;     // the reason, of messages that are moved; 0: none
+    char why[512];               // what the library of messages says of it; complete before
+    atomic_bool failing;         // taken by the thread that writes both
     _Atomic(rank_area *) newest; // the watch reads them
 };
 
@@ -70,8 +72,12 @@ static inline size_t rank_slots_at(const rank_area *a, int places)
     return a->window_bytes - (size_t)places * SLOTS * a->face_bytes;
 }
 
+// The place of a rank in the grid.
+void ranks_place_of(const cubc_ranks *r, int rank, int place[4]);
 // The rank behind a face of another.
 int ranks_neighbour(const cubc_ranks *r, int rank, int face);
+// Notes the first failure of messages, with the text of an error or "".
+void ranks_fail(cubc_ranks *r, uint64_t reason, const char *why);
 // Fails with the reason if messages have failed.
 cubc_status ranks_failure(const cubc_ranks *r);
 

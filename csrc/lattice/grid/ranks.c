@@ -7,61 +7,11 @@
 #include "lattice/grid/ranks_watch.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MOST_RANKS = 1 << 16 };
 static const double DEFAULT_SECONDS = 20, MOST_SECONDS = 1e9;
-
-// ---- the grid -----------------------------------------------------------------------------------
-static int rank_at(const cubc_ranks *r, const int place[4])
-{
-    int rank = 0;
-    for (int d = 3; d >= 0; d--) rank = rank * r->grid[d] + place[d];
-    return rank;
-}
-
-static void place_of(const cubc_ranks *r, int rank, int place[4])
-{
-    for (int d = 0; d < 4; d++) {
-        place[d] = rank % r->grid[d];
-        rank /= r->grid[d];
-    }
-}
-
-int ranks_neighbour(const cubc_ranks *r, int rank, int face)
-{
-    int place[4], d = face / 2;
-    place_of(r, rank, place);
-    place[d] = (place[d] + (face % 2 ? 1 : r->grid[d] - 1)) % r->grid[d];
-    return rank_at(r, place);
-}
-
-void ranks_grid(const cubc_ranks *r, int grid[4])
-{
-    memcpy(grid, r->grid, sizeof r->grid);
-}
-
-int ranks_cut(const cubc_ranks *r)
-{
-    return r->cut;
-}
-
-uint64_t ranks_edges(const cubc_ranks *r)
-{
-    uint64_t edges = 0;
-    for (int d = 0; d < 4; d++) {
-        if (r->place[d] == 0) edges |= UINT64_C(1) << 2 * d;
-        if (r->place[d] == r->grid[d] - 1) edges |= UINT64_C(2) << 2 * d;
-    }
-    return edges;
-}
-
-void cubc_ranks_place(const cubc_ranks *r, int place[4])
-{
-    memcpy(place, r->place, sizeof r->place);
-}
 
 // ---- memory -------------------------------------------------------------------------------------
 static int gather_alone(void *context, const void *mine, void *all, size_t bytes)
@@ -388,7 +338,7 @@ cubc_status cubc_ranks_open(cubc_device *device, const cubc_ranks_params *p, cub
     memcpy(r->grid, p->grid, sizeof r->grid);
     for (int d = 0; d < 4; d++)
         if (p->grid[d] > 1) r->cut |= 1 << d;
-    place_of(r, r->comm.rank, r->place);
+    ranks_place_of(r, r->comm.rank, r->place);
     r->device = device;
     device_retain(device);
     r->went = mem_alloc((size_t)r->comm.size, sizeof *r->went);
@@ -412,45 +362,4 @@ void cubc_ranks_close(cubc_ranks *r)
     device_release(r->device);
     mem_free(r->went);
     mem_free(r);
-}
-
-// ---- failures -----------------------------------------------------------------------------------
-static cubc_status report(const cubc_ranks *r, uint64_t reason)
-{
-    const int waited = (int)(reason >> 24 & 0xffffff), from = (int)(reason & 0xffffff);
-    const uint64_t kind = reason >> 48;
-    const int late = kind == MESSAGE_FACE ? ranks_neighbour(r, waited, from % FACES) : from;
-    if (late == NOBODY)
-        FAIL(CUBC_TIMEOUT,
-             "messages of rank %d of %d have failed, another rank may have ended; results since "
-             "then are void, and these ranks are of no more use",
-             waited, r->comm.size);
-    FAIL(CUBC_TIMEOUT,
-         "rank %d of %d waited %g s for the %s of rank %d, which has ended, hangs or makes other "
-         "calls; results since then are void, and these ranks are of no more use",
-         waited, r->comm.size, r->seconds,
-         kind == MESSAGE_FACE  ? "face"
-         : kind == MESSAGE_SUM ? "sums"
-                               : "messages",
-         late);
-}
-
-cubc_status ranks_failure(const cubc_ranks *r)
-{
-    const uint64_t reason = atomic_load(&r->failed);
-    return reason ? report(r, reason) : CUBC_OK;
-}
-
-cubc_status cubc_ranks_check(cubc_ranks *r, cubc_stream stream)
-{
-    const device_api *api = r->device->api;
-    TRY(api->synchronize(r->device, stream));
-    TRY(ranks_failure(r));
-    for (const rank_area *a = r->newest; a; a = a->older) {
-        uint64_t reason = 0;
-        TRY(api->copy(r->device, &reason, a->windows[r->comm.rank], sizeof reason, stream));
-        TRY(api->synchronize(r->device, stream));
-        if (reason) return report(r, reason);
-    }
-    return CUBC_OK;
 }

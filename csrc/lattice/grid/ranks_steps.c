@@ -22,10 +22,11 @@ bool ranks_are_staged(const cubc_ranks *r)
 static cubc_status moved(cubc_ranks *r, cubc_status st)
 {
     const messenger *m = r->messenger;
-    uint64_t none = 0;
     if (!st) return CUBC_OK;
-    const uint64_t reason = rank_failure(MESSAGE_MOVED, m->rank, m->late < 0 ? NOBODY : m->late);
-    return atomic_compare_exchange_strong(&r->failed, &none, reason) ? st : ranks_failure(r);
+    TRY(ranks_failure(r));
+    ranks_fail(r, rank_failure(MESSAGE_MOVED, m->rank, m->late < 0 ? NOBODY : m->late),
+               cubc_error_message());
+    return st;
 }
 
 typedef struct message_list {

@@ -3,6 +3,7 @@
 #include "lattice/grid/ranks_watch.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -87,25 +88,27 @@ static cubc_status look_for_late(ranks_watch *w, rank_area *a, uint64_t *reason)
 
 // ---- giving up ----------------------------------------------------------------------------------
 // Kernels that come after the messages find the reason, and do not wait for them.
-static void give_up(ranks_watch *w, uint64_t reason)
+static void give_up(ranks_watch *w, uint64_t reason, const char *why)
 {
-    uint64_t none = 0;
+    ranks_fail(w->ranks, reason, why); // before a launch can find it
     for (const rank_area *a = w->ranks->newest; a; a = a->older)
         copy(w, a->windows[w->ranks->comm.rank], &reason, sizeof reason);
-    atomic_compare_exchange_strong(&w->ranks->failed, &none, reason);
     w->ranks->messenger->api->cancel(w->ranks->messenger);
 }
 
 static bool goes_on(ranks_watch *w)
 {
     const cubc_ranks *r = w->ranks;
+    char why[sizeof r->why] = "";
     uint64_t reason = 0;
-    if (r->messenger->api->check(r->messenger))
+    if (r->messenger->api->check(r->messenger)) {
         reason = rank_failure(MESSAGE_MOVED, r->comm.rank, NOBODY);
+        snprintf(why, sizeof why, "%s", cubc_error_message());
+    }
     cubc_status st = CUBC_OK;
     for (rank_area *a = r->newest; a && !st && !reason; a = a->older)
         st = look_for_late(w, a, &reason);
-    if (reason) give_up(w, reason);
+    if (reason) give_up(w, reason, why);
     // A device that cannot be read has its own error for its users; memory may be there next time.
     return !reason && (!st || st == CUBC_INTERRUPTED || st == CUBC_NO_MEMORY);
 }

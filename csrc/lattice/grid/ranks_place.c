@@ -1,0 +1,50 @@
+// The places of ranks in their grid: see ranks.h.
+#include "lattice/grid/rank_area.h"
+
+static int rank_at(const cubc_ranks *r, const int place[4])
+{
+    int rank = 0;
+    for (int d = 3; d >= 0; d--) rank = rank * r->grid[d] + place[d];
+    return rank;
+}
+
+void ranks_place_of(const cubc_ranks *r, int rank, int place[4])
+{
+    for (int d = 0; d < 4; d++) {
+        place[d] = rank % r->grid[d];
+        rank /= r->grid[d];
+    }
+}
+
+int ranks_neighbour(const cubc_ranks *r, int rank, int face)
+{
+    int place[4], d = face / 2;
+    ranks_place_of(r, rank, place);
+    place[d] = (place[d] + (face % 2 ? 1 : r->grid[d] - 1)) % r->grid[d];
+    return rank_at(r, place);
+}
+
+void ranks_grid(const cubc_ranks *r, int grid[4])
+{
+    memcpy(grid, r->grid, sizeof r->grid);
+}
+
+int ranks_cut(const cubc_ranks *r)
+{
+    return r->cut;
+}
+
+uint64_t ranks_edges(const cubc_ranks *r)
+{
+    uint64_t edges = 0;
+    for (int d = 0; d < 4; d++) {
+        if (r->place[d] == 0) edges |= UINT64_C(1) << 2 * d;
+        if (r->place[d] == r->grid[d] - 1) edges |= UINT64_C(2) << 2 * d;
+    }
+    return edges;
+}
+
+void cubc_ranks_place(const cubc_ranks *r, int place[4])
+{
+    memcpy(place, r->place, sizeof r->place);
+}
