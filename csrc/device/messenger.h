@@ -6,7 +6,9 @@
 
 #include "device/device.h"
 
-// Bytes that go to one rank, and as many that come from one, which may be this rank itself.
+// Bytes that go to one rank, and as many that come from one, which may be this rank itself, or
+// nobody.
+enum { NO_RANK = -1 };
 typedef struct device_message {
     const void *from;
     void *to;

@@ -10,7 +10,8 @@
 // Ranks that reach no memory of each other stage their messages: they leave data and flags in an
 // outbox of their own, which looks like a neighbour's window, and sums in their own window. Before
 // the launch that reads it all of it is moved (csrc/lattice/grid/ranks_steps.c), flags behind their
-// data. Data has one place then, since whoever moves it knows no numbers.
+// data. Data has one place then, since whoever moves it knows no numbers. Ranks of several hosts
+// stage the faces of some neighbours, and all sums.
 //
 // A rank that waits longer than the table says gives up: its own window and those of all others get
 // the reason, everybody's waits end at once, results are void, and the host reports it.
@@ -26,7 +27,7 @@ struct rank_table {
     u64 finished;    // states whose sums have been sent in a launch; 0 before and after
     u64 nanoseconds; // that a wait lasts at most
     u64 rank, ranks;
-    u64 staged;                // 1: messages are moved between launches
+    u64 staged;                // bit `face`, and STAGED_SUMS: these are moved between launches
     u64 mails;                 // places for mails that a rank has
     u64 slots_at, slot_bytes;  // of faces in a window
     u64* sums;                 // sent so far, of each place for a mail
@@ -36,8 +37,14 @@ struct rank_table {
     u8** windows;              // of all ranks, or its own
 };
 
-// Returns which of the places of a message's data is its place.
-FUNCTION u64 place_in_turn(const rank_table& t, u64 number) { return t.staged ? 0 : number % 2; }
+// Returns how many places the data of a message has that is a bit of `staged`, and which is its
+// own.
+enum : u32 { STAGED_SUMS = RANK_FACES };
+FUNCTION u64 places_of(const rank_table& t, u32 message) { return t.staged >> message & 1 ? 1 : 2; }
+FUNCTION u64 place_in_turn(const rank_table& t, u32 message, u64 number)
+{
+    return number % places_of(t, message);
+}
 
 // A window: the reason of a failure, a flag for each face, mails of sums, then the faces.
 enum : u64 { FAILED_AT = 0, FLAGS_AT = 64, MAIL_AT = 256 };
@@ -96,8 +103,9 @@ FUNCTION constexpr u64 mails_of(u64 sums) { return (sums + MAIL_VALUES - 1) / MA
 // Returns the mail that a rank has sent, in a window. Those of a rank are together.
 FUNCTION rank_mail* mail_of(const rank_table& t, u8* window, u64 rank, u64 place)
 {
-    const u64 at = (rank * t.mails + place) * (t.staged ? 1 : 2);
-    return reinterpret_cast<rank_mail*>(window + MAIL_AT) + at + place_in_turn(t, t.sums[place]);
+    const u64 at = (rank * t.mails + place) * places_of(t, STAGED_SUMS) +
+                   place_in_turn(t, STAGED_SUMS, t.sums[place]);
+    return reinterpret_cast<rank_mail*>(window + MAIL_AT) + at;
 }
 
 // Sends up to MAIL_VALUES sums to all ranks. Called by one thread of a rank.
@@ -132,7 +140,7 @@ FUNCTION bool sums_sent(rank_table& t, u64 states)
     if (atomic_add(&t.finished, 1) + 1 < states) return false;
     device_fence();
     t.finished = 0;
-    return !t.staged;
+    return places_of(t, STAGED_SUMS) == 2;
 }
 
 // Sends the sums of a state to all ranks, with the result of sums_sent.

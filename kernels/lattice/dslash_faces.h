@@ -8,9 +8,7 @@
 template <int MU, bool UPPER>
 FUNCTION void send_source(const dslash_fields& a, const face_work& w, u32 source, const matrix& u)
 {
-    const rank_table& t = *a.ranks;
-    const face_memory<real_t, SPINOR / 2> to = face_in<real_t, SPINOR / 2, MU>(
-        t, t.neighbour[2 * MU + UPPER], 2 * MU + !UPPER, t.sent + 1);
+    const face_memory<real_t, SPINOR / 2> to = face_to<real_t, SPINOR / 2, MU>(*a.ranks, UPPER);
     const u64 start = source_sites(source, w.parity), field = face_field(source, w.parity);
     half_spinor h =
         load_projected<MU, UPPER ? -ETA : ETA, TUNE_LOAD>(a.in + start * SPINOR, w.at.index);

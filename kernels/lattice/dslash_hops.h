@@ -128,8 +128,7 @@ FUNCTION void turn_across(const dslash_fields& a, const site& s, half_spinor& h)
 template <int MU, bool FORWARD>
 FUNCTION face_memory<real_t, SPINOR / 2> face_received(const dslash_fields& a)
 {
-    return face_in<real_t, SPINOR / 2, MU>(*a.ranks, a.ranks->mine, 2 * MU + FORWARD,
-                                           a.ranks->sent);
+    return face_from<real_t, SPINOR / 2, MU>(*a.ranks, FORWARD);
 }
 
 // Loads the projected spinor of a hop from another rank, which is multiplied by its link if that is

@@ -174,14 +174,30 @@ private:
     }
 };
 
-// Returns a face of an exchange in a window, that of this rank or of the neighbour who gets it.
+// Returns a face in a window, in one of its places.
 template <class Real, int REALS, int MU>
-FUNCTION face_memory<Real, REALS> face_in(const rank_table& t, u8* window, u32 face, u64 exchange)
+FUNCTION face_memory<Real, REALS> face_in(const rank_table& t, u8* window, u32 face, u64 place)
 {
     enum : u64 { SITE = REALS * sizeof(Real), WITH_NORM = SITE + sizeof(f32) };
-    const u64 slot = place_in_turn(t, exchange) * RANK_SLOTS + face - 2; // x has none
+    const u64 slot = place * RANK_SLOTS + face - 2; // x has none
     return face_memory<Real, REALS>{window + t.slots_at + slot * t.slot_bytes, face_sites<MU>(),
                                     t.slot_bytes / WITH_NORM * SITE};
+}
+
+// Returns the face that goes to the neighbour on a side (1: upper), whose other side it is, and
+// that which has come from there.
+template <class Real, int REALS, int MU>
+FUNCTION face_memory<Real, REALS> face_to(const rank_table& t, u32 upper)
+{
+    const u32 face = 2 * MU + upper;
+    return face_in<Real, REALS, MU>(t, t.neighbour[face], face ^ 1,
+                                    place_in_turn(t, face, t.sent + 1));
+}
+template <class Real, int REALS, int MU>
+FUNCTION face_memory<Real, REALS> face_from(const rank_table& t, u32 upper)
+{
+    const u32 face = 2 * MU + upper;
+    return face_in<Real, REALS, MU>(t, t.mine, face, place_in_turn(t, face, t.sent));
 }
 
 // Waits for all faces of the exchange of this hop, which the launch that sent this rank's own ones

@@ -35,13 +35,11 @@ FUNCTION margin_site margin_site_of(const margin_args& a, u64 number)
 template <int MU>
 FUNCTION void send_slices(const margin_args& a, u64 number)
 {
-    const rank_table& t = *a.ranks;
     const margin_site m = margin_site_of<MU>(a, number);
     const u32 depth = static_cast<u32>(a.depth),
               at = m.upper ? extent_of<MU>() - TUNE_MARGIN - depth : TUNE_MARGIN;
     const u64 index = face_site<MU>(m.place, at + m.slice, 0).index;
-    const face_memory<f64, 2> to = face_in<f64, 2, MU>(t, t.neighbour[2 * MU + (m.upper ? 1 : 0)],
-                                                       2 * MU + (m.upper ? 0u : 1u), t.sent + 1);
+    const face_memory<f64, 2> to = face_to<f64, 2, MU>(*a.ranks, m.upper);
     for (u64 k = 0; k < a.count; k++) {
         chunk<f64> v;
         v.bytes = a.field[(a.first + k) * SITES + index];
@@ -52,13 +50,11 @@ FUNCTION void send_slices(const margin_args& a, u64 number)
 template <int MU>
 FUNCTION void receive_slices(const margin_args& a, u64 number)
 {
-    const rank_table& t = *a.ranks;
     const margin_site m = margin_site_of<MU>(a, number);
     const u32 depth = static_cast<u32>(a.depth),
               at = m.upper ? extent_of<MU>() - TUNE_MARGIN : TUNE_MARGIN - depth;
     const u64 index = face_site<MU>(m.place, at + m.slice, 0).index;
-    const face_memory<f64, 2> from =
-        face_in<f64, 2, MU>(t, t.mine, 2 * MU + (m.upper ? 1u : 0u), t.sent);
+    const face_memory<f64, 2> from = face_from<f64, 2, MU>(*a.ranks, m.upper);
     for (u64 k = 0; k < a.count; k++) {
         chunk<f64> v;
         from.load(k * depth + m.slice, m.place, v.item);

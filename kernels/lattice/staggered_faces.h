@@ -17,9 +17,7 @@ template <int MU, bool UPPER>
 FUNCTION void send_vector(const staggered_fields& a, const face_work& w, u32 source, u32 slice,
                           const colour_vector& v)
 {
-    const rank_table& t = *a.ranks;
-    const face_memory<real_t, 6> to =
-        face_in<real_t, 6, MU>(t, t.neighbour[2 * MU + UPPER], 2 * MU + !UPPER, t.sent + 1);
+    const face_memory<real_t, 6> to = face_to<real_t, 6, MU>(*a.ranks, UPPER);
     const u64 at = face_slice(source, w.parity, slice);
     real_t raw[6];
     flatten(v, raw);

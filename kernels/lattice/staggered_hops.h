@@ -159,7 +159,7 @@ FUNCTION u64 face_slice(u32 source, u32 parity, u32 slice)
 template <int MU, bool FORWARD>
 FUNCTION face_memory<real_t, 6> face_received(const staggered_fields& a)
 {
-    return face_in<real_t, 6, MU>(*a.ranks, a.ranks->mine, 2 * MU + FORWARD, a.ranks->sent);
+    return face_from<real_t, 6, MU>(*a.ranks, FORWARD);
 }
 
 // Returns the slice that a hop from another rank comes from.

@@ -288,7 +288,7 @@ static cubc_status open_lost(cubc_device *on, const unsigned char id[MESSENGER_I
     return CUBC_OK;
 }
 
-typedef enum loss { NOTHING, A_FACE, SUMS, BY_ITSELF } loss;
+typedef enum loss { NOTHING, A_FACE, SUMS, IN_A_KERNEL, BY_ITSELF } loss;
 
 // Ranks that wait 0.2 s, and what the watch makes of a message that is lost.
 static void check_watch(loss what, const char *says)
@@ -313,6 +313,7 @@ static void check_watch(loss what, const char *says)
     table->sent = flags[6] = flags[7] = 7; // the last exchange has come
     if (what == A_FACE) flags[7] = 6;
     if (what == SUMS) ((uint64_t *)(uintptr_t)table->sums)[1] = 3;
+    if (what == IN_A_KERNEL) *(uint64_t *)(uintptr_t)table->mine = rank_failure(MESSAGE_FACE, 0, 7);
     if (what == BY_ITSELF) lost.status = CUBC_DEVICE_ERROR;
     for (int k = 0; k < 300 && !lost.cancelled && what != NOTHING; k++) usleep(10000);
     if (what == NOTHING) usleep(500000);
@@ -337,6 +338,7 @@ static void test_watch(void)
     check_watch(NOTHING, "");
     check_watch(A_FACE, "rank 0 of 1 waited 0.2 s for the face of rank 0");
     check_watch(SUMS, "rank 0 of 1 waited 0.2 s for the sums of rank 0");
+    check_watch(IN_A_KERNEL, "rank 0 of 1 waited 0.2 s for the face of rank 0");
     check_watch(BY_ITSELF, "messages of rank 0 of 1 have failed, another rank may have ended "
                            "(the cable is cut)");
 }

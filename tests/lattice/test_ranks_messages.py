@@ -29,6 +29,7 @@ SOLVES = {  # those of two ranks have recorded rounds, of 8 iterations each; blo
     },
     4: {"cg": {"solver": "cg", "tol": 1e-2}},
 }
+CARD_BYTES = 176  # of a rank's window
 SWEEPS = {"beta": 6.0, "sweeps": 1, "start": "hot", "seed": 5, "progress": False}
 
 
@@ -126,6 +127,40 @@ def test_sites_off_faces_are_computed_while_faces_are_sent():
 
 
 # ---- ranks that are processes -------------------------------------------------------------------
+def on_hosts(found, hosts):
+    """The wishes of ranks, of 16 bytes, as if these were on hosts; other values as they are."""
+    if not isinstance(found[0], bytes) or len(found[0]) != 16:
+        return found
+    return [bytes([hosts(rank)]) * 8 + item[8:] for rank, item in enumerate(found)]
+
+
+class OfTwoHosts:
+    """Communicators of ranks of which each two are on a host."""
+
+    transport = None
+
+    def allgather(self, value):
+        return on_hosts(super().allgather(value), lambda rank: rank // 2)
+
+
+class TwoHosts(OfTwoHosts, ranks.PairComm):
+    pass
+
+
+class TwoHostsOfFiles(OfTwoHosts, ranks.FileComm):
+    pass
+
+
+class NoMemory(TwoHosts):
+    """The same, of a host whose ranks cannot open each other's memory."""
+
+    def allgather(self, value):
+        found = super().allgather(value)
+        if isinstance(value, bytes) and len(value) == CARD_BYTES:
+            found[1] = bytes(CARD_BYTES)
+        return found
+
+
 def solve_on(grid):
     """The solutions, and the reports of this rank."""
     extent = whole_extent(grid.grid)
@@ -143,19 +178,21 @@ def solve_on(grid):
 def compute_everywhere(comm):
     """Rank 0 leaves what all have, on every grid; solutions have the bits that memory gives."""
     found = {}
+    transport = getattr(comm, "transport", "messages")
     for k, (shape, cut) in enumerate(GRIDS[comm.size]):
-        grid = lattice.Grid(shape, comm, cut=cut, transport="messages")
+        grid = lattice.Grid(shape, comm, cut=cut, transport=transport)
         operator, psi = test_ranks.operator_on(grid)
         operator(psi)
         found[f"hop{k}"] = grid.gather(operator(psi))
     shape = GRIDS[comm.size][0][0]
-    sent = lattice.Grid(shape, comm, transport="messages")
+    sent = lattice.Grid(shape, comm, transport=transport)
     naive, improved, chi = staggered.operators_on(sent)
     found["naive"], found["improved"] = (sent.gather(D(chi)) for D in (naive, improved))
     u = lattice.quenched(whole_extent(shape), **SWEEPS, grid=sent)
     found["updated"] = sent.gather(u.links().numpy())
     if isinstance(comm, ranks.PairComm):
-        by_messages, by_memory = solve_on(sent), solve_on(lattice.Grid(shape, comm))
+        memory = lattice.Grid(shape, comm, transport="memory")
+        by_messages, by_memory = solve_on(sent), solve_on(memory)
         for name, value in by_memory.items():
             np.testing.assert_array_equal(by_messages[name], value, name)
         assert comm.size > 2 or max(by_memory["cg reports"])[0] > 24
@@ -164,7 +201,14 @@ def compute_everywhere(comm):
 
 
 @pytest.mark.parametrize(
-    ("size", "comm"), [(2, ranks.PairComm), (2, ranks.FileComm), (4, ranks.PairComm)]
+    ("size", "comm"),
+    [
+        (2, ranks.PairComm),
+        (2, ranks.FileComm),
+        (4, ranks.PairComm),
+        (4, TwoHosts),
+        (4, TwoHostsOfFiles),
+    ],
 )
 def test_ranks_have_the_numbers_of_one(tmp_path, size, comm):
     ranks.run(size, compute_everywhere, tmp_path, "cpu", comm)
@@ -186,13 +230,10 @@ def test_ranks_have_the_numbers_of_one(tmp_path, size, comm):
 
 # ---- transports ---------------------------------------------------------------------------------
 class OtherHost(ranks.PairComm):
-    """A communicator of ranks that are on a host each, as far as the first 8 of 16 bytes say."""
+    """A communicator of ranks that are on a host each."""
 
     def allgather(self, value):
-        found = super().allgather(value)
-        if isinstance(value, bytes) and len(value) == 16:
-            found = [bytes([rank]) * 8 + item[8:] for rank, item in enumerate(found)]
-        return found
+        return on_hosts(super().allgather(value), lambda rank: rank)
 
 
 def ask_for(comm):
@@ -221,6 +262,24 @@ def test_what_carries_faces(tmp_path, comm, used):
         assert f"messages were sent: {used}" in said
 
 
+def send_to_neighbours(comm):
+    """Ranks of a host send each other nothing but sums."""
+    grid = lattice.Grid((1, 1, 1, 4), comm)
+    operator, psi = test_ranks.operator_on(grid)
+    before = list(comm.sent)
+    operator(psi)
+    print("sent to", [rank for rank in range(4) if comm.sent[rank] > before[rank]])
+
+
+@pytest.mark.parametrize(
+    ("comm", "sent"),
+    [(TwoHosts, [[3], [2], [1], [0]]), (NoMemory, [[1, 3], [0, 2], [1, 3], [0, 2]])],
+)
+def test_neighbours_that_messages_go_to(tmp_path, comm, sent):
+    for said, to in zip(ranks.run(4, send_to_neighbours, tmp_path, "cpu", comm), sent, strict=True):
+        assert f"sent to {to}" in said
+
+
 def test_the_environment_chooses(monkeypatch):
     monkeypatch.setenv("CUBC_RANKS", "pigeons")
     with pytest.raises(ValueError, match="CUBC_RANKS=pigeons: expected memory or messages"):
@@ -233,7 +292,8 @@ def test_the_environment_chooses(monkeypatch):
 # ---- ranks that fail ----------------------------------------------------------------------------
 def wait_for_nobody(comm):
     """Rank 1 dies after a hop; the others say how the second one from then on ended."""
-    grid = lattice.Grid((1, 1, 1, comm.size), comm, timeout=2, transport="messages")
+    transport = getattr(comm, "transport", "messages")
+    grid = lattice.Grid((1, 1, 1, comm.size), comm, timeout=2, transport=transport)
     operator, psi = test_ranks.operator_on(grid)
     operator(psi)
     if comm.rank == 1:
@@ -256,6 +316,17 @@ def test_a_rank_that_dies_ends_the_others(tmp_path):
         for line in lines:
             assert f"rank {rank} of 3 waited 2 s for " in line
             assert ", which has ended, hangs or" in line
+
+
+def test_a_rank_that_dies_ends_those_of_its_host_and_of_others(tmp_path):
+    ends = [0, -signal.SIGKILL, 0, 0]
+    said = ranks.run(4, wait_for_nobody, tmp_path, "cpu", TwoHosts, limit=60, ends=ends)
+    for rank in (0, 2, 3):
+        lines = said[rank].splitlines()
+        assert len(lines) == 3
+        for line in lines[rank == 3 :]:  # which has the faces of its neighbours for one hop more
+            assert f"rank {rank} of 4 waited 2 s for " in line
+    assert "for the face of rank 1, which" in said[0] or "for a message of rank 3" in said[0]
 
 
 def sleep_in_a_solve(comm):

@@ -1,4 +1,4 @@
-"""Ranks that send messages by NCCL, between two GPUs of a host: what one GPU computes.
+"""Ranks that send messages by NCCL, between two GPUs of a host or four: what one GPU computes.
 
 Each test ends within a minute or two, whatever hangs, and shows how far each rank came.
 NCCL_DEBUG=INFO has NCCL say more.
@@ -14,6 +14,7 @@ import pytest
 import ranks
 from lattice_reference import random_links, random_spinors
 from lattice_system import random_links as near_one
+from test_ranks_messages import TwoHostsOfFiles
 
 import cubc
 from cubc import lattice
@@ -38,8 +39,10 @@ pytestmark = [
     ),
 ]
 needs_two = pytest.mark.skipif("cuda:1" not in cubc.devices(), reason="needs two GPUs")
+needs_four = pytest.mark.skipif("cuda:3" not in cubc.devices(), reason="needs four GPUs")
 LIMIT = 55  # seconds of all ranks
 EXTENT = (8, 4, 4, 8)
+LARGE = (16, 16, 16, 32)  # messages come while some waves of blocks compute
 GRIDS = [(1, 1, 1, 2), (1, 1, 2, 1), (1, 2, 1, 1)]
 PRECISIONS = ["double", "single", "half"]
 KAPPA = 0.12
@@ -72,12 +75,12 @@ def check_bits(got, expected, what):
     )
 
 
-def operators(grid, device, kind, **options):
+def operators(grid, device, kind, extent=EXTENT, **options):
     """The operator on the whole lattice and on a rank's part, and a field of it."""
     rng = np.random.default_rng(3)
-    links, psi = random_links(rng, EXTENT), random_spinors(rng, EXTENT)
+    links, psi = random_links(rng, extent), random_spinors(rng, extent)
     if kind == "HISQ":
-        links, psi = near_one(EXTENT[::-1]), psi[..., 0, :]
+        links, psi = near_one(extent[::-1]), psi[..., 0, :]
     made = (
         getattr(lattice, kind)(lattice.Gauge(part, grid=g, device=device), KAPPA, **options)
         for part, g in ((links, None), (grid.part(links), grid))
@@ -136,8 +139,9 @@ def test_hops_have_the_bits_of_one_gpu(tmp_path, monkeypatch):
 def repeat_hops(comm):
     """A chain of hops has the same bits each time: nothing is read before it has come."""
     grid = lattice.Grid((1, 1, 1, 2), comm, transport="messages")
+    extent = LARGE if os.environ["LARGE"] == "1" else EXTENT
     for precision in PRECISIONS:
-        whole, sent, psi = operators(grid, grid.device, "Wilson", precision=precision)
+        whole, sent, psi = operators(grid, grid.device, "Wilson", extent, precision=precision)
 
         def chain(operator, x):
             for _ in range(CHAIN):
@@ -154,9 +158,12 @@ def repeat_hops(comm):
 
 
 @needs_two
-def test_many_hops(tmp_path, monkeypatch):
+@pytest.mark.timeout(130)
+@pytest.mark.parametrize("large", [0, 1])
+def test_many_hops(tmp_path, monkeypatch, large):
     monkeypatch.setenv("NCCL_DEBUG", os.environ.get("NCCL_DEBUG", "WARN"))
-    print(*ranks.run(2, repeat_hops, tmp_path, "cuda:0", limit=LIMIT))
+    monkeypatch.setenv("LARGE", str(large))
+    print(*ranks.run(2, repeat_hops, tmp_path, "cuda:0", limit=120))
 
 
 def solve_everywhere(comm):
@@ -189,6 +196,63 @@ def test_solves_have_the_bits_of_shared_memory(name, tmp_path, monkeypatch):
     print(*ranks.run(2, solve_everywhere, tmp_path, "cuda:0", limit=120))
 
 
+# ---- two hosts of two GPUs each, as ranks of four are told --------------------------------------
+def use_two_hosts(comm):
+    """Faces go by memory along z, by NCCL along t; then the same by memory alone."""
+    extent = (8, 4, 8, 16)
+    grids = [lattice.Grid((1, 1, 2, 2), comm, transport=to) for to in (None, "memory")]
+    for precision in PRECISIONS:
+        whole, sent, psi = operators(
+            grids[0], grids[0].device, "Wilson", extent, precision=precision
+        )
+        for k in range(3):
+            got, expected = sent(grids[0].part(psi)), grids[0].part(whole(psi))
+            check_bits(got, expected, f"{precision} {k}")
+            psi = np.roll(psi, 1, 0)
+        say(comm, "hops in", precision)
+    links, b = near_one(extent[::-1]), random_spinors(np.random.default_rng(6), extent, 3)
+    found = []
+    for grid in grids:
+        D = lattice.Wilson(lattice.Gauge(grid.part(links), grid=grid), KAPPA)
+        for _ in range(2):
+            x, info = D.solve(grid.part(b, 1), tol=1e-9, **SOLVES["cg"])
+            found.append((x, [(s.iterations, s.residual) for s in info.sources]))
+        say(comm, "a solve,", info.iterations, "iterations,", f"{info.seconds:.4f} s")
+    for x, reports in found[1:]:
+        assert reports == found[0][1]
+        np.testing.assert_array_equal(x, found[0][0])
+
+
+@needs_four
+@pytest.mark.timeout(190)
+def test_memory_and_messages_of_four_gpus(tmp_path, monkeypatch):
+    monkeypatch.setenv("NCCL_DEBUG", os.environ.get("NCCL_DEBUG", "WARN"))
+    print(*ranks.run(4, use_two_hosts, tmp_path, "cuda:0", TwoHostsOfFiles, limit=180))
+
+
+def lose_a_neighbour(comm):
+    """Rank 1 dies after a hop: one of its host waits for memory, one of the other for a message."""
+    grid = lattice.Grid((1, 1, 2, 2), comm, timeout=4)
+    _, sent, psi = operators(grid, grid.device, "Wilson", (8, 4, 8, 16))
+    sent(grid.part(psi))
+    say(comm, "one hop")
+    comm.allgather(None)
+    if comm.Get_rank() == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    with pytest.raises(TimeoutError) as caught:
+        for _ in range(4):
+            sent(grid.part(psi))
+    say(comm, caught.value)
+
+
+@needs_four
+@pytest.mark.timeout(130)
+def test_a_rank_that_dies_ends_those_of_both_hosts(tmp_path):
+    ends = [0, -signal.SIGKILL, 0, 0]
+    ranks.run(4, lose_a_neighbour, tmp_path, "cuda:0", TwoHostsOfFiles, limit=60, ends=ends)
+
+
+# ---- gauge fields -------------------------------------------------------------------------------
 def update_links(comm):
     """Updated links are those of one GPU."""
     extent = EXTENT

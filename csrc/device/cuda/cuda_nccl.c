@@ -278,8 +278,10 @@ static ncclResult_t queue_group(ncclComm_t comm, const device_message *list, int
     if (first) return first;
     for (int k = 0; k < count && !first; k++) {
         const device_message *m = &list[k];
-        first = nccl.ncclSend(m->from, m->bytes, ncclInt8, m->to_rank, comm, stream);
-        if (!first) first = nccl.ncclRecv(m->to, m->bytes, ncclInt8, m->from_rank, comm, stream);
+        if (m->to_rank != NO_RANK)
+            first = nccl.ncclSend(m->from, m->bytes, ncclInt8, m->to_rank, comm, stream);
+        if (!first && m->from_rank != NO_RANK)
+            first = nccl.ncclRecv(m->to, m->bytes, ncclInt8, m->from_rank, comm, stream);
     }
     const ncclResult_t ended = nccl.ncclGroupEnd();
     return first ? first : ended;

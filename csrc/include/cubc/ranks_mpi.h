@@ -37,6 +37,8 @@ static inline int cubc_mpi_start(void *context, int to, const void *send, int fr
     if (bytes > INT_MAX || mpi->count == CUBC_COMM_MESSAGES) return 1;
     both[0] = both[1] = MPI_REQUEST_NULL;
     mpi->from[mpi->count++] = from;
+    if (from < 0) from = MPI_PROC_NULL;
+    if (to < 0) to = MPI_PROC_NULL;
     return MPI_Irecv(receive, (int)bytes, MPI_BYTE, from, CUBC_MPI_TAG, mpi->communicator,
                      &both[0]) != MPI_SUCCESS ||
            MPI_Isend(send, (int)bytes, MPI_BYTE, to, CUBC_MPI_TAG, mpi->communicator, &both[1]) !=

@@ -47,6 +47,7 @@ static cubc_status gather_all(comm_messenger *c, const void *mine, size_t bytes,
 static cubc_status exchange_by_gather(comm_messenger *c, const device_message *m)
 {
     TRY(gather_all(c, m->from, m->bytes, m->from_rank));
+    if (m->from_rank == NO_RANK) return CUBC_OK;
     memcpy(m->to, (char *)c->gathered + (size_t)m->from_rank * m->bytes, m->bytes);
     return CUBC_OK;
 }
@@ -100,11 +101,13 @@ static cubc_status start(comm_messenger *c, const device_message *m)
     return report(c, m->from_rank, 0);
 }
 
-// Sends a message and receives one, in pieces that any library can count, or begins to.
+// Sends a message and receives one, in pieces that any library can count, or begins to. All ranks
+// take part where they gather it.
 static cubc_status send(comm_messenger *c, const device_message *m)
 {
     const bool alone = !c->comm->start && !c->comm->exchange;
     const size_t most = alone ? c->most / (size_t)c->base.size + 1 : c->most;
+    if (!alone && m->to_rank == NO_RANK && m->from_rank == NO_RANK) return CUBC_OK;
     for (size_t at = 0; at < m->bytes; at += most) {
         device_message piece = *m;
         piece.from = (const char *)m->from + at;

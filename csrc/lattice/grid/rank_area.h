@@ -9,6 +9,7 @@
 
 // The layout of a window, and of the table, as in kernels/grid/ranks.h.
 enum { FACES = 8, SLOTS = 6, FLAGS_AT = 64, MAIL_AT = 256, MAIL_VALUES = 8, ALIGNMENT = 256 };
+enum { STAGED_SUMS = FACES }; // the bit of sums
 typedef struct rank_mail {
     uint64_t number;
     double value[MAIL_VALUES];
@@ -39,8 +40,9 @@ typedef struct rank_area {
     cubc_ranks *ranks;
     size_t face_bytes, window_bytes;
     uint64_t mails;
-    void **windows; // of all ranks, as this device reaches them; of staged messages its own alone,
-                    // with the outbox behind it
+    int places;       // of a face in a window: 1 if all are staged
+    void **windows;   // of all ranks, as this device reaches them; NULL: it does not
+    void *outbox;     // of staged messages; in the device's memory, as large as a window
     rank_card *cards; // of all ranks; NULL: they share no memory
     void *table;      // then the numbers of sums, and the windows once more
     // A message that has not come, as its reason and number, and since when; 0: there is none. They
@@ -59,23 +61,27 @@ struct cubc_ranks {
     int32_t *went;               // how a step went on each rank
     cubc_ranks_transport wanted; // by the caller
     messenger *messenger;        // NULL: ranks reach each other's memory
-    ranks_watch *watch;          // of a messenger that fails by itself
-    _Atomic uint64_t failed;     // the reason, of messages that are moved; 0: none
-    char why[512];               // what the library of messages says of it; complete before
-    atomic_bool failing;         // taken by the thread that writes both
+    uint64_t *hosts;         // of all ranks: those of one reach each other's memory though there
+                             // is a messenger; NULL: none do
+    ranks_watch *watch;      // of a messenger that fails by itself
+    _Atomic uint64_t failed; // the reason, of messages that are moved; 0: none
+    char why[512];           // what the library of messages says of it; complete before
+    atomic_bool failing;     // taken by the thread that writes both
     _Atomic(rank_area *) newest; // the watch reads them
 };
 
-// The slots of faces in a window: `places` of each face, the first of them at this place.
-static inline size_t rank_slots_at(const rank_area *a, int places)
+// Where a window has its slots of faces.
+static inline size_t rank_slots_at(const rank_area *a)
 {
-    return a->window_bytes - (size_t)places * SLOTS * a->face_bytes;
+    return a->window_bytes - (size_t)a->places * SLOTS * a->face_bytes;
 }
 
 // The place of a rank in the grid.
 void ranks_place_of(const cubc_ranks *r, int rank, int place[4]);
 // The rank behind a face of another.
 int ranks_neighbour(const cubc_ranks *r, int rank, int face);
+// True if this rank leaves faces in the memory of another, or in its own.
+bool ranks_reach(const cubc_ranks *r, int rank);
 // Notes the first failure of messages, with the text of an error or "".
 void ranks_fail(cubc_ranks *r, uint64_t reason, const char *why);
 // Fails with the reason if messages have failed.

@@ -46,35 +46,42 @@ static cubc_status agree(cubc_ranks *r, cubc_status mine)
     return agree_on(r, mine, "has no memory that ranks can share");
 }
 
-static void close_area(cubc_ranks *r, rank_area *a)
+static void close_windows(cubc_ranks *r, rank_area *a)
 {
     const device_api *api = r->device->api;
-    for (int k = 0; a->windows && k < r->comm.size; k++)
+    for (int k = 0; a->windows && k < r->comm.size; k++) {
         if (!a->cards)
             api->free(r->device, a->windows[k], NULL);
         else if (a->windows[k])
             api->share_close(r->device, k == r->comm.rank ? NULL : &a->cards[k].window,
                              a->windows[k], a->window_bytes);
-    api->free(r->device, a->table, NULL);
+    }
     mem_free(a->windows);
     mem_free(a->cards);
+    a->windows = NULL;
+    a->cards = NULL;
+}
+
+static void close_area(cubc_ranks *r, rank_area *a)
+{
+    close_windows(r, a);
+    r->device->api->free(r->device, a->outbox, NULL);
+    r->device->api->free(r->device, a->table, NULL);
     mem_free(a);
 }
 
-// Windows of memory that no other rank reaches.
-static cubc_status open_own(cubc_ranks *r, rank_area *a)
+// Memory as large as a window that no other rank reaches.
+static cubc_status open_own(cubc_ranks *r, const rank_area *a, void **out)
 {
     const device_api *api = r->device->api;
-    const size_t bytes = (r->messenger ? 2 : 1) * a->window_bytes;
-    void **window = &a->windows[r->comm.rank];
-    TRY(api->alloc(r->device, bytes, NULL, window));
-    return api->fill(r->device, *window, 0, bytes, NULL);
+    TRY(api->alloc(r->device, a->window_bytes, NULL, out));
+    return api->fill(r->device, *out, 0, a->window_bytes, NULL);
 }
 
 static cubc_status open_others(cubc_ranks *r, rank_area *a)
 {
     for (int k = 0; k < r->comm.size; k++)
-        if (k != r->comm.rank)
+        if (k != r->comm.rank && ranks_reach(r, k))
             TRY(r->device->api->share_open(r->device, &a->cards[k].window, a->window_bytes,
                                            &a->windows[k]));
     return CUBC_OK;
@@ -115,11 +122,16 @@ static cubc_status open_together(cubc_ranks *r, rank_area *a)
     return st;
 }
 
-// The window, as this rank reaches it, of the one behind a face.
-static uintptr_t window_behind(const cubc_ranks *r, const rank_area *a, int face)
+// The windows in which a rank leaves its faces.
+static void place_neighbours(const cubc_ranks *r, const rank_area *a, rank_table *table)
 {
-    if (r->messenger) return (uintptr_t)a->windows[r->comm.rank] + a->window_bytes;
-    return (uintptr_t)a->windows[ranks_neighbour(r, r->comm.rank, face)];
+    table->staged = r->messenger ? UINT64_C(1) << STAGED_SUMS : 0;
+    for (int face = 0; face < FACES; face++) {
+        const int rank = ranks_neighbour(r, r->comm.rank, face);
+        const bool reached = ranks_reach(r, rank);
+        table->neighbour[face] = (uintptr_t)(reached ? a->windows[rank] : a->outbox);
+        if (!reached) table->staged |= UINT64_C(1) << face;
+    }
 }
 
 static cubc_status make_table(cubc_ranks *r, rank_area *a)
@@ -136,15 +148,14 @@ static cubc_status make_table(cubc_ranks *r, rank_area *a)
     rank_table table = {.nanoseconds = (uint64_t)(1e9 * r->seconds),
                         .rank = (uint64_t)r->comm.rank,
                         .ranks = (uint64_t)r->comm.size,
-                        .staged = staged,
                         .mails = a->mails,
-                        .slots_at = rank_slots_at(a, staged ? 1 : 2),
+                        .slots_at = rank_slots_at(a),
                         .slot_bytes = a->face_bytes,
                         .sums = at + sums,
                         .mine = (uintptr_t)a->windows[r->comm.rank],
                         .reached = (uint64_t)reached,
                         .windows = at + windows};
-    for (int face = 0; face < FACES; face++) table.neighbour[face] = window_behind(r, a, face);
+    place_neighbours(r, a, &table);
     memcpy(image, &table, sizeof table);
     for (int k = 0; k < reached; k++)
         memcpy(image + windows + (size_t)k * sizeof(uint64_t),
@@ -195,48 +206,82 @@ typedef struct wish {
     uint64_t host, transport;
 } wish;
 
-// The choice of all ranks: the wish of any of them, else messages where hosts differ.
-static bool choose_messages(const wish *all, int count)
+// Messages where a rank wants them, or between hosts, if none wants memory.
+static cubc_ranks_transport choose(const wish *all, int count)
 {
     bool memory = false, differ = false;
     for (int k = 0; k < count; k++) {
-        if (all[k].transport == CUBC_RANKS_MESSAGES) return true;
+        if (all[k].transport == CUBC_RANKS_MESSAGES) return CUBC_RANKS_MESSAGES;
         memory = memory || all[k].transport == CUBC_RANKS_MEMORY;
         differ = differ || all[k].host != all[0].host;
     }
-    return differ && !memory;
+    return differ && !memory ? CUBC_RANKS_ANY : CUBC_RANKS_MEMORY;
+}
+
+static bool share_hosts(const wish *all, int count)
+{
+    for (int k = 1; k < count; k++)
+        for (int other = 0; other < k; other++)
+            if (all[k].host == all[other].host) return true;
+    return false;
+}
+
+// Hosts are remembered where ranks of one reach each other's memory.
+static cubc_ranks_transport choose_of_all(cubc_ranks *r, const wish *all)
+{
+    const cubc_ranks_transport chosen = choose(all, r->comm.size);
+    if (chosen != CUBC_RANKS_ANY || !share_hosts(all, r->comm.size)) {
+        mem_free(r->hosts);
+        r->hosts = NULL;
+    }
+    for (int k = 0; r->hosts && k < r->comm.size; k++) r->hosts[k] = all[k].host;
+    return chosen;
 }
 
 // For good, when there is memory to share for the first time.
 static cubc_status choose_transport(cubc_ranks *r)
 {
     const wish mine = {host_token(), r->wanted};
-    bool messages = choose_messages(&mine, 1);
+    cubc_ranks_transport chosen = choose(&mine, 1);
     if (r->newest || r->messenger) return CUBC_OK;
     if (r->comm.size > 1) {
         wish *all = mem_alloc((size_t)r->comm.size, sizeof *all);
-        cubc_status st = agree(r, all ? CUBC_OK : CUBC_NO_MEMORY);
+        if (!r->hosts) r->hosts = mem_alloc((size_t)r->comm.size, sizeof *r->hosts);
+        cubc_status st = agree(r, all && r->hosts ? CUBC_OK : CUBC_NO_MEMORY);
         if (!st) st = gather(r, &mine, all, sizeof mine);
-        if (!st) messages = choose_messages(all, r->comm.size);
+        if (!st) chosen = choose_of_all(r, all);
         mem_free(all);
         TRY(st);
     }
-    return messages ? open_messenger(r) : CUBC_OK;
+    return chosen == CUBC_RANKS_MEMORY ? CUBC_OK : open_messenger(r);
+}
+
+static cubc_status open_windows(cubc_ranks *r, rank_area *a)
+{
+    const uint64_t mail_places = r->messenger ? 1 : 2,
+                   mail = mail_places * a->mails * (uint64_t)r->comm.size * sizeof(rank_mail);
+    a->places = r->messenger && !r->hosts ? 1 : 2;
+    a->window_bytes =
+        round_up(MAIL_AT + mail, ALIGNMENT) + (uint64_t)a->places * SLOTS * a->face_bytes;
+    a->windows = mem_zalloc((size_t)r->comm.size, sizeof *a->windows);
+    TRY(agree(r, a->windows ? CUBC_OK : CUBC_NO_MEMORY));
+    void **own = &a->windows[r->comm.rank];
+    if (r->comm.size == 1) return open_own(r, a, own);
+    return a->places == 1 ? agree(r, open_own(r, a, own)) : open_together(r, a);
 }
 
 static cubc_status open_area(cubc_ranks *r, rank_area *a)
 {
     TRY(choose_transport(r));
-    const uint64_t places = r->messenger ? 1 : 2,
-                   mail = places * a->mails * (uint64_t)r->comm.size * sizeof(rank_mail);
-    a->window_bytes = round_up(MAIL_AT + mail, ALIGNMENT) + places * SLOTS * a->face_bytes;
-    a->windows = mem_zalloc((size_t)r->comm.size, sizeof *a->windows);
-    TRY(agree(r, a->windows ? CUBC_OK : CUBC_NO_MEMORY));
-    if (r->comm.size == 1)
-        TRY(open_own(r, a));
-    else
-        TRY(r->messenger ? agree(r, open_own(r, a)) : open_together(r, a));
-    return agree(r, make_table(r, a)); // so that nobody sends before all can receive
+    cubc_status st = open_windows(r, a);
+    if (st && r->hosts && !r->newest) { // on all ranks: those of a host that cannot share send too
+        close_windows(r, a);
+        mem_free(r->hosts);
+        r->hosts = NULL;
+        st = open_windows(r, a);
+    }
+    if (!st && r->messenger) st = agree(r, open_own(r, a, &a->outbox));
+    return st ? st : agree(r, make_table(r, a)); // so that nobody sends before all can receive
 }
 
 static cubc_status reserve(cubc_ranks *r, size_t face_bytes, uint64_t mails)
@@ -360,6 +405,7 @@ void cubc_ranks_close(cubc_ranks *r)
         r->newest = older;
     }
     device_release(r->device);
+    mem_free(r->hosts);
     mem_free(r->went);
     mem_free(r);
 }

@@ -24,6 +24,11 @@ int ranks_neighbour(const cubc_ranks *r, int rank, int face)
     return rank_at(r, place);
 }
 
+bool ranks_reach(const cubc_ranks *r, int rank)
+{
+    return !r->messenger || (r->hosts && r->hosts[rank] == r->hosts[r->comm.rank]);
+}
+
 void ranks_grid(const cubc_ranks *r, int grid[4])
 {
     memcpy(grid, r->grid, sizeof r->grid);

@@ -5,7 +5,8 @@
 // The outbox has the layout of a neighbour's window. A face lies in the slot of the neighbour's
 // side, and its flag in the place of that side, so that each message has the same place on both
 // ranks. In each direction all ranks first send to the lower side and receive from the upper one,
-// then the other way: two ranks that are neighbours on both sides do not mix them up.
+// then the other way: two ranks that are neighbours on both sides do not mix them up. A neighbour
+// whose memory is reached gets no message and sends none, but the place in the list stays.
 #include "lattice/grid/rank_area.h"
 
 #include <string.h>
@@ -29,6 +30,17 @@ static cubc_status moved(cubc_ranks *r, cubc_status st)
     return st;
 }
 
+// Fails if an earlier message has, so that no void face is sent to ranks that do not know. Whoever
+// carries messages by the host has the windows there, in which kernels leave the reason.
+static cubc_status check(const rank_area *a)
+{
+    cubc_ranks *r = a->ranks;
+    uint64_t reason = 0;
+    if (!r->messenger->api->check) memcpy(&reason, a->windows[r->comm.rank], sizeof reason);
+    if (reason) ranks_fail(r, reason, "");
+    return ranks_failure(r);
+}
+
 typedef struct message_list {
     device_message items[MOST_MESSAGES];
     int count;
@@ -37,14 +49,15 @@ typedef struct message_list {
 static void add(message_list *list, const rank_area *a, int face, size_t at, size_t bytes)
 {
     const cubc_ranks *r = a->ranks;
-    char *window = a->windows[r->comm.rank];
+    const int to = ranks_neighbour(r, r->comm.rank, face),
+              from = ranks_neighbour(r, r->comm.rank, face ^ 1);
     if (!bytes) return;
     list->items[list->count++] =
-        (device_message){.from = window + a->window_bytes + at,
-                         .to = window + at,
+        (device_message){.from = (char *)a->outbox + at,
+                         .to = (char *)a->windows[r->comm.rank] + at,
                          .bytes = bytes,
-                         .to_rank = ranks_neighbour(r, r->comm.rank, face),
-                         .from_rank = ranks_neighbour(r, r->comm.rank, face ^ 1)};
+                         .to_rank = ranks_reach(r, to) ? NO_RANK : to,
+                         .from_rank = ranks_reach(r, from) ? NO_RANK : from};
 }
 
 // The message to the rank behind a face, which lies on the other side there.
@@ -52,7 +65,7 @@ static void add_face(message_list *list, const rank_area *a, int face, const ran
 {
     const int there = face ^ 1;
     const uint64_t sites = faces->sites[face / 2];
-    const size_t slot = rank_slots_at(a, 1) + (size_t)(there - 2) * a->face_bytes,
+    const size_t slot = rank_slots_at(a) + (size_t)(there - 2) * a->face_bytes,
                  norms = a->face_bytes / (faces->bytes + sizeof(float)) * faces->bytes;
     add(list, a, face, slot, sites * faces->bytes);
     add(list, a, face, slot + norms, sites * faces->norm_bytes);
@@ -72,7 +85,7 @@ static cubc_status move_faces(const uint64_t args[STEP_ARGS], mover move, void *
                               .norm_bytes = args[NORM_BYTES]};
     cubc_ranks *r = a->ranks;
     message_list list = {.count = 0};
-    TRY(ranks_failure(r));
+    TRY(check(a));
     for (int face = 2; face < FACES; face++) // flags of all: an exchange tells all neighbours
         if (r->cut >> face / 2 & 1) add_face(&list, a, face, &faces);
     return moved(r, move(r->messenger, list.items, list.count, stream));
@@ -95,8 +108,9 @@ static cubc_status begin_faces(const uint64_t args[STEP_ARGS], void *stream)
 
 static cubc_status end_faces(const uint64_t args[STEP_ARGS], void *stream)
 {
-    cubc_ranks *r = ((const rank_area *)(uintptr_t)args[AREA])->ranks;
-    TRY(ranks_failure(r));
+    const rank_area *a = (const rank_area *)(uintptr_t)args[AREA];
+    cubc_ranks *r = a->ranks;
+    TRY(check(a));
     return moved(r, r->messenger->api->end(r->messenger, stream));
 }
 
@@ -105,7 +119,7 @@ static cubc_status take_sums(const uint64_t args[STEP_ARGS], void *stream)
     const rank_area *a = (const rank_area *)(uintptr_t)args[AREA];
     cubc_ranks *r = a->ranks;
     char *mails = (char *)a->windows[r->comm.rank] + MAIL_AT;
-    TRY(ranks_failure(r));
+    TRY(check(a));
     return moved(
         r, r->messenger->api->gather(r->messenger, mails, a->mails * sizeof(rank_mail), stream));
 }

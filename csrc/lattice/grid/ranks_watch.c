@@ -68,13 +68,14 @@ static uint64_t find_late(const rank_area *a, const snapshot *s, uint64_t *numbe
     return 0;
 }
 
-// *reason becomes that of a message that is too late.
+// *reason becomes that of a message that is too late, or that a kernel has left.
 static cubc_status look_for_late(ranks_watch *w, rank_area *a, uint64_t *reason)
 {
     snapshot s = {.sums = NULL};
     uint64_t late = 0, number = 0;
     cubc_status st = look(w, a, &s);
     if (!st) late = find_late(a, &s, &number);
+    if (!st) memcpy(reason, s.window, sizeof *reason);
     mem_free(s.sums);
     mem_free(s.mail);
     mem_free(s.window);

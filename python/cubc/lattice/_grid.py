@@ -25,7 +25,8 @@ class Grid:
 
     A rank has the fields of its part. Ranks run the same script, and make the same calls in the
     same order; the faces of their parts, and the sums of solvers, go from device to device. Ranks
-    of one host reach each other's memory; those of several send messages, by NCCL between GPUs.
+    of one host reach each other's memory; those of different hosts send messages, by NCCL between
+    GPUs.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ class Grid:
         raise TimeoutError.
     transport : {"memory", "messages"}, optional
         What carries faces and sums: memory that all ranks reach, or messages, if any rank asks for
-        them. By default memory on one host and messages between several; ``CUBC_RANKS`` in the
+        them. By default memory within a host and messages between hosts; ``CUBC_RANKS`` in the
         environment says otherwise. Numbers are the same.
 
     Attributes
@@ -346,10 +347,12 @@ class _Messages:
         self._requests: list[tuple[int, Any]] = []  # the rank that sends, or -1; in this order
 
     def start(self, to: int, sent: memoryview, source: int, received: memoryview) -> None:
-        """Begin to send to a rank, and to receive from one."""
-        receipt = self._comm.Irecv(received, source=source, tag=TAG)
-        self._requests.append((source, receipt))
-        self._requests.append((-1, self._comm.Isend(sent, dest=to, tag=TAG)))
+        """Begin to send to a rank, and to receive from one; -1 is none."""
+        if source >= 0:
+            receipt = self._comm.Irecv(received, source=source, tag=TAG)
+            self._requests.append((source, receipt))
+        if to >= 0:
+            self._requests.append((-1, self._comm.Isend(sent, dest=to, tag=TAG)))
 
     def finish(self, limit: float) -> int | None:
         """Wait up to `limit` seconds for all; return a rank whose message has not come, or -1."""

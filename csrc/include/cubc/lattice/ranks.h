@@ -3,8 +3,8 @@
 // A rank is a process, or a thread of one, with its device. The whole lattice is cut into equal
 // parts, one per rank, and a rank has the fields of its part. Ranks make the same calls in the same
 // order. The faces of their parts, and the sums of solvers, go from device to device: where ranks
-// reach each other's memory without their hosts, else as messages between launches, which NCCL
-// carries for GPUs and the communicator for the cpu device.
+// reach each other's memory, those of a host, without the host, else as messages between launches,
+// which NCCL carries for GPUs and the communicator for the cpu device.
 #ifndef CUBC_PUBLIC_LATTICE_RANKS_H
 #define CUBC_PUBLIC_LATTICE_RANKS_H
 
@@ -28,7 +28,7 @@ typedef struct cubc_comm {
     // failed.
     int (*all_gather)(void *context, const void *mine, void *all, size_t bytes);
     // Sends `bytes` bytes, 2^30 at most, to rank `to`, and receives as many of rank `from`, while
-    // all ranks do.
+    // these do. One of both may be -1, nobody.
     // Not 0: it failed, or the message has not come within `seconds`. NULL: start and finish do it,
     // or all_gather.
     int (*exchange)(void *context, int to, const void *send, int from, void *receive, size_t bytes,
@@ -45,7 +45,7 @@ typedef struct cubc_comm {
 
 // The way that faces and sums go.
 typedef enum cubc_ranks_transport {
-    CUBC_RANKS_ANY = 0,     // shared memory on one host, messages between several
+    CUBC_RANKS_ANY = 0,     // shared memory within a host, messages between hosts
     CUBC_RANKS_MEMORY = 1,  // memory that all ranks reach
     CUBC_RANKS_MESSAGES = 2 // messages, also within a host
 } cubc_ranks_transport;
