@@ -95,7 +95,7 @@ int ncclGroupEnd(void)
         usleep(1000);
     note("end");
     if (aborting) return 3;
-    for (int k = 0; k < receipts; k++)
+    for (int k = 0; k < receipts && k < sends; k++)
         memcpy(queued[1][k].to, queued[0][k].from, queued[0][k].bytes);
     sends = receipts = 0;
     return 0;

@@ -1,10 +1,12 @@
 // A C program of several ranks by MPI: links of 1 and a constant spinor, so that the Wilson hopping
-// term is 8 times the spinor wherever faces arrive. test_ranks.py builds it and runs two of it.
+// term is 8 times the spinor wherever faces arrive. test_ranks.py builds it and runs some of it.
+// With an argument each two ranks are told that they have a host of their own.
 #include <cubc.h>
 #include <cubc/ranks_mpi.h>
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { EXTENT = 4, SITES = EXTENT * EXTENT * EXTENT * EXTENT, SPINOR = 24, MATRIX = 18 };
 enum { REALS = SITES * SPINOR, LINK_REALS = 4 * SITES * MATRIX };
@@ -53,11 +55,24 @@ static int hop(cubc_device *device, cubc_ranks *ranks, double *links, double *in
     return 0;
 }
 
-static int run(void)
+enum { WISH_BYTES = 16 }; // of a rank, which begin with its host
+
+static int gather_of_hosts(void *context, const void *mine, void *all, size_t bytes)
+{
+    const int failed = cubc_mpi_all_gather(context, mine, all, bytes);
+    int size = 0;
+    MPI_Comm_size(((cubc_mpi *)context)->communicator, &size);
+    for (int k = 0; k < size && bytes == WISH_BYTES; k++)
+        memset((char *)all + WISH_BYTES * k, k / 2, WISH_BYTES / 2);
+    return failed;
+}
+
+static int run(int of_hosts)
 {
     cubc_mpi mpi = {.communicator = MPI_COMM_WORLD};
     cubc_comm comm;
     cubc_comm_of_mpi(&mpi, &comm);
+    if (of_hosts) comm.all_gather = gather_of_hosts;
     const cubc_ranks_params params = {.comm = &comm, .grid = {1, 1, 1, comm.size}};
     cubc_device *device = NULL;
     cubc_ranks *ranks = NULL;
@@ -81,7 +96,7 @@ static int run(void)
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
-    int wrong = run();
+    int wrong = run(argc > 1);
     MPI_Finalize();
     return wrong;
 }

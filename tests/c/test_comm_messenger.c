@@ -38,7 +38,7 @@ static int exchange_letters(void *context, int to, const void *send, int from, v
 {
     (void)context, (void)send, (void)seconds;
     note("->%d<-%d:%zu ", to, from, bytes);
-    memset(receive, 'a' + from, bytes);
+    if (from >= 0) memset(receive, 'a' + from, bytes);
     return 0;
 }
 
@@ -48,7 +48,7 @@ static int start_letters(void *context, int to, const void *send, int from, void
     (void)context, (void)send;
     if (--starts_until_failure == 0) return 1;
     note("->%d<-%d:%zu ", to, from, bytes);
-    memset(receive, 'a' + from, bytes);
+    if (from >= 0) memset(receive, 'a' + from, bytes);
     return 0;
 }
 
@@ -143,6 +143,28 @@ static void test_many(void)
     m->api->close(m);
 }
 
+// Messages at one end of which is nobody. All ranks gather, whoever it is for.
+static void check_halves(bool pairs, bool begins, const char *moved)
+{
+    const cubc_comm comm = comm_of(pairs, begins);
+    const device_message halves[] = {{from, to, 2, NO_RANK, 2},
+                                     {from, to + 2, 3, 0, NO_RANK},
+                                     {from, to + 2, 4, NO_RANK, NO_RANK}};
+    messenger *m = open_messenger(&comm);
+    if (!m) return;
+    CHECK_STATUS(m->api->move(m, halves, 3, NULL), CUBC_OK);
+    CHECK(were(moved));
+    CHECK(memcmp(to, "cc....", 6) == 0);
+    m->api->close(m);
+}
+
+static void test_halves(void)
+{
+    check_halves(false, true, "->-1<-2:2 ->0<--1:3 finish ");
+    check_halves(true, false, "->-1<-2:2 ->0<--1:3 ");
+    check_halves(false, false, "all2 all3 all4 ");
+}
+
 static void check_pieces(bool pairs, bool begins, const char *moved, const char *gathered)
 {
     const cubc_comm comm = comm_of(pairs, begins);
@@ -206,8 +228,9 @@ int main(int argc, char **argv)
 {
     static const check_test tests[] = {
         {"functions", test_functions}, {"an end that is left out", test_an_end_that_is_left_out},
-        {"many", test_many},           {"pieces", test_pieces},
-        {"hosts", test_hosts},         {"failures", test_failures},
+        {"many", test_many},           {"halves", test_halves},
+        {"pieces", test_pieces},       {"hosts", test_hosts},
+        {"failures", test_failures},
     };
     return check_run(tests, COUNT_OF(tests), argc > 1 ? argv[1] : NULL);
 }

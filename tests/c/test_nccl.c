@@ -150,6 +150,9 @@ static void test_messages(void)
     CHECK_STATUS(m->api->move(m, list, 2, NULL), CUBC_OK);
     CHECK(memcmp(to, "fg\0ab", 5) == 0);
     CHECK(strcmp(calls(), "start send2:0->1 receive2:0<-0 send3:0->0 receive3:0<-1 end ") == 0);
+    const device_message halves[] = {{from, to, 2, NO_RANK, 0}, {from, to, 3, 1, NO_RANK}};
+    CHECK_STATUS(m->api->move(m, halves, 2, NULL), CUBC_OK);
+    CHECK(strcmp(calls(), "start receive2:0<-0 send3:0->1 end ") == 0);
     CHECK(order[0] == '\0');
     CHECK_STATUS(m->api->begin(m, list, 1, NULL), CUBC_OK);
     CHECK(strcmp(order, "work <- side, ") == 0); // the side waits for the work

@@ -239,10 +239,14 @@ if grid.rank == 0:
 """
 
 
-def mpiexec(*command, **options):
+def mpiexec(*command, size=2, **options):
     launcher = shutil.which("mpiexec", path=os.pathsep.join([str(SCRIPTS), os.environ["PATH"]]))
     done = subprocess.run(
-        [launcher, "-n", "2", *command], capture_output=True, text=True, timeout=100, **options
+        [launcher, "-n", str(size), *command],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        **options,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -273,6 +277,9 @@ def test_a_c_program_of_ranks(tmp_path, monkeypatch):
         monkeypatch.setenv("CUBC_RANKS", transport)
         said = mpiexec(program).splitlines()
         assert sorted(said) == ["rank 0 of 2 has 8", "rank 1 of 2 has 8"]
+    monkeypatch.delenv("CUBC_RANKS")
+    said = mpiexec(program, "of hosts", size=4).splitlines()
+    assert sorted(said) == [f"rank {rank} of 4 has 8" for rank in range(4)]
 
 
 # ---- ranks that fail ----------------------------------------------------------------------------
