@@ -59,6 +59,7 @@ struct cubc_ranks {
     int grid[4], place[4], cut;
     double seconds;
     int32_t *went;               // how a step went on each rank
+    bool apart;                  // an all_gather has failed: ranks may not agree
     cubc_ranks_transport wanted; // by the caller
     messenger *messenger;        // NULL: ranks reach each other's memory
     uint64_t *hosts;         // of all ranks: those of one reach each other's memory though there

@@ -24,6 +24,7 @@ static int gather_alone(void *context, const void *mine, void *all, size_t bytes
 static cubc_status gather(cubc_ranks *r, const void *mine, void *all, size_t bytes)
 {
     if (r->comm.all_gather(r->comm.context, mine, all, bytes) == 0) return CUBC_OK;
+    r->apart = true;
     FAIL(CUBC_IO_ERROR, "the ranks' all_gather has failed");
 }
 
@@ -274,7 +275,8 @@ static cubc_status open_area(cubc_ranks *r, rank_area *a)
 {
     TRY(choose_transport(r));
     cubc_status st = open_windows(r, a);
-    if (st && r->hosts && !r->newest) { // on all ranks: those of a host that cannot share send too
+    // All ranks know of it, unless all_gather has failed. Those of a host then send messages too.
+    if (st && !r->apart && r->hosts && !r->newest) {
         close_windows(r, a);
         mem_free(r->hosts);
         r->hosts = NULL;
