@@ -14,8 +14,9 @@ solve    an iteration of a solver, half inside double, and milliseconds of the s
          of the lattice on one GPU (lattice_cg.py has the links). `schwarz` is gcr preconditioned by
          so many steps in half precision.
 
---transport messages has NCCL carry faces and sums, as between hosts, instead of shared memory. With
-both, what messages take longer than memory is what the sites off the faces do not hide.
+--transport messages has NCCL carry faces and sums, as between hosts, instead of shared memory. Then
+`apart` is what a hop would take if its messages came before the sites off the faces: their own time
+is what faces add to a part of the same faces that has no other sites.
 
 With --ranks 1 a GPU is its own neighbour: what faces cost without a link to another.
 """
@@ -48,6 +49,7 @@ QUDA = {  # of two GPUs: hop, local volume: microseconds in double, single, half
 PRECISIONS = ("double", "single", "half")
 SOLVES = ["16x16x16x16", "32x32x32x16", "32x32x32x32"]
 LAUNCHES = 15
+SLICES = {"wilson": 2, "improved": 4}  # of a part without sites off the faces
 
 
 class Comm:
@@ -177,6 +179,10 @@ def rank_of(rank, options, values, barrier):
                 "case": f"{name}, {options.ranks} ranks, cut {cut or 't'}{by}",
                 "unit": "us",
             }
+            if by and set(cut) <= {"t"}:
+                short = (*extent_of(volume)[:3], SLICES[name])
+                with_faces, without = hop(name, short, precision, grid, comm)
+                cell["apart"] = round((alone + with_faces - without) * 1e6, 2)
             if peer and options.ranks == 2:
                 cell |= {"peer": peer, "ratio": round(peer / over * 1e-6, 2)} | QUDA_ORIGIN
             note(cell, over, alone)
