@@ -1,11 +1,12 @@
 """Scans and sorts along the first axis of a matrix, beside transposing, CuPy and PyTorch.
 
-    python benchmarks/along_axes.py [--sizes 16 20 24 28] [--columns 3 8 64 1000 4096] [--json]
+    python benchmarks/along_axes.py [--names scan sort argsort] [--sizes 16 20 24 28] [--json]
 
 Calls through the public functions on CuPy's arrays of integers, with a cold L2 cache and the stream
-held while they are queued: device time between two events, medians of 15. The scan by transposing
-is what `deterministic=True` chooses, with the algorithm that integers have without it. The sort
-transposes twice; beside it stands the sort of the rows of an array that is transposed already.
+held while they are queued: device time between two events, medians of 15. Scans are of --columns,
+sorts of --lengths of the axis. The scan by transposing is what `deterministic=True` chooses, with
+the algorithm that integers have without it. Sorts are measured in one pass and by transposing
+twice; `cubc` is the way that the public function takes (`python/cubc/_axis_sort.py`).
 """
 
 import argparse
@@ -16,24 +17,56 @@ import cupy
 from several import FLUSHED_BYTES, HOLD, median_us
 
 import cubc
+from cubc import _core
+from cubc._axes import on_rows
+from cubc._segments import argsort_in_segments, segmented_sort
 
-PEERS = {"cubc, transposed": "cubc, by transposing", "cupy": "CuPy", "torch": "PyTorch"}
+PEERS = {
+    "one pass": "cubc, in one pass",
+    "transposed": "cubc, by transposing",
+    "cupy": "CuPy",
+    "torch": "PyTorch",
+}
+NAMES = ["scan", "sort", "argsort"]
+LONGEST = 2048  # axis that one pass sorts
+
+
+def scans(x, out, stream):
+    """Return the calls of cubc that scan, by their names."""
+    one = {"axis": 0, "out": out, "stream": stream}
+    return {
+        "cubc": lambda: cubc.scan(x, **one),
+        "transposed": lambda: cubc.scan(x, deterministic=True, **one),
+    }
+
+
+def sorts(name, x, out, stream):
+    """Return the calls of cubc that sort, by their names."""
+    where = {"stream": stream}
+
+    def sort_rows(rows, length, to):
+        if name == "argsort":
+            return argsort_in_segments(rows, length, False, to, **where)
+        return segmented_sort(rows, segment_size=length, out=to, **where)
+
+    result = ("int64" if name == "argsort" else "in", "in", out)
+    fields = {"in": x, "length": x.shape[0], "columns": x.shape[1]}
+    fields |= {"indices": name == "argsort", "out": result}
+    ways = {"cubc": lambda: getattr(cubc, name)(x, axis=0, out=out, **where)}
+    if x.shape[0] <= LONGEST:
+        ways["one pass"] = lambda: _core.call("axis_sort", fields, **where)
+    ways["transposed"] = lambda: on_rows(x, 0, sort_rows, out, where)
+    return ways
 
 
 def ways_of(name, x, out, stream):
     """Return the calls that compute the same, by their names; cubc's own is the first."""
-    ways = {}
-    if name == "scan":
-        ways["cubc"] = lambda: cubc.scan(x, axis=0, out=out, stream=stream)
-        ways["cubc, transposed"] = lambda: cubc.scan(
-            x, axis=0, out=out, deterministic=True, stream=stream
-        )
-        ways["cupy"] = lambda: cupy.cumsum(x, axis=0, out=out)
-    else:
-        rows, sorted_rows = cupy.ascontiguousarray(x.T), cupy.empty_like(x.T, order="C")
-        ways["cubc"] = lambda: cubc.sort(x, axis=0, out=out, stream=stream)
-        ways["cubc, transposed"] = lambda: cubc.sort(rows, axis=1, out=sorted_rows, stream=stream)
-        ways["cupy"] = lambda: cupy.sort(x, axis=0)
+    ways = scans(x, out, stream) if name == "scan" else sorts(name, x, out, stream)
+    ways["cupy"] = {
+        "scan": lambda: cupy.cumsum(x, axis=0, out=out),
+        "sort": lambda: cupy.sort(x, axis=0),
+        "argsort": lambda: cupy.argsort(x, axis=0),
+    }[name]
     if importlib.util.find_spec("torch"):
         import torch
 
@@ -48,24 +81,42 @@ def ways_of(name, x, out, stream):
     return ways
 
 
+def expected(name, x):
+    """Return what CuPy gives; of indices the items that they stand for are compared."""
+    return cupy.cumsum(x, axis=0, dtype=x.dtype) if name == "scan" else cupy.sort(x, axis=0)
+
+
 def measure(name, dtype, n, columns, stream, flushed, hold):
-    """Return the microseconds of each way."""
+    """Return the microseconds of each way, and how many results are wrong."""
     x = cupy.random.randint(-99, 99, n // columns * columns).astype(dtype).reshape(-1, columns)
-    out = cupy.empty_like(x)
-    ways = ways_of(name, x, out, stream)
-    ways["cubc"]()
-    expected = cupy.cumsum(x, axis=0, dtype=dtype) if name == "scan" else cupy.sort(x, axis=0)
-    wrong = int((out != expected).sum())
+    out = cupy.empty(x.shape, "int64" if name == "argsort" else dtype)
+    ways, wanted, wrong = ways_of(name, x, out, stream), expected(name, x), 0
+    for way in ("cubc", "one pass"):
+        if way in ways:
+            out.fill(0)
+            ways[way]()
+            got = cupy.take_along_axis(x, out, 0) if name == "argsort" else out
+            wrong += int((got != wanted).sum())
     us = {way: round(median_us([call], stream, flushed, hold), 2) for way, call in ways.items()}
     return us, wrong
 
 
+def shapes_of(name, exponent, options):
+    """Return (columns, what is said of them) of each shape: of sorts by the axis' length."""
+    if name == "scan":
+        return [(columns, f"{columns} columns") for columns in options.columns]
+    lengths = [length for length in options.lengths if 2 * length <= 1 << exponent]
+    return [((1 << exponent) // length, f"{length} rows") for length in lengths]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--names", nargs="+", choices=["scan", "sort"], default=["scan", "sort"])
+    parser.add_argument("--names", nargs="+", choices=NAMES, default=NAMES)
     parser.add_argument("--types", nargs="+", default=["int32", "int64"])
     parser.add_argument("--sizes", type=int, nargs="+", default=[16, 20, 24, 28], help="exponents")
     parser.add_argument("--columns", type=int, nargs="+", default=[3, 8, 64, 1000, 4096])
+    lengths = [4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096]
+    parser.add_argument("--lengths", type=int, nargs="+", default=lengths)
     cells.add_option(parser)
     options = parser.parse_args()
     stream = cupy.cuda.Stream(non_blocking=True)
@@ -78,12 +129,12 @@ def main():
         for name in options.names:
             for dtype in options.types:
                 for exponent in options.sizes:
-                    for columns in options.columns:
+                    for columns, case in shapes_of(name, exponent, options):
                         us, wrong = measure(
                             name, dtype, 1 << exponent, columns, stream, flushed, hold
                         )
                         row = {"benchmark": f"{name}.axis_0", "type": dtype}
-                        row |= {"size": f"2^{exponent}", "case": f"{columns} columns"}
+                        row |= {"size": f"2^{exponent}", "case": case}
                         row |= {"cubc": us["cubc"], "unit": "us"}
                         row |= {"wrong": wrong} if wrong else {}
                         kept += [
@@ -95,7 +146,7 @@ def main():
                         ]
                         texts = (f"{way} {time:.2f}" for way, time in us.items())
                         print(
-                            f"{name} {dtype:6} 2^{exponent:<3}{columns:5} columns ",
+                            f"{name} {dtype:6} 2^{exponent:<3}{case:>13} ",
                             *texts,
                             f"wrong {wrong}" if wrong else "",
                             sep="  ",

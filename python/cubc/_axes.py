@@ -1,7 +1,8 @@
 """Calls along an axis, which work on the rows of the last axis.
 
 For another axis the array is transposed before and after. That takes two more passes, and lets
-every algorithm do with one kernel.
+an algorithm do with one kernel. Reductions, scans and sorts of short axes have kernels that need no
+transposition.
 """
 
 import operator

@@ -65,7 +65,7 @@ def _flat_arrays(fields: dict[str, Any], size: int, where: dict[str, Any]) -> An
     """Return all arrays flat, by their names; None where one call sorts faster, or refuses them."""
     keys, flat = fields["keys_in"], {}
     try:
-        on = _device_of(keys, where)
+        on = device_of(keys, where)
         if not _is_long(item_dtype(keys).itemsize, fields["segments"], size, on == "cpu"):
             return None
         for name in _ARRAYS:
@@ -88,7 +88,8 @@ def _is_long(key_bytes: int, count: int, size: int, on_cpu: bool) -> bool:
     return few or size >= _LONG.get(key_bytes, size + 1)
 
 
-def _device_of(keys: Any, where: dict[str, Any]) -> str:
+def device_of(keys: Any, where: dict[str, Any]) -> str:
+    """Return the name of the device that a call on an array works on."""
     if isinstance(keys, np.ndarray):
         return str(device_info(where.get("device"))["name"])
     return str(asarray(keys).device)

@@ -8,13 +8,13 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from ._axes import axis_number, on_rows
+from ._axes import axis_number
+from ._axis_sort import argsort_along, sort_along
 from ._calls import as_array, dimensions, one_dimension, output_pair, primitive
 from ._core import call
 from ._field_order import has_fields, sorted_by_bits, sorted_by_fields
 from ._options import Where
 from ._payload import call_with_values, in_memory, take_values
-from ._segments import argsort_in_segments, segmented_sort
 
 
 @primitive(workspace="cubc_sort_temp_bytes, aligned to 256 bytes")
@@ -86,8 +86,10 @@ def sort(
     are written as 1; NumPy orders bools by their bytes. On a GPU few items are sorted in shared
     memory, more in bins or by one pass a digit of 8 bits with decoupled look-back [1]_; on the cpu
     one split by the highest digit, or floats by their value, and bins sorted in cache [2]_. Rows
-    along the last axis are sorted as `segmented_sort` does; along another axis the array is
-    transposed before and after, which takes twice as much memory as the array.
+    along the last axis are sorted as `segmented_sort` does. Another axis is sorted where it is, in
+    one pass without temporary storage, if it has at most 2048 items on the cpu, and on a GPU 256,
+    512 or 1024 items of 1, 2 or more bytes [3]_. Around a sort of a longer one the array is
+    transposed, which takes twice as much memory as the array.
 
     References
     ----------
@@ -95,6 +97,8 @@ def sort(
        GPUs", arXiv 2206.01784, 2022.
     .. [2] P. McIlroy, K. Bostic and M. McIlroy, "Engineering Radix Sort", Computing Systems 6,
        1993.
+    .. [3] K. E. Batcher, "Sorting networks and their applications", AFIPS Spring Joint Computer
+       Conference, 1968.
 
     Examples
     --------
@@ -109,12 +113,7 @@ def sort(
     if by_fields := _by_fields("sort", x, axis, order, key, bits):
         return by_fields(x, order, key, descending, False, out, where)
     if _has_rows("sort", x, axis, begin_bit, end_bit):
-
-        def sort_rows(rows, length, to):
-            how = {"segment_size": length, "descending": descending, "out": to}
-            return segmented_sort(rows, **how, **where)
-
-        return on_rows(x, axis, sort_rows, out, where)
+        return sort_along(x, axis, descending, out, where)
     if _some_bits_of_floats(x, begin_bit, end_bit):
         return sorted_by_bits(
             x, begin_bit, end_bit, descending, as_array(x).reshape(-1), out, where
@@ -169,11 +168,7 @@ def argsort(
     if by_fields := _by_fields("argsort", x, axis, order, key, bits):
         return by_fields(x, order, key, descending, True, out, where)
     if _has_rows("argsort", x, axis, begin_bit, end_bit):
-
-        def argsort_rows(rows, length, to):
-            return argsort_in_segments(rows, length, descending, to, **where)
-
-        return on_rows(x, axis, argsort_rows, out, where)
+        return argsort_along(x, axis, descending, out, where)
     if _some_bits_of_floats(x, begin_bit, end_bit):
         return sorted_by_bits(x, begin_bit, end_bit, descending, None, out, where)
     shape = _flat_shape(x)

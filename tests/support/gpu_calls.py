@@ -73,6 +73,11 @@ CALLS = {
         lambda x: cubc.scan(x[: x.size // 9 * 9].reshape(-1, 9), axis=0),
         lambda x: x[: x.size // 9 * 9].reshape(-1, 9).cumsum(axis=0),
     ),
+    "axis_sort": (
+        "axis_sort.indices",
+        lambda x: cubc.argsort(x[: x.size // 111 * 111].reshape(-1, 37, 3) % 9, axis=1),
+        lambda x: (x[: x.size // 111 * 111].reshape(-1, 37, 3) % 9).argsort(1, kind="stable"),
+    ),
     "copy_batch": ("copy_batch.buffers", copied, lambda x: x),
     "find": (
         "find.if",

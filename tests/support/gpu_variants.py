@@ -42,6 +42,12 @@ LABELS = {
         "ipt_16.tpb_256.mb_2.ipv_0.rb_7.ld_1.ord_1.lb_4.ns_0",
         "ipt_4.tpb_1024.mb_1.ipv_1.rb_6.ld_0.ord_0.lb_1.ns_0",
     ],
+    "axis_sort": [
+        "ipt_33.tpb_64.mb_1",
+        "ipt_16.tpb_192.mb_2",
+        "ipt_9.tpb_256.mb_1",
+        "ipt_4.tpb_1024.mb_1",
+    ],
     "block_update": ["tpb_32.mb_1.wpt_1.wav_2", "tpb_96.mb_1.wpt_1.wav_1"],
     "copy_batch": ["ipt_1.tpb_64", "ipt_3.tpb_192", "ipt_2.tpb_256", "ipt_1.tpb_1024"],
     "clover_apply": SITES,
@@ -217,6 +223,7 @@ LABELS = {
 BENCHMARKS = {
     "axis_reduce": ["axis_reduce.sum", "axis_reduce.argmax"],
     "axis_scan": ["axis_scan.inclusive.sum"],
+    "axis_sort": ["axis_sort.keys", "axis_sort.indices"],
     "block_update": ["block_update.direction"],
     "copy_batch": ["copy_batch.buffers"],
     "clover_apply": ["clover_apply.site"],

@@ -119,6 +119,21 @@ typedef struct cubc_axis_scan_params {
     int init_in_memory;
 } cubc_axis_scan_params;
 
+// A stable sort along one short axis of an array of [outer][length][columns] items, in C order: of
+// keys, or of their indices along the axis. The order is that of cubc_sort. out may be in; else the
+// two must not overlap.
+enum { CUBC_AXIS_SORT_LONGEST = 2048 }; // most items of the axis
+typedef struct cubc_axis_sort_params {
+    const void *in; // n keys
+    void *out;      // n keys, or n indices, I64
+    uint64_t n;
+    uint64_t length;  // of the axis; at most CUBC_AXIS_SORT_LONGEST
+    uint64_t columns; // items behind the axis
+    cubc_type type;   // of the keys
+    int descending;
+    int indices; // not 0: out has indices
+} cubc_axis_sort_params;
+
 // Segment of each item: out[i] is the number of offsets up to i. This is the number of the segment
 // of item i, from 1 on; 0 before the first segment, and segments + 1 behind the last.
 typedef struct cubc_segment_ids_params {
@@ -485,6 +500,10 @@ cubc_status cubc_scan(cubc_device *device, const cubc_scan_params *params, void 
 cubc_status cubc_axis_scan_temp_bytes(cubc_device *device, const cubc_axis_scan_params *params,
                                       size_t *bytes);
 cubc_status cubc_axis_scan(cubc_device *device, const cubc_axis_scan_params *params, void *temp,
+                           size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_axis_sort_temp_bytes(cubc_device *device, const cubc_axis_sort_params *params,
+                                      size_t *bytes);
+cubc_status cubc_axis_sort(cubc_device *device, const cubc_axis_sort_params *params, void *temp,
                            size_t temp_bytes, cubc_stream stream);
 cubc_status cubc_segment_ids_temp_bytes(cubc_device *device, const cubc_segment_ids_params *params,
                                         size_t *bytes);

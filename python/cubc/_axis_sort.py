@@ -1,0 +1,61 @@
+"""Sorts along an axis: a short one where it is, a longer one as rows of a transposed array."""
+
+from typing import Any
+
+from ._axes import axis_number, items_of, on_rows
+from ._calls import as_array, item_dtype
+from ._core import call
+from ._long_segments import device_of
+from ._segments import argsort_in_segments, segmented_sort
+
+# Most items of an axis that is sorted where it is, on a GPU by the bytes of a key: a block has 32
+# bytes of a row then, a sector of memory.
+_LONGEST = {1: 256, 2: 512, 4: 1024, 8: 1024}
+_LONGEST_ON_CPU = 2048  # that the core takes
+
+
+def sort_along(x: Any, axis: int, descending: Any, out: Any, where: Any) -> Any:
+    """Return the items sorted along an axis."""
+
+    def sort_rows(rows, length, to):
+        how = {"segment_size": length, "descending": descending, "out": to}
+        return segmented_sort(rows, **how, **where)
+
+    if not _is_short(x, axis, where):
+        return on_rows(x, axis, sort_rows, out, where)
+    return _sorted(x, axis, descending, {"out": ("in", "in", out)}, where)
+
+
+def argsort_along(x: Any, axis: int, descending: Any, out: Any, where: Any) -> Any:
+    """Return the indices along an axis that sort the items, int64."""
+
+    def argsort_rows(rows, length, to):
+        return argsort_in_segments(rows, length, descending, to, **where)
+
+    if not _is_short(x, axis, where):
+        return on_rows(x, axis, argsort_rows, out, where)
+    return _sorted(x, axis, descending, {"indices": True, "out": ("int64", "in", out)}, where)
+
+
+def _sorted(x: Any, axis: int, descending: Any, result: dict[str, Any], where: Any) -> Any:
+    x = as_array(x)
+    length, columns = _shape(x, axis)
+    fields = {"in": x, "length": max(length, 1), "columns": max(columns, 1)}
+    fields |= {"descending": bool(descending), **result}
+    return call("axis_sort", fields, **where)[0]
+
+
+def _shape(x: Any, axis: int) -> tuple[int, int]:
+    """Return the length of an axis, and the items behind it."""
+    shape = tuple(x.shape)
+    number = axis_number(axis, len(shape))
+    return shape[number], items_of(shape[number + 1 :])
+
+
+def _is_short(x: Any, axis: int, where: Any) -> bool:
+    """Tell if an axis that is not the last is sorted where it is."""
+    x = as_array(x)
+    length, columns = _shape(x, axis)
+    if columns == 1 or length > _LONGEST_ON_CPU:
+        return False
+    return length <= _LONGEST.get(item_dtype(x).itemsize, 0) or device_of(x, where) == "cpu"
