@@ -155,7 +155,7 @@ def sorts(n):
 
 
 def rows(n):
-    """The same of rows, each sorted or searched by itself, and of a whole search."""
+    """The same of rows and columns, each sorted or searched by itself, and of a whole search."""
     for type in ("u1", "i4", "f8"):
         x = keys(type, "random", n)
         yield f"argmax {type}", lambda x=x: cubc.argmax(x), lambda x=x: np.argmax(x), x.nbytes
@@ -166,6 +166,13 @@ def rows(n):
                 f"rows.sort.{length} {type}",
                 lambda m=m, out=out: cubc.sort(m, axis=1, out=out),
                 lambda m=m: np.sort(m, axis=1),
+                2 * m.nbytes,
+            )
+            turned = m.reshape(length, -1)
+            yield (
+                f"columns.sort.{length} {type}",
+                lambda m=turned, out=out: cubc.sort(m, axis=0, out=out.reshape(m.shape)),
+                lambda m=turned: np.sort(m, axis=0),
                 2 * m.nbytes,
             )
             yield (

@@ -6,7 +6,10 @@
 #include <string.h>
 
 // Most items of the axis that one compiled kernel sorts. Up to 64 a thread may sort alone.
-static const int lengths[] = {4, 8, 16, 32, 64, 256, CUBC_AXIS_SORT_LONGEST};
+static const int lengths[] = {4, 8, 12, 16, 24, 32, 48, 64, 256, CUBC_AXIS_SORT_LONGEST};
+
+// The network of the CPU: its most rows, and the columns that it sorts at once, in bytes.
+enum { NETWORK_ROWS = 128, STRIP_BYTES = 512 };
 
 typedef struct axis_sort_traits {
     int most;    // of `lengths`
@@ -90,6 +93,8 @@ static void axis_sort_define(const problem *p, text *out)
                 traits.indices);
     text_printf(out, "#define TUNE_OUT %s\n#define TUNE_LONGEST %d\n",
                 traits.indices ? "i64" : "TUNE_KEY", CUBC_AXIS_SORT_LONGEST);
+    text_printf(out, "#define TUNE_NETWORK_ROWS %d\n#define TUNE_STRIP %d\n", NETWORK_ROWS,
+                STRIP_BYTES / (int)cubc_type_size((cubc_type)p->type));
 }
 
 static const char *axis_sort_invalid(const problem *p, const char *kind, const space *s,
@@ -107,6 +112,23 @@ static const char *axis_sort_invalid(const problem *p, const char *kind, const s
 }
 
 // ---- plans --------------------------------------------------------------------------------------
+// The columns that a single thread sorts: whole strips of a network, else those that fit a tile.
+static uint64_t columns_of_thread(const problem *p, uint64_t tile)
+{
+    const uint64_t strip = STRIP_BYTES / cubc_type_size((cubc_type)p->type);
+    const uint64_t length = axis_sort_numbers_of(p).length;
+    return length <= NETWORK_ROWS ? round_up(tile / length, strip) : tile / length;
+}
+
+// The columns of a block with as many teams: where there are not enough for all multiprocessors,
+// fewer, but those of a sector of memory.
+static uint64_t columns_of_block(const problem *p, const instance *i, uint64_t teams, uint64_t all)
+{
+    const uint64_t sector = 32 / cubc_type_size((cubc_type)p->type);
+    return smaller(smaller(teams, all),
+                   larger(sector, ceil_div(all, (uint64_t)i->device->info.sm_count)));
+}
+
 static cubc_status axis_sort_plan(const problem *p, const instance *i, plan *out)
 {
     const device_kernel *kernel = &i->kernels[0];
@@ -115,11 +137,10 @@ static cubc_status axis_sort_plan(const problem *p, const instance *i, plan *out
     const bool alone = ipt >= (uint64_t)axis_sort_traits_of(p).most; // as in the kernel
     if (p->n == 0) return CUBC_OK;
     const uint64_t all = p->n / shape.length, team = alone ? 1 : ceil_div(shape.length, ipt);
-    uint64_t wide = kernel->threads / team;
-    if (kernel->threads == 1)
-        wide = ipt / shape.length;
-    else if (!alone)
-        wide = smaller(wide, all);
+    const uint64_t teams = kernel->threads / team;
+    const uint64_t wide = kernel->threads == 1 ? columns_of_thread(p, ipt)
+                          : alone              ? teams
+                                               : columns_of_block(p, i, teams, all);
     const uint64_t blocks = ceil_div(all, wide);
     TRY(problem_blocks(p, blocks));
     out->launch_count = 1;

@@ -8,8 +8,8 @@ from inputs import TYPES, in_turn, on, same
 import cubc
 from cubc import _axis_sort, _core
 
-LENGTHS = [1, 2, 4, 5, 8, 15, 16, 31, 33, 64, 65, 200, 257, 1000, 2048, 2049]
-LABELS = ["base", "ipt_33.tpb_64.mb_1", "ipt_16.tpb_192.mb_2", "ipt_5.tpb_448.mb_1"]
+LENGTHS = [1, 2, 4, 5, 8, 15, 16, 31, 33, 64, 65, 128, 129, 257, 1000, 2048, 2049]
+LABELS = ["ipt_33.tpb_64.mb_1", "ipt_64.tpb_128.mb_2", "ipt_16.tpb_192.mb_2", "ipt_5.tpb_448.mb_1"]
 
 
 def order_of(x, axis, descending=False):
@@ -39,9 +39,10 @@ def test_lengths(device, length):
     for columns in (2, 41):
         x = inputs.random("I8", 3 * length * columns, length).reshape(3, length, columns) % 50
         check(device, x, 1)
+    check(device, x.reshape(-1, length), 1)
 
 
-@pytest.mark.parametrize(("length", "label"), in_turn([3, 16, 37, 300], LABELS[1:], 1))
+@pytest.mark.parametrize(("length", "label"), in_turn([3, 10, 16, 37, 45, 300], LABELS, 1))
 def test_variants_of_gpus(device, policies, length, label):
     x = inputs.random("F32", length * 700).reshape(length, 700)
     for name in ("keys", "indices"):
@@ -105,15 +106,15 @@ def test_bound_calls(device):
 
 
 def test_short_axes_are_one_call(monkeypatch):
-    """An axis that is too long, and one of one column, take another way."""
+    """An axis that is too long takes another way; the last one is shorter for that."""
     called = []
     kept = _axis_sort.call
     monkeypatch.setattr(_axis_sort, "call", lambda *a, **o: called.append(a[0]) or kept(*a, **o))
-    for shape in ((2048, 3), (2049, 3), (5, 1)):
+    for shape, axis in (((2048, 3), 0), ((2049, 3), 0), ((3, 128), 1), ((3, 129), 1)):
         x = np.zeros(shape, "i2")
-        cubc.sort(x, axis=0, device="cpu")
-        cubc.argsort(x, axis=0, device="cpu")
-    assert called == ["axis_sort"] * 2
+        cubc.sort(x, axis=axis, device="cpu")
+        cubc.argsort(x, axis=axis, device="cpu")
+    assert called == ["axis_sort"] * 4
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,7 @@ typedef struct cubc_axis_sort_params {
     void *out;      // n keys, or n indices, I64
     uint64_t n;
     uint64_t length;  // of the axis; at most CUBC_AXIS_SORT_LONGEST
-    uint64_t columns; // items behind the axis
+    uint64_t columns; // items behind the axis; 1 for the last one
     cubc_type type;   // of the keys
     int descending;
     int indices; // not 0: out has indices
