@@ -105,7 +105,8 @@ static const char *axis_sort_invalid(const problem *p, const char *kind, const s
     const int key = (int)cubc_type_size((cubc_type)p->type), index = traits.indices ? 2 : 0;
     const int word = key < 4 ? 4 : key; // of a register
     if (ipt * tpb < traits.most) return "the axis does not fit a block";
-    if (device_is_cpu(kind)) return NULL;
+    if (device_is_cpu(kind))
+        return ipt * (key + index) > 200 * 1024 ? "the tile does not fit" : NULL;
     if (ipt < traits.most && (ipt + 1) * tpb * (key + index) > 200 * 1024)
         return "the tile does not fit the shared memory of a multiprocessor";
     return problem_invalid(p, kind, s, v, traits.indices ? word + 4 : word);
