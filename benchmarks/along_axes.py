@@ -1,12 +1,13 @@
 """Scans and sorts along the first axis of a matrix, beside transposing, CuPy and PyTorch.
 
-    python benchmarks/along_axes.py [--names scan sort argsort] [--sizes 16 20 24 28] [--json]
+    python benchmarks/along_axes.py [--names scan sort argsort rows] [--sizes 16 20 24 28] [--json]
 
 Calls through the public functions on CuPy's arrays of integers, with a cold L2 cache and the stream
 held while they are queued: device time between two events, medians of 15. Scans are of --columns,
 sorts of --lengths of the axis. The scan by transposing is what `deterministic=True` chooses, with
 the algorithm that integers have without it. Sorts are measured in one pass and by transposing
-twice; `cubc` is the way that the public function takes (`python/cubc/_axis_sort.py`).
+twice; `cubc` is the way that the public function takes (`python/cubc/_axis_sort.py`). `rows` sorts
+along the last axis, of the same lengths, where `segmented_sort` is the other way.
 """
 
 import argparse
@@ -24,10 +25,11 @@ from cubc._segments import argsort_in_segments, segmented_sort
 PEERS = {
     "one pass": "cubc, in one pass",
     "transposed": "cubc, by transposing",
+    "segments": "cubc, by segments",
     "cupy": "CuPy",
     "torch": "PyTorch",
 }
-NAMES = ["scan", "sort", "argsort"]
+NAMES = ["scan", "sort", "argsort", "rows"]
 LONGEST = 2048  # axis that one pass sorts
 
 
@@ -42,7 +44,7 @@ def scans(x, out, stream):
 
 def sorts(name, x, out, stream):
     """Return the calls of cubc that sort, by their names."""
-    where = {"stream": stream}
+    where, axis = {"stream": stream}, axis_of(name)
 
     def sort_rows(rows, length, to):
         if name == "argsort":
@@ -50,22 +52,37 @@ def sorts(name, x, out, stream):
         return segmented_sort(rows, segment_size=length, out=to, **where)
 
     result = ("int64" if name == "argsort" else "in", "in", out)
-    fields = {"in": x, "length": x.shape[0], "columns": x.shape[1]}
+    length = x.shape[axis]
+    fields = {"in": x, "length": length, "columns": 1 if axis else x.shape[1]}
     fields |= {"indices": name == "argsort", "out": result}
-    ways = {"cubc": lambda: getattr(cubc, name)(x, axis=0, out=out, **where)}
-    if x.shape[0] <= LONGEST:
+    public = cubc.argsort if name == "argsort" else cubc.sort
+    ways = {"cubc": lambda: public(x, axis=axis, out=out, **where)}
+    if length <= LONGEST:
         ways["one pass"] = lambda: _core.call("axis_sort", fields, **where)
-    ways["transposed"] = lambda: on_rows(x, 0, sort_rows, out, where)
+    other = "segments" if axis else "transposed"
+    ways[other] = lambda: on_rows(x, axis, sort_rows, out, where)
     return ways
+
+
+def benchmark_of(name):
+    """Return the name in the records."""
+    return "sort.axis_1" if name == "rows" else f"{name}.axis_0"
+
+
+def axis_of(name):
+    """Return the axis that a benchmark goes along."""
+    return 1 if name == "rows" else 0
 
 
 def ways_of(name, x, out, stream):
     """Return the calls that compute the same, by their names; cubc's own is the first."""
     ways = scans(x, out, stream) if name == "scan" else sorts(name, x, out, stream)
+    axis = axis_of(name)
     ways["cupy"] = {
         "scan": lambda: cupy.cumsum(x, axis=0, out=out),
-        "sort": lambda: cupy.sort(x, axis=0),
-        "argsort": lambda: cupy.argsort(x, axis=0),
+        "sort": lambda: cupy.sort(x, axis=axis),
+        "rows": lambda: cupy.sort(x, axis=axis),
+        "argsort": lambda: cupy.argsort(x, axis=axis),
     }[name]
     if importlib.util.find_spec("torch"):
         import torch
@@ -75,7 +92,7 @@ def ways_of(name, x, out, stream):
 
         def by_torch():
             with torch.cuda.stream(on):
-                torch.cumsum(t, 0, out=o) if name == "scan" else torch.sort(t, 0)
+                torch.cumsum(t, 0, out=o) if name == "scan" else torch.sort(t, axis)
 
         ways["torch"] = by_torch
     return ways
@@ -83,12 +100,16 @@ def ways_of(name, x, out, stream):
 
 def expected(name, x):
     """Return what CuPy gives; of indices the items that they stand for are compared."""
-    return cupy.cumsum(x, axis=0, dtype=x.dtype) if name == "scan" else cupy.sort(x, axis=0)
+    if name == "scan":
+        return cupy.cumsum(x, axis=0, dtype=x.dtype)
+    return cupy.sort(x, axis=axis_of(name))
 
 
 def measure(name, dtype, n, columns, stream, flushed, hold):
     """Return the microseconds of each way, and how many results are wrong."""
     x = cupy.random.randint(-99, 99, n // columns * columns).astype(dtype).reshape(-1, columns)
+    if name == "rows":
+        x = x.reshape(columns, -1)
     out = cupy.empty(x.shape, "int64" if name == "argsort" else dtype)
     ways, wanted, wrong = ways_of(name, x, out, stream), expected(name, x), 0
     for way in ("cubc", "one pass"):
@@ -133,7 +154,7 @@ def main():
                         us, wrong = measure(
                             name, dtype, 1 << exponent, columns, stream, flushed, hold
                         )
-                        row = {"benchmark": f"{name}.axis_0", "type": dtype}
+                        row = {"benchmark": benchmark_of(name), "type": dtype}
                         row |= {"size": f"2^{exponent}", "case": case}
                         row |= {"cubc": us["cubc"], "unit": "us"}
                         row |= {"wrong": wrong} if wrong else {}

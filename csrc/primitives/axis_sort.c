@@ -1,5 +1,5 @@
 // Descriptor of axis_sort: kernels/primitives/axis_sort.cu, and kernels/cpu/cpu_axis_sort.cu on the
-// CPU. Its rows have several columns, and its axis is short enough for a block.
+// CPU. Its axis is short enough for a block.
 #include "base/integer.h"
 #include "run/problem.h"
 
@@ -14,6 +14,7 @@ enum { NETWORK_ROWS = 128, STRIP_BYTES = 512 };
 typedef struct axis_sort_traits {
     int most;    // of `lengths`
     int indices; // the result is indices
+    int last;    // there is one column: the axis is the last
 } axis_sort_traits;
 
 typedef struct axis_sort_numbers {
@@ -48,12 +49,15 @@ cubc_status axis_sort_problem(const cubc_axis_sort_params *params, problem *out)
                      .type = (uint8_t)params->type,
                      .acc_type = (uint8_t)params->type,
                      .descending = params->descending != 0};
-    axis_sort_traits traits = {.most = lengths[0], .indices = params->indices != 0};
+    axis_sort_traits traits = {
+        .most = lengths[0], .indices = params->indices != 0, .last = params->columns == 1};
     for (size_t k = 0; k < COUNT_OF(lengths) && (uint64_t)traits.most < params->length; k++)
         traits.most = lengths[k];
     axis_sort_traits_set(out, traits);
     axis_sort_numbers_set(out, (axis_sort_numbers){params->length, params->columns});
-    strcpy(out->benchmark, traits.indices ? "axis_sort.indices" : "axis_sort.keys");
+    strcpy(out->benchmark, traits.last      ? "axis_sort.rows"
+                           : traits.indices ? "axis_sort.indices"
+                                            : "axis_sort.keys");
     TRY(check_shape(params));
     TRY(problem_input(out, "the keys of axis_sort", params->in, params->n, params->type));
     TRY(problem_real("the keys of axis_sort", params->type));
@@ -79,8 +83,8 @@ static cubc_status axis_sort_workload(const benchmark *b, cubc_type type, const 
     cubc_axis_sort_params call = *(const cubc_axis_sort_params *)b->call;
     call.type = type;
     call.length = smaller(at[0], at[LENGTH_AXIS]);
-    call.columns = at[0] / call.length;
-    call.n = call.length * call.columns;
+    call.n = at[0] / call.length * call.length;
+    if (!call.columns) call.columns = call.n / call.length;
     return axis_sort_problem(&call, out);
 }
 
@@ -89,8 +93,8 @@ static void axis_sort_define(const problem *p, text *out)
 {
     const axis_sort_traits traits = axis_sort_traits_of(p);
     problem_define_keys(p, out);
-    text_printf(out, "#define TUNE_LENGTH %d\n#define TUNE_INDICES %d\n", traits.most,
-                traits.indices);
+    text_printf(out, "#define TUNE_LENGTH %d\n#define TUNE_INDICES %d\n#define TUNE_LAST %d\n",
+                traits.most, traits.indices, traits.last);
     text_printf(out, "#define TUNE_OUT %s\n#define TUNE_LONGEST %d\n",
                 traits.indices ? "i64" : "TUNE_KEY", CUBC_AXIS_SORT_LONGEST);
     text_printf(out, "#define TUNE_NETWORK_ROWS %d\n#define TUNE_STRIP %d\n", NETWORK_ROWS,
@@ -107,7 +111,8 @@ static const char *axis_sort_invalid(const problem *p, const char *kind, const s
     if (ipt * tpb < traits.most) return "the axis does not fit a block";
     if (device_is_cpu(kind))
         return ipt * (key + index) > 200 * 1024 ? "the tile does not fit" : NULL;
-    if (ipt < traits.most && (ipt + 1) * tpb * (key + index) > 200 * 1024)
+    const int items = ipt < traits.most ? ipt : traits.most;
+    if ((ipt < traits.most || traits.last) && (items + 1) * tpb * (key + index) > 200 * 1024)
         return "the tile does not fit the shared memory of a multiprocessor";
     return problem_invalid(p, kind, s, v, traits.indices ? word + 4 : word);
 }
@@ -167,16 +172,19 @@ static const int some_lengths[] = {8, 64, 512}, one_length[] = {32};
 static const cubc_axis_sort_params keys = {.in = BENCHMARK_ARRAY(0), .out = BENCHMARK_ARRAY(1)};
 static const cubc_axis_sort_params indices = {
     .in = BENCHMARK_ARRAY(0), .out = BENCHMARK_ARRAY(1), .indices = 1};
+static const cubc_axis_sort_params rows = {
+    .in = BENCHMARK_ARRAY(0), .out = BENCHMARK_ARRAY(1), .columns = 1};
 static const benchmark axis_sort_benchmarks[] = {
     BENCHMARK_OF("axis_sort.keys", .axes[LENGTH_AXIS] = AXIS(some_lengths), .call = &keys),
-    BENCHMARK_OF("axis_sort.indices", .axes[LENGTH_AXIS] = AXIS(one_length), .call = &indices)};
+    BENCHMARK_OF("axis_sort.indices", .axes[LENGTH_AXIS] = AXIS(one_length), .call = &indices),
+    BENCHMARK_OF("axis_sort.rows", .axes[LENGTH_AXIS] = AXIS(one_length), .call = &rows)};
 
 const algorithm axis_sort_algorithm = {.name = "axis_sort",
                                        .source = "axis_sort.cu",
                                        .kernels = {"axis_sort_columns"},
                                        .cpu_source = "cpu_axis_sort.cu",
                                        .cpu_kernels = {"axis_sort_columns"},
-                                       .cpu_unused = {"TUNE_LENGTH"},
+                                       .cpu_unused = {"TUNE_LENGTH", "TUNE_LAST"},
                                        .axes = {"Elements", "Length"},
                                        .benchmarks = axis_sort_benchmarks,
                                        .benchmark_count = COUNT_OF(axis_sort_benchmarks),

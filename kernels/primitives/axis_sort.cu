@@ -1,12 +1,11 @@
-// Stable sort along a short axis that is not the last, of [outer][length][columns] items, in one
-// pass.
+// Stable sort along a short axis of [outer][length][columns] items, in one pass.
 //
-// Neighbouring threads read and write neighbouring columns, so that both are contiguous. An axis
-// that fits a thread's registers never leaves them: each thread sorts a column by Batcher's network
-// of odd-even merges ("Sorting networks and their applications", AFIPS 1968). A longer axis is
-// turned in shared memory, so that a team of threads has consecutive rows of a column. Each thread
-// sorts its own, and runs of threads are merged in pairs (block_merge.h). On the CPU it is
-// cpu_axis_sort.cu.
+// Neighbouring threads read and write neighbouring columns, so that both are contiguous; along the
+// last axis, of one column, neighbouring items of the array. An axis that fits a thread's registers
+// is sorted there by Batcher's network of odd-even merges ("Sorting networks and their
+// applications", AFIPS 1968). A longer axis is turned in shared memory, so that a team of threads
+// has consecutive rows of a column. Each thread sorts its own, and runs of threads are merged in
+// pairs (block_merge.h). On the CPU it is cpu_axis_sort.cu.
 //
 // %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:64:1
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:64
@@ -18,6 +17,7 @@
 // Workload:
 //     TUNE_KEY, TUNE_KEY_KIND, TUNE_MANTISSA_BITS, TUNE_DESCENDING   as in radix.h
 //     TUNE_LENGTH    most items of the axis
+//     TUNE_LAST      1: the axis is the last, of one column
 //     TUNE_INDICES   1: the results are the items' indices along the axis, in place of the items
 //     TUNE_OUT       type of the results
 //
@@ -33,8 +33,9 @@ typedef radix_code<TUNE_KEY_KIND, TUNE_MANTISSA_BITS, TUNE_DESCENDING, item_t> k
 
 enum {
     ALONE = TUNE_LENGTH <= TUNE_ITEMS_PER_THREAD, // a thread sorts a column
+    TURNED = !ALONE || TUNE_LAST,                 // in shared memory
     ITEMS = ALONE ? TUNE_LENGTH : TUNE_ITEMS_PER_THREAD,
-    ROOM = ALONE ? 1 : (ITEMS + 1) * SIMT_THREADS // a place more for each column
+    ROOM = TURNED ? (ITEMS + 1) * SIMT_THREADS : 1 // a place more for each column
 };
 
 struct axis_sort_args {
@@ -58,17 +59,16 @@ struct thread_items {
 };
 
 // ---- columns ------------------------------------------------------------------------------------
-// Items that a thread reads and writes: of one column, `step` rows apart.
+// Items that a thread reads and writes: `pitch` apart in the array. They are rows of one column,
+// `step` apart; along the last axis each row has its own column, and only the first are here.
 struct strided {
-    u32 column; // in the block
-    u32 row, step;
-    u64 at, pitch; // of the first item; from one to the next
+    u32 column, row, step; // of the first item; the column counts from the block's first
+    u64 at, pitch;
     u32 count;
 };
 
-FUNCTION strided strided_of(const axis_sort_args& a)
+FUNCTION strided rows_of_column(const axis_sort_args& a, u32 wide)
 {
-    const u32 wide = ALONE ? SIMT_THREADS : static_cast<u32>(a.wide);
     strided m{thread_id() % wide, thread_id() / wide, SIMT_THREADS / wide, 0, 0, 0};
     const u64 column = block_id() * wide + m.column;
     const u64 outer = column < a.columns ? 0 : column / a.columns; // a division takes long
@@ -78,6 +78,26 @@ FUNCTION strided strided_of(const axis_sort_args& a)
     if (column < a.all && m.row < m.step && m.row < length)
         m.count = (length - m.row + m.step - 1) / m.step;
     return m;
+}
+
+FUNCTION strided neighbours_in_array(const axis_sort_args& a, u32 wide)
+{
+    const u32 length = static_cast<u32>(a.length);
+    const u64 first = block_id() * wide, left = a.all - first;
+    const u32 count = length * (left < wide ? static_cast<u32>(left) : wide);
+    strided m{thread_id() / length, thread_id() % length, 0, 0, SIMT_THREADS, 0};
+    m.at = first * length + thread_id();
+    if (thread_id() < count) m.count = (count - thread_id() + SIMT_THREADS - 1) / SIMT_THREADS;
+    return m;
+}
+
+FUNCTION strided strided_of(const axis_sort_args& a)
+{
+    const u32 wide = ALONE ? SIMT_THREADS : static_cast<u32>(a.wide);
+    if constexpr (TUNE_LAST)
+        return neighbours_in_array(a, wide);
+    else
+        return rows_of_column(a, wide);
 }
 
 // ---- a thread -----------------------------------------------------------------------------------
@@ -132,10 +152,27 @@ struct member {
 
 FUNCTION member member_of(const axis_sort_args& a)
 {
-    const u32 team = static_cast<u32>(a.team), column = thread_id() / team;
+    const u32 team = ALONE ? 1 : static_cast<u32>(a.team), column = thread_id() / team;
     const u32 pitch = (team * ITEMS) | 1u; // columns begin in different banks
-    return member{thread_id() % team, team, column * pitch, pitch, column < a.wide};
+    return member{thread_id() % team, team, column * pitch, pitch, ALONE || column < a.wide};
 }
+
+// Places in shared memory of the items of strided_of, one after the other.
+struct places {
+    u32 at, row;
+    FUNCTION_MEMBER void step(const strided& mine, const member& m, u32 length)
+    {
+        if constexpr (TUNE_LAST) {
+            at += SIMT_THREADS + SIMT_THREADS / length * (m.pitch - length);
+            row += SIMT_THREADS % length;
+            if (row < length) return;
+            row -= length;
+            at += m.pitch - length;
+        } else {
+            at += mine.step;
+        }
+    }
+};
 
 FUNCTION void keep(const member& m, axis_sort_shared& s, const thread_items& x)
 {
@@ -169,15 +206,17 @@ FUNCTION void sort_by_teams(const axis_sort_args& a, axis_sort_shared& s, const 
                             thread_items& x)
 {
     const member m = member_of(a);
-    const u32 place = mine.column * m.pitch + mine.row;
+    const u32 length = static_cast<u32>(a.length);
+    const places first = {mine.column * m.pitch + mine.row, mine.row};
+    places p = first;
     UNROLL
-    for (u32 i = 0; i < ITEMS; i++)
-        if (i < mine.count) s.key[place + i * mine.step] = x.key[i];
+    for (u32 i = 0; i < ITEMS; i++, p.step(mine, m, length))
+        if (i < mine.count) s.key[p.at] = x.key[i];
     block_sync();
     UNROLL
     for (u32 i = 0; i < ITEMS; i++) {
         const u32 row = m.rank * ITEMS + i;
-        const bool inside = m.active && row < a.length;
+        const bool inside = m.active && row < length;
         x.key[i] = inside ? s.key[m.begin + row] : static_cast<item_t>(~0ull);
         x.index[i] = row;
     }
@@ -191,11 +230,12 @@ FUNCTION void sort_by_teams(const axis_sort_args& a, axis_sort_shared& s, const 
     }
     keep(m, s, x);
     block_sync();
+    p = first;
     UNROLL
-    for (u32 i = 0; i < ITEMS; i++) {
+    for (u32 i = 0; i < ITEMS; i++, p.step(mine, m, length)) {
         if (i >= mine.count) continue;
-        x.key[i] = s.key[place + i * mine.step];
-        if constexpr (TUNE_INDICES) x.index[i] = s.index[place + i * mine.step];
+        x.key[i] = s.key[p.at];
+        if constexpr (TUNE_INDICES) x.index[i] = s.index[p.at];
     }
 }
 
@@ -213,10 +253,10 @@ KERNEL(axis_sort_columns, axis_sort_args, axis_sort_shared)
         x.key[i] = i < mine.count ? key_code::encode(x.key[i]) : static_cast<item_t>(~0ull);
         x.index[i] = i;
     }
-    if constexpr (ALONE)
-        sort_thread(x);
-    else
+    if constexpr (TURNED)
         sort_by_teams(a, s, mine, x);
+    else
+        sort_thread(x);
     UNROLL
     for (u32 i = 0; i < ITEMS; i++) {
         if (i >= mine.count) continue;

@@ -15,7 +15,9 @@ from ._segments import argsort_in_segments, segmented_sort
 # bytes of a row then, a sector of memory.
 _LONGEST = {1: 256, 2: 512, 4: 1024, 8: 1024}
 _LONGEST_ON_CPU = 2048  # that the core takes
-_LONGEST_ROW_ON_CPU = 128  # the same of the last axis: that vectors sort
+# The same of the last axis: a thread of a GPU sorts it alone, and vectors of the cpu.
+_LONGEST_ROW = 64
+_LONGEST_ROW_ON_CPU = 128
 
 
 def sort_along(x: Any, axis: int, descending: Any, out: Any, where: Any) -> Any:
@@ -60,7 +62,8 @@ def _is_short(x: Any, axis: int, where: Any) -> bool:
     """Tell if an axis is sorted where it is."""
     x = as_array(x)
     length, columns = _shape(x, axis)
-    if columns != 1 and length <= _LONGEST.get(item_dtype(x).itemsize, 0):
-        return True
-    longest = _LONGEST_ROW_ON_CPU if columns == 1 else _LONGEST_ON_CPU
-    return length <= longest and device_of(x, where) == "cpu"
+    if columns == 1:
+        longest, on_cpu = _LONGEST_ROW, _LONGEST_ROW_ON_CPU
+    else:
+        longest, on_cpu = _LONGEST.get(item_dtype(x).itemsize, 0), _LONGEST_ON_CPU
+    return length <= longest or (length <= on_cpu and device_of(x, where) == "cpu")

@@ -45,11 +45,17 @@ def test_lengths(device, length):
 @pytest.mark.parametrize(("length", "label"), in_turn([3, 10, 16, 37, 45, 300], LABELS, 1))
 def test_variants_of_gpus(device, policies, length, label):
     x = inputs.random("F32", length * 700).reshape(length, 700)
-    for name in ("keys", "indices"):
+    for name in ("keys", "indices", "rows"):
         arch = cubc.device_info(device)["arch"]
         _core.use_policy(f"axis_sort.{name}", {"T{ct}": "F32"}, arch, label)
     check(device, x, 0)
     check(device, x.reshape(1, length, 100, 7), 1, descending=True)
+    rows = x.reshape(700, length)
+    for indices in (False, True):
+        fields = {"in": on(device, rows), "length": length, "columns": 1, "indices": indices}
+        fields["out"] = ("int64" if indices else "in", "in", None)
+        expected = order_of(rows, 1) if indices else np.sort(rows, axis=1)
+        same(_core.call("axis_sort", fields)[0], expected)
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0), (2, 0, 3), (1, 1, 2), (3, 100_000)])

@@ -223,7 +223,7 @@ LABELS = {
 BENCHMARKS = {
     "axis_reduce": ["axis_reduce.sum", "axis_reduce.argmax"],
     "axis_scan": ["axis_scan.inclusive.sum"],
-    "axis_sort": ["axis_sort.keys", "axis_sort.indices"],
+    "axis_sort": ["axis_sort.keys", "axis_sort.indices", "axis_sort.rows"],
     "block_update": ["block_update.direction"],
     "copy_batch": ["copy_batch.buffers"],
     "clover_apply": ["clover_apply.site"],
