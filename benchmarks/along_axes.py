@@ -4,8 +4,8 @@
 
 Calls through the public functions on CuPy's arrays of integers, with a cold L2 cache and the stream
 held while they are queued: device time between two events, medians of 15. Scans are of --columns,
-sorts of --lengths of the axis. The scan by transposing is what `deterministic=True` chooses, with
-the algorithm that integers have without it. Sorts are measured in one pass and by transposing
+sorts of --lengths of the axis. The scan by transposing is what `deterministic=True` chooses for
+floats, with the algorithm that integers have. Sorts are measured in one pass and by transposing
 twice; `cubc` is the way that the public function takes (`python/cubc/_axis_sort.py`). `rows` sorts
 along the last axis, of the same lengths, where `segmented_sort` is the other way.
 """
@@ -35,10 +35,13 @@ LONGEST = 2048  # axis that one pass sorts
 
 def scans(x, out, stream):
     """Return the calls of cubc that scan, by their names."""
-    one = {"axis": 0, "out": out, "stream": stream}
+
+    def scan_rows(rows, length, to):
+        return cubc.segmented_scan(rows, segment_size=length, out=to, stream=stream)
+
     return {
-        "cubc": lambda: cubc.scan(x, **one),
-        "transposed": lambda: cubc.scan(x, deterministic=True, **one),
+        "cubc": lambda: cubc.scan(x, axis=0, out=out, stream=stream),
+        "transposed": lambda: on_rows(x, 0, scan_rows, out, {"stream": stream}),
     }
 
 

@@ -15,7 +15,7 @@
 //     cubc_runs               runs                                deterministic_scan
 //
 // The last column is for a caller who wants a deterministic result. With integers and indices every
-// order gives that, and the first algorithm computes.
+// order gives that, with min and max every order of a scan, and the first algorithm computes.
 #include "primitives/routes.h"
 
 // True if the caller wants a deterministic result and the order of the operands shows in it.
@@ -25,6 +25,14 @@ static bool in_one_order(int deterministic, const char *op, cubc_type acc_type)
     if (!deterministic || !known) return deterministic;
     return !known->arg && !known->logical && type_valid(acc_type) &&
            type_table[acc_type].kind >= KIND_FLOAT;
+}
+
+// The same of scans and runs, which keep the order of the operands: min and max are then exactly
+// associative, with the last of 0.0 and -0.0.
+static bool shows_in_scan(int deterministic, const char *op, cubc_type acc_type)
+{
+    const operator_info *known = deterministic && op ? operator_find(op) : NULL;
+    return !(known && known->ordered) && in_one_order(deterministic, op, acc_type);
 }
 
 // ---- reductions ---------------------------------------------------------------------------------
@@ -94,7 +102,7 @@ cubc_status axis_reduce_problem(const cubc_axis_reduce_params *params, problem *
 // ---- scans --------------------------------------------------------------------------------------
 cubc_status scan_problem(const cubc_scan_params *params, problem *out)
 {
-    bool one = in_one_order(params->deterministic, params->op, params->acc_type);
+    bool one = shows_in_scan(params->deterministic, params->op, params->acc_type);
     return one ? deterministic_scan_build(params, out) : scan_build(params, out);
 }
 
@@ -126,6 +134,6 @@ cubc_status axis_scan_problem(const cubc_axis_scan_params *params, problem *out)
 
 cubc_status runs_problem(const cubc_runs_params *params, problem *out)
 {
-    bool one = params->op && in_one_order(params->deterministic, params->op, params->acc_type);
+    bool one = params->op && shows_in_scan(params->deterministic, params->op, params->acc_type);
     return one ? deterministic_runs_build(params, out) : runs_build(params, out);
 }

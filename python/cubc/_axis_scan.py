@@ -1,5 +1,6 @@
 """Prefix scans along an axis."""
 
+import re
 from typing import Any, Unpack
 
 from ._axes import axis_number, items_of, on_rows
@@ -40,10 +41,10 @@ def scan(
     shape = tuple(x.shape)
     number = axis_number(axis, len(shape))
     columns = items_of(shape[number + 1 :])
-    if deterministic or columns == 1:
+    acc, kind = operator_types(op, x.dtype, dtype=dtype, out=dtype_of(out))
+    if columns == 1 or (deterministic and _shows_order(op, acc)):
         options = {"inclusive": inclusive, "init": init, "deterministic": deterministic}
         return _of_rows(x, op, number, out, dtype, options, where)
-    acc, kind = operator_types(op, x.dtype, dtype=dtype, out=dtype_of(out))
     fields = {
         "in": x,
         "length": max(shape[number], 1),
@@ -55,6 +56,21 @@ def scan(
         "out": (kind, "in", out),
     }
     return call("axis_scan", fields, **where)[0]
+
+
+_BITWISE = re.compile(r"(convert<\w+>)?\(?[ab] ?[&|^] ?[ab]\)?")  # as Python functions become
+
+
+def _shows_order(op, acc) -> bool:
+    """Tell if the result depends on the order in which totals are combined.
+
+    It does not where no operation rounds. An operator of the caller's may be less associative than
+    it should.
+    """
+    if op in ("min", "max", "any", "all"):
+        return False
+    integers = str(acc).startswith(("int", "uint", "bool"))
+    return not integers or not (op in ("sum", "prod") or _BITWISE.fullmatch(op))
 
 
 def _of_rows(x, op, axis, out, dtype, options, where) -> Any:

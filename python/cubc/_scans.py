@@ -53,18 +53,20 @@ def scan(*arguments, axis=None, **options) -> Any:
     Notes
     -----
     The call is one pass over the items with decoupled look-back [1]_, along any axis. Along the
-    last axis it is `segmented_scan`. With ``deterministic=True`` an array is transposed before and
-    after a scan along another axis, which takes twice the memory of the array.
+    last axis it is `segmented_scan`. With ``deterministic=True`` an array of floats, or one with an
+    operator of your own, is transposed before and after a scan along another axis, which takes
+    twice the memory of the array.
 
-    Determinism. Results of integers are the same in every run and on every device. Floating results
-    may differ in the last digits from run to run (CUB's not_guaranteed), since timing decides how
-    many totals a look-back adds. With ``deterministic=True`` they are the same in every run, with
-    every policy, on every GPU and on the cpu, as those of `reduce`. Tiles then have one size. A
-    tile adds the totals of the tiles before it in its group of 32, of the groups before that in
-    their stretch of 1024 tiles, and of all before the stretch; it waits for exactly these. This is
-    one pass too. A sum of float32 goes through at most d = 48 + 2 s additions, where s is the
-    number of stretches of 2**23 items before it. Its error is at most d u sum|x| over the items up
-    to its own, to first order, where u is the unit roundoff [2]_.
+    Determinism. Results of integers, of min and of max are the same in every run and on every
+    device. Floating sums and products may differ in the last digits from run to run (CUB's
+    not_guaranteed), since timing decides how many totals a look-back adds. With
+    ``deterministic=True`` they are the same in every run, with every policy, on every GPU and on
+    the cpu, as those of `reduce`. Tiles then have one size. A tile adds the totals of the tiles
+    before it in its group of 32, of the groups before that in their stretch of 1024 tiles, and of
+    all before the stretch; it waits for exactly these. This is one pass too. A sum of float32 goes
+    through at most d = 48 + 2 s additions, where s is the number of stretches of 2**23 items before
+    it. Its error is at most d u sum|x| over the items up to its own, to first order, where u is the
+    unit roundoff [2]_.
 
     References
     ----------

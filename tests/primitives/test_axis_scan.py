@@ -7,6 +7,7 @@ from inputs import TYPES, in_turn, on, same
 from test_axis_reduce import SHAPES
 
 import cubc
+from cubc import _axis_scan
 
 OPERATORS = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum}
 
@@ -120,6 +121,29 @@ def test_deterministic(device):
     got = cubc.scan(on(device, x), axis=0, deterministic=True)
     rows = cubc.segmented_scan(on(device, x.T.copy()), segment_size=4000, deterministic=True)
     same(got, np.asarray(rows).reshape(3, 4000).T)
+
+
+@pytest.mark.parametrize(
+    ("type", "op", "transposed"),
+    [
+        ("I32", "sum", False),
+        ("U8", np.bitwise_or, False),
+        ("I64", "a ^ b", False),
+        ("I32", "a * 2 + b", True),
+        ("F32", "max", False),
+        ("F32", "sum", True),
+        ("F16", "a + b", True),
+    ],
+)
+def test_deterministic_is_one_pass_where_no_order_shows(monkeypatch, type, op, transposed):
+    ways = []
+    of_rows = _axis_scan._of_rows
+    monkeypatch.setattr(_axis_scan, "_of_rows", lambda *a: ways.append(a) or of_rows(*a))
+    x = data(type, "sum", (300, 5))
+    got = cubc.scan(x, op, axis=0, deterministic=True, device="cpu")
+    assert len(ways) == transposed
+    if op != "a * 2 + b":
+        same(got, cubc.scan(x, op, axis=0, device="cpu"))
 
 
 def test_cumsum_of_floats(device):

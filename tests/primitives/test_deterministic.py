@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from inputs import on
 
 import cubc
-from cubc import _core
+from cubc import _core, tuner
 
 PROGRAM = Path(deterministic_order.__file__)
 CALLS = [(b, name) for b, calls in CASES.items() for name in calls]
@@ -249,6 +249,19 @@ def test_integers_are_as_ever(device, n, seed):
     )
     if n:
         assert int(cubc.argmax(on(device, x), deterministic=True)) == x.argmax()
+
+
+def test_min_and_max_of_a_scan_are_the_ordinary_ones(device, tmp_path):
+    """Zeros of both signs: the last one of equals, in whatever tiles."""
+    draw = np.random.default_rng(3)
+    x = np.where(draw.random(40_000) < 0.5, np.float32(0), np.float32(-0.0))
+    with tuner.record(tmp_path / "store.db"):
+        found = cubc.scan(on(device, x), "min", deterministic=True)
+        cubc.scan_by_key(on(device, runs(x.size)), on(device, x), "max", deterministic=True)
+        cubc.scan(on(device, x), deterministic=True)
+    assert bits(np.asarray(found)) == bits(x)
+    names = set(tuner.recorded(tmp_path / "store.db")["benchmark"])
+    assert names == {"scan.inclusive.min", "scan.by_key", "deterministic_scan.sum"}
 
 
 def test_no_items(device):
