@@ -61,6 +61,15 @@ static void axis_scan_define(const problem *p, text *out)
     problem_define_plain_loads(p, out);
 }
 
+// A thread keeps the accumulators of its items.
+static const char *axis_scan_invalid(const problem *p, const char *kind, const space *s,
+                                     const variant *v)
+{
+    const char *reason = problem_invalid_columns(p, kind, s, v);
+    const int item = (int)cubc_type_size((cubc_type)p->type), acc = problem_acc_bytes(p);
+    return reason ? reason : problem_invalid(p, kind, s, v, acc > item ? acc : item);
+}
+
 // ---- plans --------------------------------------------------------------------------------------
 typedef struct layout { // see axis_scan.cu
     axis_scan_numbers shape;
@@ -160,6 +169,6 @@ const algorithm axis_scan_algorithm = {.name = "axis_scan",
                                        .workload = axis_scan_workload,
                                        .place = axis_scan_place,
                                        .define = axis_scan_define,
-                                       .invalid = problem_invalid_columns,
+                                       .invalid = axis_scan_invalid,
                                        .plan = axis_scan_plan,
                                        .traffic = problem_array_bytes};

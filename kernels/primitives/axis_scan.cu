@@ -133,6 +133,7 @@ struct thread_place {
     u32 wide, high; // of the layout
     u32 down;
     u64 outer, strip, row;
+    int rows;    // of the thread that are in the array
     bool active; // false: the thread has no strip, and only takes part in barriers
 };
 
@@ -145,6 +146,7 @@ FUNCTION thread_place place_of(const axis_scan_args& a, const tile& t)
     p.outer = t.outer + thread_id() / (p.wide * p.high);
     p.strip = t.strip + thread_id() % p.wide;
     p.row = (t.chunk * a.high + p.down) * ROWS;
+    p.rows = p.row + ROWS <= a.rows ? ROWS : p.row < a.rows ? static_cast<int>(a.rows - p.row) : 0;
     p.active = thread_id() < a.wide * a.high * a.deep && p.outer < a.outer && p.strip < t.strips;
     if (!p.active) p.outer = p.strip = 0; // reads what is there, and stores nothing
     return p;
@@ -250,17 +252,18 @@ FUNCTION void scan_thread(const axis_scan_args& a, axis_scan_shared& s, const th
                           strip_t (&sum)[ROWS], strip_t& above, strip_t& through)
 {
     item_t item[ROWS][STRIP]{};
+    const u64 first = item_at(a, p, p.row);
     UNROLL
     for (int r = 0; r < ROWS; r++) {
-        const u64 row = p.row + static_cast<u64>(r);
-        if (WHOLE || row < a.rows) load_input<TUNE_LOAD>(a.in, item_at(a, p, row), item[r]);
+        if (WHOLE || r < p.rows)
+            load_input<TUNE_LOAD>(a.in, first + static_cast<u64>(r) * a.columns, item[r]);
     }
     UNROLL
     for (int r = 0; r < ROWS; r++) {
         UNROLL
         for (int j = 0; j < STRIP; j++) sum[r].column[j] = convert<value_t>(item[r][j]);
         if (r > 0) {
-            const bool inside = WHOLE || p.row + static_cast<u64>(r) < a.rows;
+            const bool inside = WHOLE || r < p.rows;
             sum[r] = inside ? combine_strips(sum[r - 1], sum[r]) : sum[r - 1];
         }
     }
@@ -313,9 +316,11 @@ FUNCTION void scan_tile(const axis_scan_args& a, axis_scan_shared& s, const tile
         prefix = has_prefix ? combine_strips(prefix, above) : above;
         has_prefix = true;
     }
+    u32 later = 0; // else the addresses of the loads stay in registers until here
+    unknown_value(later);
+    out_t* const out = a.out + item_at(a, p, p.row) + later;
     UNROLL
     for (int r = 0; r < ROWS; r++) {
-        const u64 row = p.row + static_cast<u64>(r);
         strip_t all = prefix;
         if constexpr (TUNE_INCLUSIVE)
             all = has_prefix ? combine_strips(prefix, sum[r]) : sum[r];
@@ -324,7 +329,7 @@ FUNCTION void scan_tile(const axis_scan_args& a, axis_scan_shared& s, const tile
         out_t result[STRIP];
         UNROLL
         for (int j = 0; j < STRIP; j++) result[j] = convert<out_t>(all.column[j]);
-        if (WHOLE || row < a.rows) store_items(a.out + item_at(a, p, row), result);
+        if (WHOLE || r < p.rows) store_items(out + static_cast<u64>(r) * a.columns, result);
     }
 }
 

@@ -7,7 +7,7 @@ from inputs import TYPES, in_turn, on, same
 from test_axis_reduce import SHAPES
 
 import cubc
-from cubc import _axis_scan
+from cubc import _axis_scan, _core
 
 OPERATORS = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum}
 
@@ -144,6 +144,16 @@ def test_deterministic_is_one_pass_where_no_order_shows(monkeypatch, type, op, t
     assert len(ways) == transposed
     if op != "a * 2 + b":
         same(got, cubc.scan(x, op, axis=0, device="cpu"))
+
+
+def test_the_registers_of_a_thread_hold_accumulators():
+    """Items of a byte that are summed in 8 are judged by these."""
+    label, where = "ipt_60.tpb_512.mb_1.ipv_2.rb_5.ld_1.ord_1.lb_1.ns_50", "sm_90"
+    name = "axis_scan.inclusive.sum"
+    assert _core.variant_invalid(name, {"T{ct}": "I8"}, where, label) is None
+    why = _core.variant_invalid(name, {"T{ct}": "BOOL"}, where, label)
+    assert "do not fit the registers" in why
+    assert _core.base(name, {"T{ct}": "BOOL"}, where, {"Elements": 1 << 24}) != label
 
 
 def test_cumsum_of_floats(device):
