@@ -1,7 +1,10 @@
 """Means and variances by NumPy's names.
 
 A mean is a sum divided by its count. A variance takes two passes, as NumPy's: the second sums the
-squares of what is left of each item without the mean, which no cancellation spoils.
+squares of what is left of each item without the mean, which no cancellation spoils. Along axes of
+float32 and shorter floats it is one pass, which sums items and squares in float64, where squares
+are exact. That cancels too, but by 2**-53 of the squared mean, and a mean of float32 that the
+second pass subtracts is wrong by up to 2**-24 of itself, which squared is 2**-48.
 """
 
 import warnings
@@ -17,6 +20,8 @@ from ._lazy import lazy
 from ._reductions import in_type, left_out, refuse_complex
 from ._reductions import sum as sum_of
 
+_MOMENTS = "complex<f64>(convert<f64>(x), convert<f64>(x) * convert<f64>(x))"  # item and square
+_LEFT = "imag(t) - real(t) * real(t) / n"
 _SQUARE = "(x - m) * (x - m)"
 _NORM = "real(x - m) * real(x - m) + imag(x - m) * imag(x - m)"
 
@@ -167,6 +172,12 @@ def var() -> Any:
     TypeError, ValueError
         As `mean`; if both `ddof` and `correction` are given.
 
+    Notes
+    -----
+    Two passes over the items: their mean, and the squares of what is left without it. Along axes of
+    float32, float16 and bfloat16, without `where` and `mean`, one pass adds items and squares in
+    float64; it errs less than the two, for which the mean is rounded to float32.
+
     Examples
     --------
     >>> print(cubc.var(np.arange(5.0)))
@@ -262,6 +273,11 @@ def _spread(text, x, axis, dtype, out, ddof, keepdims, where, mean, options, lea
         warnings.warn("Degrees of freedom <= 0 for slice.", RuntimeWarning, stacklevel=4)
     kind = np.dtype(dtype or ("float64" if item_dtype(x).kind in "iub" else item_dtype(x)))
     real = {"complex64": np.dtype("f4"), "complex128": np.dtype("f8")}.get(kind.name, kind)
+    divisor = left if isinstance(left, Array) else np.where(np.asarray(left) > 0, left, least)[()]
+    every = where is True or where is None
+    if every and mean is None and count and _in_one_pass(x, axis, kind):
+        total = _squares_left(x, axis, count, keepdims, options)
+        return _quotient(text, total, divisor, kind, out, options)
     is_real = item_dtype(x).kind != "c"
     if not is_real and kind.kind != "c":
         raise TypeError(f"the mean of complex numbers is no {kind}: give a complex dtype")
@@ -278,5 +294,21 @@ def _spread(text, x, axis, dtype, out, ddof, keepdims, where, mean, options, lea
         x = lazy("x", x=x, dtype=kind)
     squares = lazy(_SQUARE if is_real else _NORM, x=x, m=mean, dtype=wide)
     total, _ = _total(squares, squares, axis, wide, keepdims, where, options)
-    divisor = left if isinstance(left, Array) else np.where(np.asarray(left) > 0, left, least)[()]
     return _quotient(text, total, divisor, real if dtype is None else kind, out, options)
+
+
+def _in_one_pass(x: Any, axis: Any, kind: np.dtype) -> bool:
+    """Tell if squares of items are exact in float64, and there is a mean for each result."""
+    exact = kind.name in ("float16", "bfloat16", "float32")
+    return axis is not None and exact and item_dtype(x) == kind
+
+
+def _squares_left(x: Any, axis: Any, count: int, keepdims: bool, options: Any) -> Any:
+    """Return the sums of squares of what is left of items without their mean, by one pass."""
+    pairs = lazy(_MOMENTS, x=x, dtype="complex128")
+    t = sum_of(pairs, axis, "complex128", None, keepdims, **options)
+    if isinstance(t, Array):
+        text = f"{_LEFT} < 0 ? 0 : {_LEFT}"
+        return transform(text, t=t, n=float(count), dtype="float64", **options)
+    with np.errstate(invalid="ignore"):
+        return np.maximum(t.imag - t.real * t.real / count, 0)

@@ -9,6 +9,7 @@ import pytest
 from inputs import in_turn, on
 
 import cubc
+from cubc import _core
 
 SHAPE = (6, 7, 50)
 NANS = ["sum", "prod", "min", "max", "argmin", "argmax", "cumsum", "cumprod", "mean", "var", "std"]
@@ -66,6 +67,46 @@ def test_a_variance_far_from_zero(device):
     """The sum of squares less the square of the sum would have no digit of it."""
     x = 1e9 + inputs.random("F64", 100_003)
     close(cubc.var(on(device, x)), np.var(x))
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, (0, 2), (0, 1, 2), -1])
+def test_one_pass_along_axes(device, axis):
+    """Items are read once, and cancel to no more than float32's own last digits."""
+    x = (1000 + np.random.default_rng(1).standard_normal((60, 70, 50))).astype("f4")
+    given, expected = on(device, x), x.astype("f8").var(axis)
+    for found in (cubc.var(given, axis), cubc.std(given, axis) ** 2):
+        np.testing.assert_allclose(np.asarray(found), expected.astype("f4"), rtol=1e-6)
+    kept = cubc.var(given, axis, keepdims=True, ddof=1, dtype="f4")
+    np.testing.assert_allclose(
+        np.asarray(kept), x.astype("f8").var(axis, keepdims=True, ddof=1), 1e-6
+    )
+
+
+def test_one_pass_of_a_gpus_variant():
+    x = (1000 + np.random.default_rng(1).standard_normal((400, 37))).astype("f4")
+    try:
+        label = _core.base("axis_reduce.sum", {"T{ct}": "C128"}, "sm_90")
+        _core.use_policy("axis_reduce.sum", {"T{ct}": "C128"}, "cpu", label)
+        found = cubc.var(x, 0, device="cpu")
+    finally:
+        _core.clear_policies()
+    np.testing.assert_allclose(found, x.astype("f8").var(0).astype("f4"), rtol=1e-6)
+
+
+@pytest.mark.parametrize("type", ["f2", "f4"])
+def test_columns_of_one_pass(device, type):
+    """Equal items have no variance, no small number is negative, NaN and infinity make NaN."""
+    x = np.full((3000, 5), 0.1, type)
+    x[:, 1] = np.finfo(type).max / 4
+    x[7, 2], x[9, 3], x[:, 4] = np.nan, np.inf, np.arange(3000) % 7
+    found = np.asarray(cubc.var(on(device, x), 0))
+    assert found.dtype == x.dtype and 0 <= float(found[0]) < 1e-14
+    expected = [np.nan, np.nan, np.var(np.arange(3000) % 7)]
+    np.testing.assert_allclose(found[2:], expected, rtol=2 * np.finfo(type).eps)
+    assert 0 <= float(found[1]) <= 1e-12 * float(x[0, 1]) ** 2
+    out = on(device, np.zeros(5, "f8"))
+    assert cubc.std(on(device, x), 0, out=out) is out
+    assert float(np.asarray(out)[4]) == pytest.approx(np.std(np.arange(3000) % 7), rel=1e-12)
 
 
 def test_no_items():
