@@ -6,6 +6,7 @@
 
 typedef struct axis_scan_traits {
     int whole_chunks; // rows have a multiple of 16 bytes
+    int few;          // columns, where a thread takes whole rows; else 0
 } axis_scan_traits;
 
 typedef struct axis_scan_numbers {
@@ -25,6 +26,21 @@ static void axis_scan_place(const problem *p, uint64_t *place)
     place[COLUMN_AXIS] = axis_scan_numbers_of(p).columns;
 }
 
+// A thread takes whole rows if these are shorter than a sector of 32 bytes: its items are
+// contiguous then, and read and written in chunks of 16 bytes, of which each matrix has a whole
+// number.
+static int few_columns(const problem *p, uint64_t outer, uint64_t length, uint64_t columns)
+{
+    enum { MOST = 8, SECTOR = 32 };
+    const uint64_t item = cubc_type_size((cubc_type)p->type);
+    const uint64_t out = cubc_type_size((cubc_type)p->outputs[0].type);
+    // Operands of a lazy input may be narrower than its items.
+    const bool whole = !p->inputs[0].lazy && length * columns * smaller(item, out) % 16 == 0;
+    const bool fits = columns * (uint64_t)problem_acc_bytes(p) <= 2 * SECTOR;
+    const bool is_few = columns <= MOST && columns * item < SECTOR && fits;
+    return p->aligned && (outer == 1 || whole) && is_few ? (int)columns : 0;
+}
+
 cubc_status axis_scan_build(const cubc_scan_params *whole, uint64_t length, uint64_t columns,
                             problem *out)
 {
@@ -34,8 +50,9 @@ cubc_status axis_scan_build(const cubc_scan_params *whole, uint64_t length, uint
                           problem_operator_name(out));
     axis_scan_numbers_set(out, (axis_scan_numbers){outer, length, columns});
     const int whole_chunks = columns * cubc_type_size((cubc_type)out->type) % 16 == 0;
-    axis_scan_traits_set(out, (axis_scan_traits){whole_chunks});
-    if (!whole_chunks) out->aligned = false; // rows begin anywhere
+    const int few = few_columns(out, outer, length, columns);
+    axis_scan_traits_set(out, (axis_scan_traits){whole_chunks, few});
+    if (!whole_chunks && !few) out->aligned = false; // rows begin anywhere
     return CUBC_OK;
 }
 
@@ -56,8 +73,10 @@ static void axis_scan_define(const problem *p, text *out)
 {
     problem_define(p, out);
     problem_define_input(p, 0, "TUNE_IN", out);
+    const axis_scan_traits traits = axis_scan_traits_of(p);
     text_printf(out, "#define TUNE_INCLUSIVE %d\n#define TUNE_WHOLE_CHUNKS %d\n", p->inclusive,
-                axis_scan_traits_of(p).whole_chunks);
+                traits.whole_chunks);
+    text_printf(out, "#define TUNE_FEW_COLUMNS %d\n", traits.few);
     problem_define_plain_loads(p, out);
 }
 
@@ -104,6 +123,16 @@ static void lay_out_single_thread(layout *l, uint64_t widest, uint64_t blocks)
     l->chunks = ceil_div(l->shape.length, l->high);
 }
 
+// Rows of a thread: as many as make chunks of 16 bytes, if it takes whole rows. See axis_scan.cu.
+static uint64_t rows_of_thread(const problem *p, uint64_t ipt, uint64_t strip)
+{
+    const uint64_t item = cubc_type_size((cubc_type)p->type);
+    const uint64_t out = cubc_type_size((cubc_type)p->outputs[0].type);
+    uint64_t rows = larger(ipt / strip, 1), unit = 1;
+    while (unit * strip * smaller(item, out) % 16) unit *= 2;
+    return axis_scan_traits_of(p).few && rows > unit ? rows - rows % unit : rows;
+}
+
 static layout lay_out(const problem *p, const instance *i)
 {
     const device_kernel *kernel = &i->kernels[0];
@@ -111,13 +140,15 @@ static layout lay_out(const problem *p, const instance *i)
     uint64_t run = 1ull << variant_value(&i->space, &i->variant, "rb", 8);
     uint64_t size = cubc_type_size((cubc_type)p->type);
     layout l = {.shape = axis_scan_numbers_of(p), .strip = 1};
-    if (axis_scan_traits_of(p).whole_chunks)
+    if (axis_scan_traits_of(p).few && kernel->threads > 1)
+        l.strip = l.shape.columns;
+    else if (axis_scan_traits_of(p).whole_chunks)
         l.strip = 1u << variant_value(&i->space, &i->variant, "ipv", 0);
     l.strips = ceil_div(l.shape.columns, l.strip);
     if (kernel->threads == 1)
         lay_out_single_thread(&l, ipt, resident_blocks(i, kernel));
     else
-        lay_out_threads(&l, size, ipt / l.strip, kernel->threads, run);
+        lay_out_threads(&l, size, rows_of_thread(p, ipt, l.strip), kernel->threads, run);
     return l;
 }
 
@@ -162,6 +193,7 @@ static const benchmark axis_scan_benchmarks[] = {
 const algorithm axis_scan_algorithm = {.name = "axis_scan",
                                        .source = "axis_scan.cu",
                                        .kernels = {"axis_scan_tiles"},
+                                       .cpu_unused = {"TUNE_FEW_COLUMNS"},
                                        .axes = {"Elements", "Matrices", "Columns"},
                                        .benchmarks = axis_scan_benchmarks,
                                        .benchmark_count = COUNT_OF(axis_scan_benchmarks),

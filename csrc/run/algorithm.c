@@ -202,7 +202,7 @@ static void define_structs(const problem *p, text *out)
     text_free(&structs);
 }
 
-// True if a line of the workload defines a macro that the CPU's own kernel does not use.
+// True if a line of the workload defines a macro that the CPU's own variants do not use.
 static bool is_unused(const algorithm *a, const char *line)
 {
     static const char define[] = "#define ";
@@ -245,7 +245,7 @@ cubc_status algorithm_source(const problem *p, const char *arch, const space *s,
     text_printf(out, "#define SIMT_%s 1\n#define SIMT_THREADS %u\n#define SIMT_WARP %d\n",
                 cpu ? "CPU" : "CUDA", threads, cpu && threads == 1 ? 1 : 32);
     variant_defines(s, v, out);
-    if (is_cpu_kernel(a, kind, threads))
+    if (cpu && threads == 1)
         append_used(a, workload.data, out);
     else
         text_append(out, workload.data, workload.length);

@@ -213,7 +213,8 @@ struct algorithm {
     // The entry points of the CPU's own variants, of one thread a block, where they are another
     // kernel (kernels/cpu). NULL: they are of `source`, as GPUs' variants on the CPU always are.
     const char *cpu_source, *cpu_kernels[MAX_KERNELS];
-    // Macros of `define` that these do not use: calls that differ in them alone share a kernel.
+    // Macros of `define` that the CPU's own variants do not use: calls that differ in them alone
+    // share a kernel.
     const char *cpu_unused[MAX_CPU_UNUSED];
     const char *axes[POLICY_AXES + 1]; // run-time axes that policies go by; none: Elements
     bool makes_structs; // policies of lazy structs go by the bytes that they are made of

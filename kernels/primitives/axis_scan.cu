@@ -6,8 +6,11 @@
 // the `high` threads of a column scan their totals through shared memory, and the tile's prefix
 // comes from the tiles above it by decoupled look-back (Merrill and Garland, "Single-pass Parallel
 // Prefix Scan with Decoupled Look-back", NVR-2016-002), a message for each strip: the `high`
-// threads of a strip look at as many times TUNE_LOOK tiles at once. Tiles are numbered along
-// the rows first and then down, so that the tiles above one start before it.
+// threads of a strip, at most 32, look at as many times TUNE_LOOK tiles at once. Tiles are numbered
+// along the rows first and then down, so that the tiles above one start before it.
+//
+// Of a few columns a thread takes whole rows: its items are contiguous, and go through 16-byte
+// accesses, where a load of neighbouring threads would have a piece of a row from each.
 //
 // A single thread (the CPU) has one row of accumulators. Where the prefix is not there yet, it adds
 // up its tile first, tells that, waits, and reads the tile again, from the cache.
@@ -34,6 +37,7 @@
 // Workload, beside that of operator.h:
 //     TUNE_INCLUSIVE      1: a result includes its own item
 //     TUNE_WHOLE_CHUNKS   1: rows have a multiple of 16 bytes
+//     TUNE_FEW_COLUMNS    the columns, if a thread takes whole rows, which are aligned then; else 0
 //
 // Traffic: all items are read once, all are written; a message of 8 bytes for each 4 of a strip's
 // values is sent and read for each strip of a tile. Floating-point sums may differ in the last
@@ -47,9 +51,26 @@
 
 DEFINE_INPUT(TUNE_IN, in_t, item_t)
 
+#ifndef TUNE_FEW_COLUMNS // for the CPU's own variants, of which each takes any number
+#define TUNE_FEW_COLUMNS 0
+#endif
+
+// The least number of rows, a power of two, whose items and results are chunks of 16 bytes.
+FUNCTION constexpr int rows_of_chunks(int columns, int bytes)
+{
+    int rows = 1;
+    while (rows * columns * bytes % 16) rows *= 2;
+    return rows;
+}
+
 enum {
-    STRIP = !SIMT_SINGLE_THREAD && TUNE_WHOLE_CHUNKS ? 1 << TUNE_ITEMS_PER_VECTOR_LOG2 : 1,
-    ROWS = TUNE_ITEMS_PER_THREAD / STRIP,
+    STRIP = TUNE_FEW_COLUMNS                           ? TUNE_FEW_COLUMNS
+            : !SIMT_SINGLE_THREAD && TUNE_WHOLE_CHUNKS ? 1 << TUNE_ITEMS_PER_VECTOR_LOG2
+                                                       : 1,
+    MOST_ROWS = TUNE_ITEMS_PER_THREAD / STRIP > 1 ? TUNE_ITEMS_PER_THREAD / STRIP : 1,
+    UNIT = rows_of_chunks(STRIP, sizeof(item_t) < sizeof(out_t) ? sizeof(item_t) : sizeof(out_t)),
+    ROWS = TUNE_FEW_COLUMNS && MOST_ROWS > UNIT ? MOST_ROWS / UNIT* UNIT : MOST_ROWS,
+    MOST_LOOKING = 32,
     WIDEST = SIMT_SINGLE_THREAD ? TUNE_ITEMS_PER_THREAD : SIMT_THREADS // strips of a block
 };
 
@@ -130,8 +151,8 @@ FUNCTION u64 message_of(const axis_scan_args& a, const tile& t, u64 chunk, u64 o
 // ---- threads together ---------------------------------------------------------------------------
 // Place of a thread in its block, and of its first item in the array.
 struct thread_place {
-    u32 wide, high; // of the layout
-    u32 down;
+    u32 wide, high;    // of the layout
+    u32 down, looking; // the threads of a strip that look back are the first ones
     u64 outer, strip, row;
     int rows;    // of the thread that are in the array
     bool active; // false: the thread has no strip, and only takes part in barriers
@@ -143,6 +164,7 @@ FUNCTION thread_place place_of(const axis_scan_args& a, const tile& t)
     p.wide = static_cast<u32>(a.wide);
     p.high = static_cast<u32>(a.high);
     p.down = thread_id() / p.wide % p.high;
+    p.looking = p.high < MOST_LOOKING ? p.high : MOST_LOOKING;
     p.outer = t.outer + thread_id() / (p.wide * p.high);
     p.strip = t.strip + thread_id() % p.wide;
     p.row = (t.chunk * a.high + p.down) * ROWS;
@@ -181,7 +203,7 @@ FUNCTION void look_again(const axis_scan_args& a, const thread_place& p, const t
         const u64 back = p.down * static_cast<u64>(TUNE_LOOK) + static_cast<u64>(q) + 1;
         message_status status = MESSAGE_COMPLETE;
         if (seen[q].known) continue;
-        if (p.active && back <= from)
+        if (p.active && p.down < p.looking && back <= from)
             status = message_poll(a.messages, message_of(a, t, from - back, p.outer, p.strip),
                                   t.mine, seen[q].sum);
         seen[q].known = status != MESSAGE_NONE;
@@ -192,12 +214,12 @@ FUNCTION void look_again(const axis_scan_args& a, const thread_place& p, const t
 // Joins the stretches of a strip's threads, the first of which gets all.
 FUNCTION void join_strip(axis_scan_shared& s, const thread_place& p, stretch& all)
 {
-    for (u32 d = 1; d < p.high; d *= 2) {
+    for (u32 d = 1; d < p.looking; d *= 2) {
         s.sum[thread_id()] = all.sum;
         s.known[thread_id()] = all.known;
         s.complete[thread_id()] = all.complete;
         block_sync();
-        if (p.active && p.down % (2 * d) == 0 && p.down + d < p.high) {
+        if (p.active && p.down % (2 * d) == 0 && p.down + d < p.looking) {
             const u32 at = thread_id() + d * p.wide;
             join(all, stretch{s.sum[at], s.known[at] != 0, s.complete[at] != 0});
         }
@@ -235,13 +257,50 @@ FUNCTION strip_t look_back(const axis_scan_args& a, axis_scan_shared& s, const t
             spin_pause_for(TUNE_POLL_DELAY);
             continue;
         }
-        const u64 tiles = p.high * static_cast<u64>(TUNE_LOOK);
+        const u64 tiles = p.looking * static_cast<u64>(TUNE_LOOK);
         from -= tiles < from ? tiles : from;
         have = true;
         answered = false;
         UNROLL
         for (int q = 0; q < TUNE_LOOK; q++) seen[q].known = seen[q].complete = false;
     }
+}
+
+template <bool WHOLE>
+FUNCTION void load_rows(const axis_scan_args& a, const thread_place& p, item_t (&item)[ROWS][STRIP])
+{
+    const u64 first = item_at(a, p, p.row);
+    if (TUNE_FEW_COLUMNS && (WHOLE || p.rows == ROWS)) {
+        item_t all[ROWS * STRIP];
+        load_input<TUNE_LOAD>(a.in, first, all);
+        UNROLL
+        for (int k = 0; k < ROWS * STRIP; k++) item[k / STRIP][k % STRIP] = all[k];
+        return;
+    }
+    UNROLL
+    for (int r = 0; r < ROWS; r++) {
+        if (WHOLE || r < p.rows)
+            load_input<TUNE_LOAD>(a.in, first + static_cast<u64>(r) * a.columns, item[r]);
+    }
+}
+
+template <bool WHOLE>
+FUNCTION void store_rows(const axis_scan_args& a, const thread_place& p,
+                         const out_t (&result)[ROWS][STRIP])
+{
+    u32 later = 0; // else the addresses of the loads stay in registers until here
+    unknown_value(later);
+    out_t* const out = a.out + item_at(a, p, p.row) + later;
+    if (TUNE_FEW_COLUMNS && (WHOLE || p.rows == ROWS)) {
+        out_t all[ROWS * STRIP];
+        UNROLL
+        for (int k = 0; k < ROWS * STRIP; k++) all[k] = result[k / STRIP][k % STRIP];
+        store_items(out, all);
+        return;
+    }
+    UNROLL
+    for (int r = 0; r < ROWS; r++)
+        if (WHOLE || r < p.rows) store_items(out + static_cast<u64>(r) * a.columns, result[r]);
 }
 
 // Scans the thread's rows, and gives the total of the rows above them in the tile, and that through
@@ -252,12 +311,7 @@ FUNCTION void scan_thread(const axis_scan_args& a, axis_scan_shared& s, const th
                           strip_t (&sum)[ROWS], strip_t& above, strip_t& through)
 {
     item_t item[ROWS][STRIP]{};
-    const u64 first = item_at(a, p, p.row);
-    UNROLL
-    for (int r = 0; r < ROWS; r++) {
-        if (WHOLE || r < p.rows)
-            load_input<TUNE_LOAD>(a.in, first + static_cast<u64>(r) * a.columns, item[r]);
-    }
+    load_rows<WHOLE>(a, p, item);
     UNROLL
     for (int r = 0; r < ROWS; r++) {
         UNROLL
@@ -316,9 +370,7 @@ FUNCTION void scan_tile(const axis_scan_args& a, axis_scan_shared& s, const tile
         prefix = has_prefix ? combine_strips(prefix, above) : above;
         has_prefix = true;
     }
-    u32 later = 0; // else the addresses of the loads stay in registers until here
-    unknown_value(later);
-    out_t* const out = a.out + item_at(a, p, p.row) + later;
+    out_t result[ROWS][STRIP];
     UNROLL
     for (int r = 0; r < ROWS; r++) {
         strip_t all = prefix;
@@ -326,11 +378,10 @@ FUNCTION void scan_tile(const axis_scan_args& a, axis_scan_shared& s, const tile
             all = has_prefix ? combine_strips(prefix, sum[r]) : sum[r];
         else if (r > 0)
             all = combine_strips(prefix, sum[r > 0 ? r - 1 : 0]);
-        out_t result[STRIP];
         UNROLL
-        for (int j = 0; j < STRIP; j++) result[j] = convert<out_t>(all.column[j]);
-        if (WHOLE || r < p.rows) store_items(out + static_cast<u64>(r) * a.columns, result);
+        for (int j = 0; j < STRIP; j++) result[r][j] = convert<out_t>(all.column[j]);
     }
+    store_rows<WHOLE>(a, p, result);
 }
 
 // ---- single thread ------------------------------------------------------------------------------

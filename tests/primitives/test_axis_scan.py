@@ -156,6 +156,30 @@ def test_the_registers_of_a_thread_hold_accumulators():
     assert _core.base(name, {"T{ct}": "BOOL"}, where, {"Elements": 1 << 24}) != label
 
 
+FEW = [
+    "ipt_4.tpb_64.mb_1.ipv_0.rb_5.ld_0.ord_0.lb_1.ns_0",
+    "ipt_32.tpb_96.mb_1.ipv_1.rb_8.ld_1.ord_1.lb_2.ns_50",
+]
+
+
+@pytest.mark.parametrize("label", FEW)
+@pytest.mark.parametrize(("type", "columns"), [("I8", 3), ("I16", 7), ("I32", 3), ("F64", 2)])
+def test_threads_of_whole_rows(label, type, columns):
+    """Rows shorter than 32 bytes: whole tiles, a last one, matrices that begin anywhere."""
+    try:
+        _core.use_policy("axis_scan.inclusive.sum", {"T{ct}": type}, "cpu", label)
+        for shape in ((3001, columns), (5, 160, columns), (7, 33, columns), (2000, columns, 1)):
+            x, axis = data(type, "sum", shape), len(shape) - 2 - (shape[-1] == 1)
+            given = cubc.asarray(x, device="cpu")
+            same(cubc.scan(given, axis=axis), reference(x, "sum", axis))
+            wide = cubc.scan(given, axis=axis, dtype="f8")
+            same(wide, np.cumsum(x, axis, dtype="f8"))
+            assert cubc.scan(given, axis=axis, out=given) is given
+            same(given, reference(x, "sum", axis))
+    finally:
+        _core.clear_policies()
+
+
 def test_cumsum_of_floats(device):
     x = inputs.random("F32", 5000 * 40, 2).reshape(5000, 40)
     got = np.asarray(cubc.cumsum(on(device, x), axis=0))
