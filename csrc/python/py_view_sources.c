@@ -3,6 +3,7 @@
 // Tried in this order: cubc.Array, CuPy's, __cuda_array_interface__ (Numba, PyTorch on CUDA), the
 // buffer protocol (NumPy and most of Python), DLPack (PyTorch on the CPU, JAX), and at last
 // numpy.asarray (lists, numbers, types that the buffer protocol cannot say, such as bfloat16).
+// JAX's arrays on CUDA have both interfaces, and only DLPack waits for their producer.
 #include "python/py_array.h"
 #include "python/py_binding.h"
 #include "python/py_dlpack.h"
@@ -314,6 +315,22 @@ static int refuse_masked(PyObject *object, const char *what)
     return PyErr_Occurred() ? -1 : 0;
 }
 
+// True of an interface that names no stream, and whose memory is read-only: JAX's. Its streams are
+// known to nobody, so that only DLPack can order a call behind them. Others that name none, as
+// PyTorch's, work on a stream that their user gives to the call too.
+static bool is_of_unknown_order(PyObject *interface)
+{
+    PyObject *data = PyMapping_GetItemString(interface, "data"), *stream = NULL;
+    bool fixed = data && PyTuple_Check(data) && PyTuple_Size(data) == 2 &&
+                 PyObject_IsTrue(PyTuple_GetItem(data, 1)) == 1;
+    if (fixed) stream = PyMapping_GetItemString(interface, "stream");
+    fixed = fixed && (!stream || stream == Py_None);
+    Py_XDECREF(stream);
+    Py_XDECREF(data);
+    PyErr_Clear(); // what is malformed is told by its reader
+    return fixed;
+}
+
 int py_view_get(PyObject *object, const char *what, bool writable, void *stream, py_view *out)
 {
     if (py_array_check(object)) return from_array(object, what, writable, out);
@@ -327,9 +344,12 @@ int py_view_get(PyObject *object, const char *what, bool writable, void *stream,
     }
     PyObject *interface = py_optional_attribute(object, "__cuda_array_interface__");
     if (interface) {
-        int status = from_cuda_interface(object, interface, what, writable, out);
+        int status = 0;
+        if (!writable && is_of_unknown_order(interface))
+            status = py_dlpack_import(object, what, false, stream, out);
+        if (!status) status = from_cuda_interface(object, interface, what, writable, out);
         Py_DECREF(interface);
-        return status;
+        return status < 0 ? -1 : 0;
     }
     if (PyErr_Occurred()) return -1;
     if (PyObject_CheckBuffer(object)) {

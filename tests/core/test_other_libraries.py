@@ -1,4 +1,4 @@
-"""Arrays of JAX, PyTorch and Numba in the host's memory, where these are installed.
+"""Arrays of JAX, PyTorch and Numba, where these are installed.
 
 Those of a GPU, of CuPy and PyTorch, are tested in test_gpu.py.
 """
@@ -18,8 +18,33 @@ I = np.arange(12).reshape(4, 3) % 5  # noqa: E741 - the letter of its type
 @pytest.fixture
 def on_the_cpu(device):
     if device != "cpu":
-        pytest.skip("arrays of a GPU are tested in test_gpu.py")
+        pytest.skip("arrays of a GPU have tests of their own")
     return device
+
+
+@pytest.fixture
+def jax(monkeypatch):
+    monkeypatch.setenv("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # else most of a GPU's memory
+    return pytest.importorskip("jax", reason="JAX is not installed")
+
+
+@pytest.fixture
+def jax_on_a_gpu(jax):
+    try:
+        gpu = jax.devices("cuda")[0]
+    except RuntimeError:
+        pytest.skip("this JAX has no CUDA")
+    with jax.default_device(gpu):
+        yield jax
+
+
+@pytest.fixture
+def numba_cuda():
+    pytest.importorskip("numba", reason="Numba is not installed")
+    cuda = pytest.importorskip("numba.cuda", reason="numba-cuda is not installed")
+    if not cuda.is_available():
+        pytest.skip("this Numba has no CUDA")
+    return cuda
 
 
 def check(array, half, back, device):
@@ -34,13 +59,115 @@ def check(array, half, back, device):
     np.testing.assert_array_equal(np.asarray(back(d)), X)
 
 
-def test_jax(on_the_cpu, monkeypatch):
-    monkeypatch.setenv("JAX_PLATFORMS", "cpu")
-    jax = pytest.importorskip("jax", reason="JAX is not installed")
+def test_jax(on_the_cpu, jax):
     jnp = jax.numpy
-    check(jnp.asarray(X), jnp.ones(5, jnp.bfloat16), jax.dlpack.from_dlpack, on_the_cpu)
+    with jax.default_device(jax.devices("cpu")[0]):
+        check(jnp.asarray(X), jnp.ones(5, jnp.bfloat16), jax.dlpack.from_dlpack, on_the_cpu)
+        with pytest.raises(ValueError, match="read-only"):
+            cubc.sum(jnp.asarray(X), 0, out=jnp.zeros(15, jnp.float32))
+
+
+@pytest.mark.gpu
+def test_jax_on_a_gpu(jax_on_a_gpu):
+    jax, jnp = jax_on_a_gpu, jax_on_a_gpu.numpy
+    x = jnp.asarray(X)
+    check(x, jnp.ones(5, jnp.bfloat16), jax.dlpack.from_dlpack, "cuda:0")
+    d = cubc.asarray(x)
+    assert d.ptr == x.unsafe_buffer_pointer() == x.__cuda_array_interface__["data"][0]
+    assert jax.dlpack.from_dlpack(d).unsafe_buffer_pointer() == d.ptr
     with pytest.raises(ValueError, match="read-only"):
-        cubc.sum(jnp.asarray(X), 0, out=jnp.zeros(15, jnp.float32))
+        cubc.sum(x, 0, out=jnp.zeros(15, jnp.float32))
+
+
+@pytest.mark.gpu
+def test_jax_is_waited_for(jax_on_a_gpu):
+    """JAX computes behind its caller, on streams of its own, and so does what reads a result."""
+    jax, jnp = jax_on_a_gpu, jax_on_a_gpu.numpy
+    ones = jnp.ones((4096, 4096), jnp.float32)
+
+    @jax.jit
+    def late(x):
+        return jax.lax.fori_loop(0, 40, lambda _, y: y @ x / 4096, x) + 1
+
+    late(ones).block_until_ready()  # compiles
+    for _ in range(3):
+        assert float(cubc.sum(late(ones), dtype="f8")) == 2 * 4096**2
+    half = cubc.transform("x / 2", x=late(ones))
+    assert float(jnp.sum(jax.dlpack.from_dlpack(half)[::64])) == 4096 * 64
+
+
+@pytest.mark.gpu
+def test_numba_on_a_gpu(numba_cuda):
+    cuda = numba_cuda
+
+    @cuda.jit
+    def twice(x, out):
+        i = cuda.grid(1)
+        if i < x.size:
+            out[i] = 2 * x[i]
+
+    x = cuda.to_device(X)
+    d = cubc.asarray(x)
+    assert d.ptr == x.__cuda_array_interface__["data"][0]
+    same(cubc.sort(x, axis=0), np.sort(X, 0))
+    same(cubc.sum(x[:, ::2], 1), X[:, ::2].sum(1))  # with steps
+    out = cuda.device_array(15, np.float32)
+    assert cubc.sum(x, 0, out=out) is out
+    cubc.synchronize("cuda:0")
+    same(out.copy_to_host(), X.sum(0))
+
+    flat, made = cubc.asarray(X.reshape(-1), device="cuda:0"), cubc.zeros(60, "f4", device="cuda:0")
+    cubc.synchronize("cuda:0")
+    twice[1, 64](flat, made)  # a kernel takes cubc's arrays
+    cuda.synchronize()
+    same(made, 2 * X.reshape(-1))
+    view = cuda.as_cuda_array(made)
+    assert view.__cuda_array_interface__["data"][0] == made.ptr
+    same(view.copy_to_host(), 2 * X.reshape(-1))
+
+
+@pytest.mark.gpu
+def test_numba_streams(numba_cuda):
+    """A stream goes to a call, and is that of an array which says so."""
+    cuda = numba_cuda
+    stream = cuda.stream()
+    x = cuda.to_device(np.ones(1_000_000, np.float32), stream=stream)
+    out = cuda.device_array(1, np.float32, stream=stream)
+    cubc.sum(x, 0, out=out, keepdims=True, stream=stream)
+    stream.synchronize()
+    assert out.copy_to_host()[0] == 1_000_000
+    assert float(cubc.sum(x)) == 1_000_000
+
+
+class Unordered:
+    """An array as JAX's on CUDA: no stream, read-only, and DLPack too. It is of the host."""
+
+    def __init__(self, x, read_only):
+        self._x = x
+        self.dtype, self.shape, self.ndim = x.dtype, x.shape, x.ndim
+        data = (x.__array_interface__["data"][0], read_only)
+        self.__cuda_array_interface__ = {
+            "shape": x.shape,
+            "typestr": x.dtype.str,
+            "data": data,
+            "version": 2,
+        }
+
+    def __dlpack__(self, **options):
+        return self._x.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self._x.__dlpack_device__()
+
+
+def test_dlpack_orders_what_names_no_stream():
+    assert cubc.sum(Unordered(X, True)) == X.sum()
+    with pytest.raises(ValueError, match="read-only"):
+        cubc.sum(X, 0, out=Unordered(X[0], True))
+    with pytest.raises(
+        (cubc.NoDeviceError, ValueError, TypeError)
+    ):  # host memory is none of CUDA's
+        cubc.sum(Unordered(X, False))
 
 
 def test_torch(on_the_cpu):
