@@ -7,7 +7,8 @@ CuPy's package of sources has its tests:
 
 They need no GPU, as a stand-in takes CuPy's place (cupy_stand_in). Only the tests that reached cubc
 count: all pass, but for those that cupy_differences.toml lists with a reason. Some of a
-test's many cases run; CUBC_TESTS=all runs all, which takes twenty minutes of a processor.
+test's many cases run, and none that CuPy marks as slow; CUBC_TESTS=all runs all, which takes twenty
+minutes of a processor and memory for arrays of 2^31 items.
 """
 
 import os
@@ -16,6 +17,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
+from every_case import EVERY_CASE
 
 from suites.runs import rows_of
 
@@ -28,6 +30,8 @@ def run(modules, log):
     """Run modules of CuPy's tests; a list of dicts, one per test that reached cubc."""
     folder = SOURCES / "tests"
     options = ["--tb=native", "--noconftest", "-c", os.devnull, "-p", "suites.cupy_plugin"]
+    if not EVERY_CASE:
+        options += ["-m", "not slow"]  # arrays of 2^31 items, for minutes each
     return rows_of([*options, *modules], folder, [folder], log, (280, 3600))
 
 
