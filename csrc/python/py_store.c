@@ -104,24 +104,33 @@ static PyObject *store_set_device(PyObject *self, PyObject *dict)
 }
 
 // ---- rows ---------------------------------------------------------------------------------------
-// The row of a key, or NULL without an exception where there is none; `add` puts it there first.
-static cubc_status put_and_find(store *s, const store_row *row, bool add, store_cursor **c,
-                                store_record *record, bool *found)
+static PyObject *row_at(store *s, int64_t id)
 {
-    int64_t id = 0;
-    bool added;
-    if (add) TRY(store_add(s, row, &added));
-    TRY(store_find(s, row, &id, found));
-    if (!*found) return CUBC_OK;
-    TRY(store_begin_at(s, id, c));
-    return store_next(*c, record, found);
+    store_record record;
+    store_cursor *c = NULL;
+    bool found = false;
+    cubc_status st;
+    Py_BEGIN_ALLOW_THREADS
+    st = store_begin_at(s, id, &c);
+    if (!st) st = store_next(c, &record, &found);
+    Py_END_ALLOW_THREADS
+    PyObject *row = st ? py_raise(st) : found ? py_record_object(&record) : Py_NewRef(Py_None);
+    store_end(c);
+    return row;
 }
 
+static cubc_status put_and_find(store *s, const store_row *row, bool add, int64_t *id, bool *found)
+{
+    bool added;
+    if (add) TRY(store_add(s, row, &added));
+    return store_find(s, row, id, found);
+}
+
+// The row of a key, or None where there is none; `add` puts it there first.
 static PyObject *store_row_call(PyObject *self, PyObject *given, bool add)
 {
     store_row row;
-    store_record record;
-    store_cursor *c = NULL;
+    int64_t id = 0;
     cubc_status st;
     bool found = false;
     if (!PyDict_Check(given)) {
@@ -136,11 +145,10 @@ static PyObject *store_row_call(PyObject *self, PyObject *given, bool add)
         return NULL;
     }
     Py_BEGIN_ALLOW_THREADS
-    st = put_and_find(s, &row, add, &c, &record, &found);
+    st = put_and_find(s, &row, add, &id, &found);
     Py_END_ALLOW_THREADS
     Py_DECREF(dict);
-    PyObject *stored = st ? py_raise(st) : found ? py_record_object(&record) : Py_NewRef(Py_None);
-    store_end(c);
+    PyObject *stored = st ? py_raise(st) : found ? row_at(s, id) : Py_NewRef(Py_None);
     end_use(self);
     return stored;
 }
@@ -160,15 +168,15 @@ typedef struct several {
     store_row *rows;
     device_info *infos;          // of the devices, each once in a row
     const device_info **devices; // one per row
-    store_added *added;
+    int64_t *ids;
 } several;
 
 static int make_several(several *s, Py_ssize_t count)
 {
     size_t room = (size_t)count + 1;
     *s = (several){mem_zalloc(room, sizeof *s->rows), mem_zalloc(room, sizeof *s->infos),
-                   mem_zalloc(room, sizeof *s->devices), mem_zalloc(room, sizeof *s->added)};
-    if (s->rows && s->infos && s->devices && s->added) return 0;
+                   mem_zalloc(room, sizeof *s->devices), mem_zalloc(room, sizeof *s->ids)};
+    if (s->rows && s->infos && s->devices && s->ids) return 0;
     PyErr_NoMemory();
     return -1;
 }
@@ -178,7 +186,7 @@ static void free_several(several *s)
     mem_free(s->rows);
     mem_free(s->infos);
     mem_free(s->devices);
-    mem_free(s->added);
+    mem_free(s->ids);
 }
 
 static int rows_from(PyObject *tuple, store_row *out)
@@ -212,15 +220,13 @@ static int devices_from(PyObject *tuple, Py_ssize_t count, several *all)
     return 0;
 }
 
-static PyObject *added_of(const several *s, Py_ssize_t count)
+static PyObject *rows_at(store *s, const int64_t *ids, Py_ssize_t count)
 {
     PyObject *list = PyList_New(0);
     for (Py_ssize_t i = 0; list && i < count; i++) {
-        const store_added *one = &s->added[i];
-        PyObject *item = Py_BuildValue("LOdd", (long long)one->id, one->added ? Py_True : Py_False,
-                                       one->center, one->base_center);
-        if (!item || PyList_Append(list, item) < 0) Py_CLEAR(list);
-        Py_XDECREF(item);
+        PyObject *row = row_at(s, ids[i]);
+        if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
+        Py_XDECREF(row);
     }
     return list;
 }
@@ -236,10 +242,11 @@ static PyObject *add_several(PyObject *self, PyObject *tuple, PyObject *devices,
     if (!s) return NULL;
     Py_BEGIN_ALLOW_THREADS
     st = store_add_all(s, all->rows, devices ? all->devices : NULL, cubc_version(), (int)count,
-                       all->added);
+                       all->ids);
     Py_END_ALLOW_THREADS
+    PyObject *stored = st ? py_raise(st) : rows_at(s, all->ids, count);
     end_use(self);
-    return st ? py_raise(st) : added_of(all, count);
+    return stored;
 }
 
 // The caller's dicts stay as they are meanwhile: it is cubc.tuner, which has just made them.
@@ -348,7 +355,7 @@ static PyMethodDef store_methods[] = {
     {"set_device", store_set_device, METH_O, "The device that rows added from here on are of."},
     {"add", store_add_method, METH_O, "Add a row and return that of its key as it is stored."},
     {"add_all", store_add_all_method, METH_VARARGS,
-     "Add rows in one transaction, with the device of each; (id, was added, medians) of each."},
+     "Add rows in one transaction, with the device of each; return them as they are stored."},
     {"merge", store_merge_method, METH_O, "Add all rows of another store; (added, all)."},
     {"has_log", store_has_log_method, METH_NOARGS, "True if the file is in WAL mode."},
     {"find", store_find_method, METH_O, "The row with this key, or None."},

@@ -407,8 +407,7 @@ cubc_status store_find(store *s, const store_row *key, int64_t *id, bool *found)
 }
 
 // Adds a row that comes after another one of the same transaction, or first.
-static cubc_status add_next(store *s, const store_record *before, store_record *record,
-                            store_added *out)
+static cubc_status add_next(store *s, const store_record *before, store_record *record, int64_t *id)
 {
     bool found = true;
     if (before && !strcmp(before->row.benchmark, record->row.benchmark) &&
@@ -418,17 +417,14 @@ static cubc_status add_next(store *s, const store_record *before, store_record *
         TRY(find_benchmark(s, record));
     int64_t last = sql_last_row(s->db);
     TRY(store_put(s, ADD, 0, record));
-    out->added = sql_changed(s->db) > 0;
-    out->id = sql_last_row(s->db);
-    out->center = record->center;
-    out->base_center = record->base_center;
-    if (out->id == last) TRY(find_locked(s, &record->row, &out->id, &found)); // it was there
+    *id = sql_last_row(s->db);
+    if (*id == last) TRY(find_locked(s, &record->row, id, &found)); // it was there
     if (!found) FAIL(CUBC_INTERNAL, "a row that was added to %s is not there", sql_path(s->db));
     return CUBC_OK;
 }
 
 static cubc_status add_each(store *s, const store_row *rows, const device_info *const *devices,
-                            const char *version, int count, store_added *out)
+                            const char *version, int count, int64_t *ids)
 {
     char message[STORE_MESSAGE + 1], created[32];
     store_record record = {0};
@@ -440,28 +436,28 @@ static cubc_status add_each(store *s, const store_row *rows, const device_info *
         TRY(check_device(s));
         TRY(complete(&record, message, created));
         record = with_about(s, &record);
-        TRY(add_next(s, i > 0 ? &before : NULL, &record, &out[i]));
+        TRY(add_next(s, i > 0 ? &before : NULL, &record, &ids[i]));
     }
     return CUBC_OK;
 }
 
 static cubc_status add_all_locked(store *s, const store_row *rows,
                                   const device_info *const *devices, const char *version, int count,
-                                  store_added *out)
+                                  int64_t *ids)
 {
     if (!s->writable) FAIL(CUBC_STORE_ERROR, "%s is open for reading only", sql_path(s->db));
     TRY(sql_begin(s->db));
-    cubc_status st = sql_end(s->db, add_each(s, rows, devices, version, count, out));
+    cubc_status st = sql_end(s->db, add_each(s, rows, devices, version, count, ids));
     if (st && devices) s->about = (store_record){0}; // its device may be gone with the transaction
     if (!st) checkpoint(s, count);
     return st;
 }
 
 cubc_status store_add_all(store *s, const store_row *rows, const device_info *const *devices,
-                          const char *version, int count, store_added *out)
+                          const char *version, int count, int64_t *ids)
 {
     pthread_mutex_lock(&s->mutex);
-    cubc_status st = add_all_locked(s, rows, devices, version, count, out);
+    cubc_status st = add_all_locked(s, rows, devices, version, count, ids);
     pthread_mutex_unlock(&s->mutex);
     return st;
 }

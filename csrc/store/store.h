@@ -45,16 +45,11 @@ cubc_status store_device(store *s, const device_info *info, const char *version)
 // as it was, unless it says only that the variant was not worth a measurement ("lost", "pruned")
 // and this one measures it; *added says which.
 cubc_status store_add(store *s, const store_row *row, bool *added);
-typedef struct store_added {
-    int64_t id;                 // of the row that the store has of the key
-    bool added;                 // it is this one
-    double center, base_center; // medians of this one's samples; NaN without any
-} store_added;
-// Adds several in one transaction, all or none; out[i] says what came of each. Row i is of
-// devices[i], which then becomes the store's; equal ones that follow each other are one pointer.
-// NULL: all are of that which is set.
+// Adds several in one transaction, all or none; ids[i] is that of the row that the store then has
+// of the key of row i. Row i is of devices[i], which then becomes the store's; equal ones that
+// follow each other are one pointer. NULL: all are of that which is set.
 cubc_status store_add_all(store *s, const store_row *rows, const device_info *const *devices,
-                          const char *version, int count, store_added *out);
+                          const char *version, int count, int64_t *ids);
 // The same of calls that are still being made (status "recorded"): a row of that status and key,
 // which the caller has added, is renewed.
 cubc_status store_put_calls(store *s, const store_row *row);

@@ -775,11 +775,9 @@ class Store:
         """
     def add_all(
         self, rows: Sequence[dict[str, Any]], devices: Sequence[dict[str, Any]] = ..., /
-    ) -> list[tuple[int, bool, float, float]]:
-        """Add rows, as `add` does, in one transaction: all of them or none.
+    ) -> list[dict[str, Any]]:
+        """Add rows in one transaction, all of them or none; the result has for each what `add` has.
 
-        The result has for each its id; whether it was added, False if one of its key was there; and
-        the medians of its samples and of base's, nan without any.
         With `devices`, an info for each row, the last of them is set from then on, as by
         `set_device`; after an error none is.
         """

@@ -84,11 +84,15 @@ class Session:
             self._device = info["uuid"]
 
     def add_all(
-        self, rows: list[dict[str, Any]], devices: list[Mapping[str, Any]]
-    ) -> list[tuple[int, bool, float, float]]:
-        """Store rows with the device of each, in one transaction; see `_core.Store.add_all`."""
-        self._device = ""
-        return self.store.add_all(rows, devices)  # type: ignore[arg-type]
+        self, rows: list[dict[str, Any]], devices: list[dict[str, Any]]
+    ) -> list[dict[str, Any]]:
+        """Store rows with the device of each, in one transaction, and give them as stored."""
+        if all(info["uuid"] == self._device for info in devices):
+            return self.store.add_all(rows)
+        self._device = ""  # after an error none is set
+        stored = self.store.add_all(rows, devices)
+        self._device = devices[-1]["uuid"]
+        return stored
 
     def is_late(self, until: float | None) -> bool:
         """True if a moment has passed."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from typing import Any
 
 from cubc import _core
@@ -194,7 +194,7 @@ class WorkloadSearch:
         found = self.target.begin(self.workload, request)
         yield until
         for run, fields in found:
-            self._record("base", run, fields)
+            self._record([("base", run, fields)])
         self._session.progress.doing("")
         self._open = True
         self._judge_base()
@@ -308,12 +308,12 @@ class WorkloadSearch:
         request, found = target.next(_with_grace(until))
         if not target.answered:
             for result in _complete(request, found):
-                self._record(*result)
+                self._record([result])
             return [request.variant]
         several = [(request, found)]
         while target.answered:
             several.append(target.next(until))
-        self._record_all([result for one in several for result in _complete(*one)])
+        self._record(result for one in several for result in _complete(*one))
         return [request.variant for request, _ in several]
 
     def _row(self, variant: str, run: Run, fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -322,30 +322,23 @@ class WorkloadSearch:
             row["message"] = self.workload.bases[run.place]
         return row
 
-    def _record(self, variant: str, run: Run, fields: Mapping[str, Any]) -> None:
-        row = self._row(variant, run, fields)
-        info = row.pop("device", self.target.info)
-        self._session.measured_on(info)
-        self._take_in(info, self._session.store.add(row), run.place)
+    def _record(self, results: Iterable[tuple[str, Run, Mapping[str, Any]]]) -> None:
+        """Store results in one transaction, those of a device one after another, and take them in.
 
-    def _record_all(self, results: list[tuple[str, Run, dict[str, Any]]]) -> None:
-        """Store results in one transaction, those of a device one after another."""
+        What counts is the store's row: another search may have just measured the same.
+        """
+        infos: dict[str, dict[str, Any]] = {}
         of_devices: dict[str, list[tuple[dict[str, Any], int]]] = {}
-        infos: dict[str, Mapping[str, Any]] = {}
         for variant, run, fields in results:
             row = self._row(variant, run, fields)
             info = row.pop("device", self.target.info)
-            infos.setdefault(info["uuid"], info)
+            if info["uuid"] not in infos:
+                infos[info["uuid"]] = dict(info)
             of_devices.setdefault(info["uuid"], []).append((row, run.place))
-        ordered = [(infos[uuid], *one) for uuid, rows in of_devices.items() for one in rows]
-        added = self._session.add_all([row for _, row, _ in ordered], [one[0] for one in ordered])
-        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        for (info, row, place), (number, is_new, *centers) in zip(ordered, added, strict=True):
-            row["id"], row["created"] = number, now
-            row["center"], row["base_center"] = centers
-            if not is_new:  # another search has just measured it
-                self._session.measured_on(info)
-                row = self._session.store.find(row) or row
+        devices = [infos[uuid] for uuid, rows in of_devices.items() for _ in rows]
+        ordered = [one for rows in of_devices.values() for one in rows]
+        stored = self._session.add_all([row for row, _ in ordered], devices)
+        for info, row, (_, place) in zip(devices, stored, ordered, strict=True):
             self._take_in(info, row, place)
 
     def _take_in(self, info: Mapping[str, Any], stored: Mapping[str, Any], place: int) -> None:
