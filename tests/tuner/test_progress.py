@@ -8,7 +8,7 @@ import pytest
 from searches import search
 
 from cubc.tuner import _progress as progress
-from cubc.tuner._local import Local
+from cubc.tuner._local import local
 from cubc.tuner._target import Request, Run
 from cubc.tuner._workload import CompileTimeWorkload
 
@@ -107,7 +107,7 @@ def test_what_is_done_is_not_being_compiled():
             return 0.0
 
     go = threading.Event()
-    target = Local({"name": "cpu", "kind": "cpu"})
+    target = local({"name": "cpu", "kind": "cpu"})
     try:
         target._workload = Workload()
         assert target.compiling == 0

@@ -57,7 +57,7 @@ class Timed:
     def __init__(self, speedups):
         self.speedups, self.asked = speedups, {}
 
-    def evaluate(self, request, run, beat):
+    def measure(self, request, run, beat):
         self.asked[run.place] = beat
         times = {"samples": 1.0, "base_samples": self.speedups[run.place]}
         return {"status": "ok"} | {n: np.float32(t).tobytes() for n, t in times.items()}
@@ -66,7 +66,7 @@ class Timed:
 def statuses(speedups, race, places=(1, 0)):
     bench = Timed(speedups)
     replies = [
-        *worker.evaluate(bench, Request("ipt_1", [Run(0, place) for place in places], {}, race))
+        *worker.replies(bench, Request("ipt_1", [Run(0, place) for place in places], {}, race))
     ]
     assert replies.pop() == ("done",)
     return {run.place: row["status"] for _, run, row in replies}, bench.asked

@@ -3,15 +3,14 @@
 Threads compile the next variants while the process measures the present one. Another thread talks
 to the process, so that the process never waits for the strategy or the store. On the CPU device
 compilers would take the cores that are being measured, so there a batch is compiled and then
-measured.
+measured (`InBatches`).
 
 Life of a job:
 
 1. The search submits it: it enters `_asked` and `_todo`, and its compilation begins.
 2. The search asks for its results: it leaves `_asked`.
-3. The measuring thread takes it from `_todo`, in order, one job for each release of `_ready`. On a
-   GPU that is released when a job is submitted; on the CPU when its results are asked for, by when
-   its batch is compiled.
+3. The measuring thread takes it from `_todo`, in order, one job for each release of `_ready`: that
+   is when a job is submitted, in batches when its results are asked for.
 4. The thread waits for the compilation and sends the request to the process (`put`). If the next
    job is compiled by then, its request is sent too, and the process makes no pause between them.
 
@@ -73,13 +72,11 @@ def _left(until: float | None) -> float | None:
 
 
 class Local(OneDevice):
-    """A device of this machine; see `Target`."""
+    """A device of this machine that measures while others are compiled for it; see `Target`."""
 
     def __init__(self, info: Mapping[str, Any]):
         super().__init__(info)
-        self._in_batches = info["kind"] == "cpu"  # compiled first, then measured
-        threads = cores() if self._in_batches else max(1, cores() - 1)
-        self._ahead = BATCH * threads if self._in_batches else min(MOST_AHEAD, AHEAD * threads)
+        threads, self._ahead = self._room()
         self._pool = ThreadPoolExecutor(threads, "cubc-compile")
         self._bench = RemoteBench(info["name"])
         self._builds: list[Future] = []  # compilations, without those that were done
@@ -87,19 +84,22 @@ class Local(OneDevice):
         self._workload: CompileTimeWorkload | None = None
         self._build = BASE_SECONDS
         self._base = 0.0  # seconds that base ran
-        self._batch = 1  # number compiled at a time there
-        self._filling = True  # a batch is being submitted, where one is compiled at a time
         self._asked: deque[Job] = deque()  # results not asked for yet
         self._todo: deque[Job | None] = deque()  # not measured yet; None ends the thread
         self._ready = threading.Semaphore(0)  # counts those that may be measured
         self._thread = threading.Thread(target=self._measure, name="cubc-measure", daemon=True)
         self._thread.start()
 
+    @staticmethod
+    def _room() -> tuple[int, int]:
+        """Threads that compile, and variants that are compiled in advance."""
+        threads = max(1, cores() - 1)
+        return threads, min(MOST_AHEAD, AHEAD * threads)
+
     def begin(self, workload: CompileTimeWorkload, base: Request) -> Results:
         """Set up a workload and measure its base, whose time sets the deadlines."""
         self.drop()
         self._workload, self._build = workload, BASE_SECONDS
-        self._batch = 1
         job = self._add(base, opens=workload)
         if job.compiled not in wait([job.compiled], _left(base.until)).done:
             raise Late
@@ -125,11 +125,6 @@ class Local(OneDevice):
 
     def wants(self) -> bool:
         """True if more can be compiled in advance."""
-        if self._in_batches:
-            if not self._asked:  # the first batch is small: there may be little time
-                self._filling, self._batch = True, min(2 * self._batch, self._ahead)
-            self._filling = self._filling and len(self._asked) < self._batch
-            return self._filling
         return len(self._asked) < self._ahead
 
     def submit(self, request: Request) -> None:
@@ -145,17 +140,21 @@ class Local(OneDevice):
         job = Job(request, compiled, opens)
         self._asked.append(job)
         self._todo.append(job)
-        if not self._in_batches:
-            self._ready.release()
+        self._is_submitted()
         return job
+
+    def _is_submitted(self) -> None:
+        """Have the measuring thread take one job more."""
+        self._ready.release()
 
     def next(self, until: float | None = None) -> tuple[Request, Results]:
         """Give the oldest request and its results."""
         job = self._asked.popleft()
-        self._filling = False
-        if self._in_batches:
-            self._ready.release()
+        self._is_asked_for()
         return job.request, job.results(until)
+
+    def _is_asked_for(self) -> None:
+        """Nothing is done: the thread may have measured the job already."""
 
     def drop(self) -> None:
         """Forget what was asked for, and what is being compiled for it."""
@@ -164,9 +163,7 @@ class Local(OneDevice):
             job = self._asked.popleft()
             job.dropped = True
             job.compiled.cancel()
-            if self._in_batches:
-                self._ready.release()
-        self._filling = True
+            self._is_asked_for()
 
     def close(self) -> None:
         """End the threads and the process."""
@@ -185,7 +182,7 @@ class Local(OneDevice):
             if job is None:
                 return
             try:
-                for event in self._evaluate(job):
+                for event in self._measured(job):
                     job.events.put(event)
                 job.events.put(None)
             except (Closed, WorkerDied) as error:  # only by closing
@@ -194,9 +191,9 @@ class Local(OneDevice):
             except BaseException as error:  # abandoned compilations raise it, too
                 job.events.put(error)
 
-    def _evaluate(self, job: Job) -> Results:
-        if self._in_batches:
-            wait([one.compiled for one in [job, *self._todo] if one])
+    def _measured(self, job: Job) -> Results:
+        """Results of a job, which the process gets once it is compiled."""
+        self._wait_for_others(job)
         if job.dropped and not job.put:
             return
         try:
@@ -214,6 +211,9 @@ class Local(OneDevice):
         seconds = base_deadline(request) if opens else run_deadline(self._base, request)
         yield from self._bench.take(seconds)
 
+    def _wait_for_others(self, job: Job) -> None:
+        """Nothing is done: others may be compiled while the job is measured."""
+
     def _put_next(self) -> None:
         """Let the process have the next request as well, if it can be run by now."""
         with_next: Iterator[Job | None] = iter(self._todo.copy())
@@ -227,3 +227,50 @@ class Local(OneDevice):
         if not job.put:
             job.put = True
             self._bench.put(job.request)
+
+
+class InBatches(Local):
+    """A device whose cores compile, too: a batch is compiled, and only then measured."""
+
+    def __init__(self, info: Mapping[str, Any]):
+        self._batch = 1  # number of variants in it
+        self._filling = True  # it is being submitted
+        super().__init__(info)
+
+    @staticmethod
+    def _room() -> tuple[int, int]:
+        threads = cores()
+        return threads, BATCH * threads
+
+    def begin(self, workload: CompileTimeWorkload, base: Request) -> Results:
+        """Begin with a small batch: there may be little time."""
+        self._batch = 1
+        yield from super().begin(workload, base)
+
+    def wants(self) -> bool:
+        """True if there is room in the batch, each of which may have twice as many."""
+        if not self._asked:
+            self._filling, self._batch = True, min(2 * self._batch, self._ahead)
+        self._filling = self._filling and len(self._asked) < self._batch
+        return self._filling
+
+    def _is_submitted(self) -> None:
+        """Nothing is measured before its batch is compiled."""
+
+    def _is_asked_for(self) -> None:
+        """Have the thread take the job, and end its batch."""
+        self._filling = False
+        self._ready.release()
+
+    def drop(self) -> None:
+        """Forget what was asked for, and begin another batch."""
+        super().drop()
+        self._filling = True
+
+    def _wait_for_others(self, job: Job) -> None:
+        wait([one.compiled for one in [job, *self._todo] if one])
+
+
+def local(info: Mapping[str, Any]) -> Local:
+    """Open a device of this machine."""
+    return (InBatches if info["kind"] == "cpu" else Local)(info)

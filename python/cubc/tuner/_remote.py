@@ -133,12 +133,12 @@ class ClaimedDevice:
             begin = time.monotonic()
             if offer.requests[0].variant == "base":
                 return Reply(self.info, taken, base)
-            results = self._evaluate_all(offer)
+            results = self._compile_and_measure(offer)
         except (BaseFailed, Late) as error:
             return Reply(self.info, taken, base, error=error)
         return Reply(self.info, taken, base, results, time.monotonic() - begin)
 
-    def _evaluate_all(self, offer: Offer) -> list[Found]:
+    def _compile_and_measure(self, offer: Offer) -> list[Found]:
         """Results of the requests that there is time for; Late if that is none."""
         builds = [
             self._compilers.submit(offer.workload.compile, request.variant, self._build)
@@ -149,7 +149,7 @@ class ClaimedDevice:
         results: list[Found] = []
         try:
             for request, build in zip(offer.requests, builds, strict=True):
-                results.append(self._evaluate(request, build))
+                results.append(self._measure(request, build))
         except Late:
             if not results:
                 raise
@@ -158,7 +158,7 @@ class ClaimedDevice:
                 build.cancel()
         return results
 
-    def _evaluate(self, request: Request, build: Future) -> Found:
+    def _measure(self, request: Request, build: Future) -> Found:
         try:
             build.result()
         except FAILURES as error:

@@ -20,7 +20,7 @@ from ._constraints import Constraint, parse
 from ._course import Course
 from ._goal import goal
 from ._groups import Group
-from ._local import Local
+from ._local import local
 from ._objective import objective as checked_objective
 from ._pool import Executors, Pool
 from ._recorded_calls import device_of, workloads
@@ -133,7 +133,7 @@ class Search:
         else:
             info = _core.device_info(device)
             self.workloads = self._workloads(info["arch"])
-            self._source = partial(Local, info)
+            self._source = partial(local, info)
 
     def _take_recording(
         self, recording: str, device: str | None, limits: tuple[Constraint, ...]
@@ -142,7 +142,7 @@ class Search:
         info = _core.device_info(device or device_of(calls))
         found = list(workloads(calls, info["arch"], limits))
         self.workloads, self.weights = [one for one, _ in found], [time for _, time in found]
-        self._source = partial(Local, info)
+        self._source = partial(local, info)
 
     def _take_replay(
         self,

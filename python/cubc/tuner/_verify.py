@@ -16,7 +16,7 @@ from cubc import _core
 from . import _axes as ax
 from ._compare import Compared, Comparison
 from ._groups import restrict
-from ._local import Local
+from ._local import Local, local
 from ._status import OK
 from ._stores import StorePaths, expand, measurement, read
 from ._target import Request, Run
@@ -141,7 +141,7 @@ def _verify(
 ) -> Comparison:
     confidence = confidence_of_all(sum(len(workload.rts) for workload, _ in wanted))
     found: list[Compared] = []
-    target = Local(info)
+    target = local(info)
     try:
         for workload, variant in wanted:
             found += _verified(target, workload, variant, confidence)

@@ -63,13 +63,13 @@ class Bench:
             self._workloads[place] = make(rts[place], device)
         self._bases = {place: load.variant("base") for place, load in self._workloads.items()}
 
-    def evaluate(self, request: Request, run: Run, beat: float) -> dict[str, Any]:
-        """Verify and measure a variant at one run-time workload."""
+    def measure(self, request: Request, run: Run, beat: float) -> dict[str, Any]:
+        """Verify and measure a variant at one run-time workload, in a range of a profiler."""
         workload, base = self._workloads[run.place], self._bases[run.place]
         with variant_range(f"{self._name} {request.variant}"):
-            return self._evaluate(workload, base, request, run, beat)
+            return self._verify_and_measure(workload, base, request, run, beat)
 
-    def _evaluate(
+    def _verify_and_measure(
         self, workload: Any, base: Any, request: Request, run: Run, beat: float
     ) -> dict[str, Any]:
         if run.round:
@@ -163,8 +163,11 @@ def _kept(measured: dict[str, Any]) -> dict[str, Any]:
     return {name: measured[name] for name in names} | {"given_up": int(measured["given_up"])}
 
 
-def evaluate(bench: Bench, request: Request) -> Iterator[tuple]:
-    """Reply for each run-time workload, up to the first failure or the end of its race."""
+def replies(bench: Bench, request: Request) -> Iterator[tuple]:
+    """Measure a variant, with a reply for each run-time workload.
+
+    It ends with the first failure, or when the variant has lost its race.
+    """
     known: dict[int, float] = {}
     race = request.race
     for run in request.runs:
@@ -174,7 +177,7 @@ def evaluate(bench: Bench, request: Request) -> Iterator[tuple]:
         else:
             before, compilers = relatives(), _core.compilers_started()
             try:
-                row = bench.evaluate(request, run, max(0.0, beat))
+                row = bench.measure(request, run, max(0.0, beat))
             except FAILURES as error:
                 row = failure(error)
             left = relatives() - before
@@ -218,7 +221,7 @@ def serve(channel: socket.socket) -> None:
             else:
                 answer(channel, ("opened",))
         else:
-            for reply in evaluate(bench, *arguments):
+            for reply in replies(bench, *arguments):
                 answer(channel, reply)
 
 
