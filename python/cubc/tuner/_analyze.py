@@ -15,10 +15,11 @@ from ._axes import calls_near, columns, workload_text
 from ._checks import count
 from ._confidence import score_interval
 from ._figures import Figures
-from ._groups import PARTIAL, Group, Measurement, restrict, settle
+from ._groups import PARTIAL, Group, Measurement, settle
 from ._header import header
 from ._objective import check_figures, front
 from ._objective import objective as checked_objective
+from ._restriction import restrict
 from ._samples import cells_of, read_samples
 from ._status import LOST, OK
 from ._stores import StorePaths, expand, read
@@ -194,8 +195,8 @@ class Analysis(Figures):
         rows = []
         for group in self.groups:
             words = {one: found.word for one in group.cells if (found := group.verdict(one))}
-            known = {variant: group.gains(variant) for _, variant in group.ranked()}
-            points = {variant: gains for variant, gains in known.items() if gains}
+            known = {variant: group.scores(variant) for _, variant in group.ranked()}
+            points = {variant: scores for variant, scores in known.items() if scores}
             first = front([*points.values()])
             kept = [v for v, is_first in zip(points, first, strict=True) if is_first][:n]
             rows += [

@@ -26,7 +26,8 @@ from cubc._html import table
 
 from . import _axes as ax
 from ._checks import share
-from ._groups import Group, geometric_mean, restrict
+from ._groups import Group, geometric_mean
+from ._restriction import restrict
 from ._status import OK
 from ._stores import StorePaths, expand, read
 from ._verdict import DRIFT, LEAST, SLOWER, WORDS, Verdict, confidence_of_all, judge_apart

@@ -14,12 +14,11 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from cubc import _core
 
 from . import _axes as ax
-from ._checks import regex
 from ._constraints import Expression
 from ._objective import TIME, Objective, figures, figures_of_base, value
 from ._score import score
@@ -27,7 +26,6 @@ from ._space import Space, Value, parse_label
 from ._status import LOST, OK, WRONG
 from ._verdict import BETTER, FASTER, LEAST, Verdict, judge
 
-KEY_UUID = 3  # place of the device's uuid in `Group.key`
 PARTIAL = "partial"  # status of a variant that was not measured at all workloads of its group
 
 
@@ -68,6 +66,20 @@ class Measurement:
             return {}
 
 
+class Key(NamedTuple):
+    """Values that measurements share whose times may be compared."""
+
+    benchmark: str
+    ct: str
+    arch: str
+    device_uuid: str
+    device_state: tuple[int, int]
+    driver: str
+    compiler: str
+    source_hash: str
+    axes: str
+
+
 @dataclass
 class Group:
     """Comparable measurements of one benchmark and compile-time workload."""
@@ -92,18 +104,26 @@ class Group:
     objective: Objective = TIME  # figure of which speedups and scores are ratios
 
     @property
-    def key(self) -> tuple:
+    def key(self) -> Key:
         """Values that a measurement must share to be compared with those of this group."""
-        ct, axes = ax.workload_text(self.ct), ax.axes_text(self.axes)
-        device = (self.arch, self.device_uuid, self.device_state, self.driver, self.compiler)
-        return (self.benchmark, ct, *device, self.source_hash, axes)
+        return Key(
+            self.benchmark,
+            ax.workload_text(self.ct),
+            self.arch,
+            self.device_uuid,
+            self.device_state,
+            self.driver,
+            self.compiler,
+            self.source_hash,
+            ax.axes_text(self.axes),
+        )
 
     @property
-    def model_key(self) -> tuple:
+    def model_key(self) -> tuple[str, Key]:
         """The same without which of several devices of a model it was."""
         if self.arch == "replay":  # another file is another device, whatever its name is
-            return self.key
-        return (self.device, *(part for at, part in enumerate(self.key) if at != KEY_UUID))
+            return "", self.key
+        return self.device, self.key._replace(device_uuid="")
 
     @property
     def workload(self) -> str:
@@ -179,26 +199,25 @@ class Group:
         return dataclasses.replace(self, cells=cells, rounds=rounds)
 
     def speedup(self, variant: str, rt: str) -> float | None:
-        """Speed of a variant over base's, or its gain by the objective; None if it is not known.
+        """Speedup of a variant over base by the objective; None if it is not known.
 
-        Speed is the mean over the rounds if there are any. Else it is the median of base over the
-        median of the variant, if possible of the base samples that were taken in turns with it,
-        because a drift cancels between these.
+        By several objectives it is the geometric mean of theirs. That of time is the mean over the
+        rounds if there are any. Else it is the median of base over the median of the variant, if
+        possible of the base samples that were taken in turns with it, because a drift cancels
+        between these.
         """
         cell = self.cells[variant].get(rt)
         if cell is None or cell.status != OK or not cell.center:
             return None
         if variant == "base":
             return 1.0
-        gains = [self._gain(part, variant, rt) for part in self.objective.parts]
-        known = [gain for gain in gains if gain is not None]
-        return geometric_mean(known) if len(known) == len(gains) else None
+        return _mean_of_all([self._speedup_by(part, variant, rt) for part in self.objective.parts])
 
-    def _gain(self, part: Expression, variant: str, rt: str) -> float | None:
+    def _speedup_by(self, part: Expression, variant: str, rt: str) -> float | None:
         """Speedup of a variant by one objective."""
         cell, base = self.cells[variant][rt], self.cells.get("base", {}).get(rt)
         if found := [self._in_round(part, cells[rt]) for cells in self.complete_rounds(variant)]:
-            return geometric_mean(gain for gain in found if gain is not None)
+            return geometric_mean(one for one in found if one is not None)
         if part.text != "time":
             mine, other = value(part, figures(cell)), value(part, figures(base)) if base else None
             return other / mine if mine and other else None
@@ -215,20 +234,21 @@ class Group:
         mine, other = value(part, figures(cell)), value(part, figures_of_base(cell, base))
         return other / mine if mine and other else None
 
-    def round_gain(self, cell: Measurement) -> float | None:
-        """Speedup in a round, or gain by the objective; None if it is not known."""
-        gains = [self._in_round(part, cell) for part in self.objective.parts]
-        known = [gain for gain in gains if gain is not None]
-        return geometric_mean(known) if len(known) == len(gains) else None
+    def round_speedup(self, cell: Measurement) -> float | None:
+        """Speedup in a round by the objective; None if it is not known."""
+        return _mean_of_all([self._in_round(part, cell) for part in self.objective.parts])
 
-    def gains(self, variant: str) -> list[float]:
+    def scores(self, variant: str) -> list[float]:
         """Score of a variant by each objective; none if one is not known."""
         found, cells = [], self.cells[variant]
         for part in self.objective.parts:
             by_rt = {
-                rt: 1.0 if variant == "base" else self._gain(part, variant, rt) for rt in cells
+                rt: 1.0 if variant == "base" else self._speedup_by(part, variant, rt)
+                for rt in cells
             }
-            known = [(cells[rt].rt, gain) for rt, gain in by_rt.items() if gain is not None]
+            known = [
+                (cells[rt].rt, speedup) for rt, speedup in by_rt.items() if speedup is not None
+            ]
             if len(known) < len(by_rt):
                 return []
             found.append(score(self.axes, known))
@@ -249,7 +269,7 @@ class Group:
         return [
             cells
             for cells in rounds
-            if cells.keys() >= rts and all(self.round_gain(cells[rt]) is not None for rt in rts)
+            if cells.keys() >= rts and all(self.round_speedup(cells[rt]) is not None for rt in rts)
         ]
 
     def verdict(self, variant: str) -> Verdict | None:
@@ -286,7 +306,7 @@ class Group:
 
     def _round_score(self, cells: Mapping[str, Measurement]) -> float:
         return score(
-            self.axes, ((cell.rt, self.round_gain(cell) or 0.0) for cell in cells.values())
+            self.axes, ((cell.rt, self.round_speedup(cell) or 0.0) for cell in cells.values())
         )
 
     def score(self, variant: str) -> float | None:
@@ -375,6 +395,12 @@ def geometric_mean(values: Iterable[float]) -> float:
     return math.exp(math.fsum(logs) / len(logs))
 
 
+def _mean_of_all(ratios: Sequence[float | None]) -> float | None:
+    """Mean of ratios, None if one of them is not known."""
+    known = [ratio for ratio in ratios if ratio is not None]
+    return geometric_mean(known) if len(known) == len(ratios) else None
+
+
 def fullest(groups: Iterable[Group], variant: str) -> Group:
     """Group that counts for a variant: one in which it was wrong, else the fullest."""
     return max(
@@ -397,81 +423,3 @@ def settle(groups: Iterable[Group]) -> None:
             denied = {label for group in devices for label in group.rounds if group.denies(label)}
             for group in devices:
                 group.disputed |= denied
-
-
-def restrict(
-    groups: Sequence[Group], pattern: str | None, wanted: Mapping[str, Any] | None
-) -> list[Group]:
-    """Keep the groups whose benchmark matches an expression, with the wanted axis values.
-
-    Raises
-    ------
-    LookupError
-        If no benchmark matches, or none of those that do has an axis.
-    TypeError
-        If the expression is no text, or the wanted values are no dict.
-    ValueError
-        If the expression is malformed, or a value is not declared.
-    """
-    matches = regex("" if pattern is None else pattern).match
-    matching = [group for group in groups if matches(group.benchmark)]
-    if groups and not matching:
-        raise ax.unknown("the store", "benchmark", str(pattern), {g.benchmark for g in groups})
-    wanted = {name: _listed(values) for name, values in ax.given(wanted).items()}
-    every = [axis for g in matching for axis in _all_axes(g)]
-    for name in wanted:
-        if matching and ax.find(every, name) is None:
-            raise ax.unknown("the store", "axis", name, {axis.name for axis in every})
-    refused: dict[tuple[str, str], ValueError] = {}
-    known: set[tuple[str, str]] = set()
-    kept = [_narrow(group, wanted, refused, known) for group in matching]
-    for point, error in refused.items():
-        if point not in known:  # by no group
-            raise error
-    return [group for group in kept if group.cells]
-
-
-def _listed(values: Any) -> Any:
-    """Return one value as it is, and several as a list, which can be read again."""
-    several = isinstance(values, Iterable) and not isinstance(values, str)
-    return list(values) if several else values
-
-
-def _all_axes(group: Group) -> list[ax.Axis]:
-    declared = _core.benchmarks().get(group.benchmark, {})
-    ct = [ax.Axis(name, tuple(declared.get(name) or [value])) for name, value in group.ct.items()]
-    return [*ct, *group.axes]
-
-
-def _narrow(
-    group: Group,
-    wanted: Mapping[str, Any],
-    refused: dict[tuple[str, str], ValueError],
-    known: set[tuple[str, str]],
-) -> Group:
-    """Keep what has the wanted values.
-
-    Searches of one benchmark declare the points that each was asked for. Those that this group
-    declares are added to `known`, the errors of others to `refused`.
-    """
-    axes = _all_axes(group)
-    mine = {name: values for name, values in wanted.items() if ax.find(axes, name)}
-    declared: dict[str, Any] = {}
-    for name, values in ax.told_apart(axes, mine).items():
-        if values == []:
-            ax.choose(group.benchmark, axes, {name: values})  # which raises
-        declared[name] = []
-        for one in values if isinstance(values, list) else [values]:
-            try:
-                ax.choose(group.benchmark, axes, {name: one})
-            except ValueError as error:
-                refused.setdefault((name, str(one)), error)
-            else:
-                known.add((name, str(one)))
-                declared[name].append(one)
-    if not all(declared.values()):
-        return group.only([])
-    chosen = ax.choose(group.benchmark, axes, declared)
-    if any(value not in chosen[name] for name, value in group.ct.items()):
-        return group.only([])
-    return group.only(ax.combinations(group.axes, chosen))

@@ -20,8 +20,9 @@ import numpy as np
 
 from . import _axes as ax
 from ._constraints import Constraint, check_names
-from ._groups import Group, restrict
+from ._groups import Group
 from ._replay import TableSpace, read_table, stored_table
+from ._restriction import restrict
 from ._status import FAULT, OK
 from ._stores import read, store_path
 from ._target import OneDevice, Request, Results

@@ -15,8 +15,8 @@ from cubc import _core
 
 from . import _axes as ax
 from ._compare import Compared, Comparison
-from ._groups import restrict
 from ._local import Local, local
+from ._restriction import restrict
 from ._status import OK
 from ._stores import StorePaths, expand, measurement, read
 from ._target import Request, Run
