@@ -1,6 +1,6 @@
 """Print the changelog's section of a version; ends with a sentence if version and package differ.
 
-``python tools/release_notes.py 0.1.0``; CONTRIBUTING.md says what a release is.
+``python tools/release_notes.py 0.2.0``; CONTRIBUTING.md says what a release is.
 """
 
 import re
