@@ -86,10 +86,9 @@ void *mem_zalloc(size_t count, size_t size);
 void *mem_realloc(void *old, size_t count, size_t size); // old stays valid on failure
 char *mem_strdup(const char *text);
 void mem_free(void *pointer);
-// For tests: makes the n-th allocation from now on fail (0: none), and counts allocations that were
-// not freed.
+// Makes the n-th allocation from now on fail (0: none), for tests.
 void mem_fail_at(long nth);
-long mem_outstanding(void);
+long mem_outstanding(void); // allocations that were not freed
 
 // ---- strings ----------------------------------------------------------------------------------
 // A growing text. After a failed append it stays valid and `failed` is set, so that a series of

@@ -166,7 +166,7 @@ static void write_parameter(const cubc_member *m, int k, text *out)
         text_printf(out, "%sTUNE_T%d TUNE_V%d", k ? ", " : "", k, k);
 }
 
-// In braces, since a name before a parenthesis might be a macro of the dialect.
+// Writes braces, since a name before a parenthesis might be a macro of the dialect.
 static void write_initial(const cubc_member *m, int k, text *out)
 {
     text_printf(out, "%s%s{", k ? ", " : "", m->name);

@@ -244,7 +244,7 @@ static policy from_overlay(const overlay *o, const policy_list *rows)
     return new;
 }
 
-// With the lock. The rows of the nearest architecture come first, and of these the newest.
+// Needs the lock. The rows of the nearest architecture come first, and of these the newest.
 static void add_overlaid(const policy_key *key, policy_list *out)
 {
     int shipped_rows = out->count;
@@ -263,7 +263,7 @@ static void add_overlaid(const policy_key *key, policy_list *out)
     }
 }
 
-// With the lock.
+// Needs the lock.
 static cubc_status make_list(const policy_key *key, policy_list *out)
 {
     size_t most = 0;
@@ -278,8 +278,8 @@ static cubc_status make_list(const policy_key *key, policy_list *out)
     return st;
 }
 
-// With the lock. Reports a refused overlaid row that the place would have taken. One that was found
-// at another place is not reported, since calls near that place need not be able to run it.
+// Needs the lock. Reports a refused overlaid row that the place would have taken. One that was
+// found at another place is not reported, since calls near that place need not be able to run it.
 static cubc_status tell_of_refused(const policy_key *key)
 {
     policy_key any = *key;
@@ -346,7 +346,7 @@ static bool replaces(const overlay *new, const overlay *old)
     return same && (new->anywhere || place);
 }
 
-// Removes the overlays that a new one replaces. With the lock.
+// Removes the overlays that a new one replaces. Needs the lock.
 static void drop_replaced(const overlay *new)
 {
     overlay **link = &overlays;

@@ -53,7 +53,7 @@ static cubc_status take_bundled(const device_api *api, cubc_device *device,
     return *found ? st : CUBC_OK;
 }
 
-// Without a compiler: the code may have come with cubc. `why` is the status of the last error.
+// Takes code that came with cubc where there is no compiler. `why` is the status of the last error.
 static cubc_status take_shipped(const device_api *api, cubc_device *device,
                                 const compile_request *request, binary *code,
                                 device_module **module, cubc_status why)

@@ -142,7 +142,7 @@ static cubc_status take_unthrottled(const sampler *s, subject *x, double *second
     }
 }
 
-// Without a hold: the first run of a kernel may have to wait for the device to load it.
+// Holds no stream back: the first run of a kernel may have to wait for the device to load it.
 static cubc_status warm_up(const sampler *s, const timing_work *work)
 {
     const device_api *api = s->device->api;

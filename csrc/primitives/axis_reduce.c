@@ -39,7 +39,7 @@ cubc_status axis_reduce_build(const reduction *r, problem *out)
     return CUBC_OK;
 }
 
-// As many rows in each matrix as its items make.
+// Makes matrices of as many rows as the items are enough for.
 static cubc_status axis_reduce_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                         problem *out)
 {

@@ -56,7 +56,7 @@ cubc_status axis_scan_build(const cubc_scan_params *whole, uint64_t length, uint
     return CUBC_OK;
 }
 
-// As many rows in each matrix as its items make.
+// Makes matrices of as many rows as the items are enough for.
 static cubc_status axis_scan_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                       problem *out)
 {
@@ -97,7 +97,8 @@ typedef struct layout { // see axis_scan.cu
     uint64_t strips, strip;  // of a row; columns of one
 } layout;
 
-// As many threads side by side as `run` bytes of a row want, the others on rows, then on slices.
+// Puts as many threads side by side as `run` bytes of a row want, the others on rows, then on
+// slices.
 static void lay_out_threads(layout *l, uint64_t size, uint64_t rows, uint64_t threads, uint64_t run)
 {
     uint64_t most = larger(run / (l->strip * size), 1);

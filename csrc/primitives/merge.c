@@ -6,7 +6,7 @@
 
 // Places of the inputs: the values follow the keys.
 enum { A, B, A_VALUES, B_VALUES };
-// In the order of the descriptor's kernels; single threads have the first one.
+// Places of the kernels in the descriptor; single threads have the first one.
 enum { TILES_KERNEL, CROSSINGS_KERNEL };
 // Number of tiles from which a launch of its own finds their crossings: blocks that search read up
 // to 20 KB a tile beside its items, and the launch takes 20 us.

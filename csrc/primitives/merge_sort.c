@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-// In the order of the descriptor's kernels.
+// Places of the kernels in the descriptor.
 enum { TILES_KERNEL, ROUND_KERNEL };
 
 // ---- problems -----------------------------------------------------------------------------------

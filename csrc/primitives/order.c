@@ -1,7 +1,7 @@
 // Orders and the limits of merging: see order.h.
 #include "primitives/order.h"
 
-// Without a comparison of the caller's own the items need one.
+// Takes the caller's comparison; items without one are compared by <, and have to be real.
 cubc_status order_take(problem *p, const char *less)
 {
     for (int k = 0; k < p->input_count && !less; k++)

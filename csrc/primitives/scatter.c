@@ -133,7 +133,8 @@ cubc_status scatter_problem(const cubc_scatter_params *params, problem *out)
     return CUBC_OK;
 }
 
-// As many values as items. Values of one place are alike, and sums are exact in all types.
+// Scatters as many values as there are items. Those of one place are alike, and their sums are
+// exact in all types.
 static cubc_status scatter_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                     problem *out)
 {

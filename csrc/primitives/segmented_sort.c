@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-// In the order of the descriptor's kernels.
+// Places of the kernels in the descriptor.
 enum { WINDOWS_KERNEL, ROUND_KERNEL };
 enum { KEYS = 0, VALUES = 1 }; // places of the inputs; the offsets, if there are any, come last
 

@@ -9,7 +9,7 @@ enum {
     FEW_BYTES = 40960,    // of the arrays of a block that sorts alone
     MOST_SHARE = 1 << 14, // items of a cluster's block
 };
-// In the order of the descriptor's kernels, and of those of the CPU.
+// Places of the kernels in the descriptor, and of those of the CPU.
 enum { COUNT_KERNEL, PASS_KERNEL, FEW_KERNEL, CLEAR_KERNEL, SPLIT_KERNEL, BIN_KERNEL };
 enum { CPU_RANGE, CPU_COUNT, CPU_SCATTER, CPU_TILE, CPU_BINS };
 

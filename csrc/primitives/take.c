@@ -81,7 +81,7 @@ cubc_status take_problem(const cubc_take_params *params, problem *out)
     return CUBC_OK;
 }
 
-// As many items as indices, of rows of eight in the second benchmark.
+// Takes as many items as there are indices, in rows of eight in the second benchmark.
 static cubc_status take_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                  problem *out)
 {

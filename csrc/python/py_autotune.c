@@ -23,7 +23,7 @@ static PyObject *place_of(const problem *p)
     return all;
 }
 
-// With the GIL. True: go on; what the callable raises, but for an interrupt, is not the call's.
+// Needs the GIL. False if an interrupt ends the call; nothing else that the callable raises does.
 static bool ask(const cubc_device *device, const problem *p, bool *settled)
 {
     PyObject *tuner = Py_XNewRef(asked); // it may be replaced while it runs

@@ -6,7 +6,7 @@
 #include "python/py_kernel_launch.h"
 #include "run/recorded_calls.h"
 
-// Binds a call that has run. With the GIL, as it keeps what owns the arrays.
+// Binds a call that has run. Needs the GIL, since it keeps what owns the arrays.
 cubc_status py_bound_add(const py_call *c, const problem *p);
 // The same of a launch of a user's kernel.
 typedef struct py_bound_launch {

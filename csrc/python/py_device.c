@@ -46,7 +46,7 @@ cubc_status py_device_open(const char *name, cubc_device **out)
     if (!name && default_device[0]) name = default_device;
     if (!name || strncmp(name, "cpu", 3) != 0) py_device_find_cuda();
     TRY(device_open(name, out));
-    // Without its cache everything works, but every process compiles anew: worth a word, once.
+    // A device without a cache works, but every process compiles anew: that is said once.
     if (!keep_open(*out) || !cache_why()) return CUBC_OK;
     if (PyErr_WarnEx(PyExc_UserWarning, cache_why(), 1) == 0) return CUBC_OK;
     cubc_device_close(*out);

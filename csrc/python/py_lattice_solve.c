@@ -93,7 +93,7 @@ static int view_input(py_call *c, PyObject *object, const char *name)
     return py_view_get(object, name, false, NULL, py_call_input(c));
 }
 
-// Without x0, b stands in its place.
+// Takes b in the place of x0 where none is given.
 static int view_inputs(py_call *c, const arguments *a)
 {
     if (view_input(c, a->b, "b") < 0 || view_input(c, a->x0 ? a->x0 : a->b, "x0") < 0) return -1;

@@ -5,7 +5,7 @@
 #include "python/py_ranks.h"
 #include "python/py_transform.h"
 
-// For the tests of what happens when memory runs out: the n-th allocation from now fails.
+// Has the n-th allocation from now on fail, for tests of what happens without memory.
 static PyObject *fail_allocation(PyObject *self, PyObject *args)
 {
     long nth;

@@ -63,7 +63,7 @@ static int is_true(PyObject *option)
     return option ? PyObject_IsTrue(option) : 0;
 }
 
-// As a dtype= argument takes it.
+// The type in a form that a dtype= argument takes.
 static PyObject *name_type(cubc_type type)
 {
     if (type_table[type].kind == KIND_STRUCT) return py_numpy_dtype(type);

@@ -5,8 +5,8 @@
 
 #include "python/py_view.h"
 
-// As py_view_get of an input, which may be lazy too. Where the call does not take that, it is
-// evaluated here: that costs a pass.
+// Gives a view of an input as py_view_get does; the input may be lazy. Where the call takes none
+// that is, it is evaluated here, which costs a pass.
 int py_input_get(PyObject *object, const char *what, bool may_be_lazy, py_view *out);
 bool py_lazy_check(PyObject *object);
 // cubc.transform of it; keywords may be NULL.

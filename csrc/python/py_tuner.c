@@ -1,4 +1,4 @@
-// For cubc.tuner: declared benchmarks and spaces, policies, compilation.
+// Functions of cubc.tuner: declared benchmarks and spaces, policies, compilation.
 #include "python/py_tuner.h"
 #include "python/py_device.h"
 #include "python/py_module.h"

@@ -19,7 +19,7 @@ static bool make_names(void)
     return true;
 }
 
-// With an exception if CuPy lacks what it should have; false without one if it is not there.
+// False if CuPy is not there; false with an exception if it lacks what it should have.
 static bool find_cupy(void)
 {
     PyObject *name = PyUnicode_FromString("cupy");

@@ -184,7 +184,7 @@ cubc_status algorithm_variant(const problem *p, const char *arch, const char *la
     return CUBC_OK;
 }
 
-// For kernels/dialect/types.h, behind the types that structs are made of.
+// Defines structs behind the types that they are made of, for kernels/dialect/types.h.
 static void define_structs(const problem *p, text *out)
 {
     bool done[CUBC_TYPE_LAST + 1] = {false};

@@ -196,7 +196,7 @@ typedef struct benchmark {
     const char *name;       // "reduce.sum"
     const cubc_type *types; // the T{ct} axis
     int type_count;
-    // By the algorithm's run-time axes: the values that a search is for. Those of Elements are
+    // Values that a search is for, by the algorithm's run-time axes. Those of Elements are
     // exponents of two. None: the benchmark has no such axis.
     benchmark_axis axes[POLICY_AXES];
     // Its public call, but for types and sizes, with a BENCHMARK_ARRAY for each array: a

@@ -195,7 +195,7 @@ void keys_make(const uint64_t at[KEY_AXES], cubc_type type, uint64_t n, uint64_t
                  "(static_cast<f64>(%s) + 0.5) / static_cast<f64>(Distinct)", rank);
         return;
     }
-    // In all bits, those of a signed type begin below 0.
+    // Keys of all bits begin below 0 where their type is signed.
     bool below = bits == width && type_table[type].kind == KIND_SIGNED;
     double step = ldexp(1, (int)bits) / (double)distinct;
     add_operand(out, "Step", step >= 1 ? (uint64_t)step : 1);

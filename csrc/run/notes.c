@@ -18,7 +18,7 @@ static size_t known_count;
 static note *first, **end = &first;
 static atomic_bool there;
 
-// With the lock. False: it was put before, or there are too many.
+// Needs the lock. False if the note was put before, or there are too many.
 static bool is_new(const char *text)
 {
     uint64_t hash = hash64(text, strlen(text));

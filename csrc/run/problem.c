@@ -385,7 +385,8 @@ const cubc_type problem_all_types[PROBLEM_ALL_TYPES] = {CUBC_I8,  CUBC_I16,  CUB
                                                         CUBC_F16, CUBC_BF16, CUBC_F32, CUBC_F64};
 const int problem_elements[4] = {16, 20, 24, 28};
 
-// For each call: a formatted print would take longer than the rest of the problem.
+// Joins the names by hand: it is done for each call, and a formatted print would take longer than
+// the rest of the problem.
 void problem_set_benchmark(problem *p, const char *family, const char *name)
 {
     size_t room = sizeof p->benchmark - 1, first = strlen(family), second = strlen(name);

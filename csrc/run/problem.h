@@ -138,7 +138,7 @@ extern const int problem_elements[4]; // 2^16, 2^20, 2^24, 2^28
 #define BENCHMARK_ARRAY(k) ((void *)((uintptr_t)((k) + 1) << 58))
 // The benchmark that stands for the problem: family, such as "reduce.", and name.
 void problem_set_benchmark(problem *p, const char *family, const char *name);
-// For a descriptor's `random`: keys of all bits. A float from a random number would have few
+// Keys of all bits, for a descriptor's `random`. A float from a random number would have few
 // exponents.
 const char *problem_random_bits(const problem *p, int k);
 // The same of offsets, by the axis SegmentSize: lengths are drawn from 1 to about twice that.

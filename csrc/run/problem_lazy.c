@@ -266,7 +266,7 @@ void problem_define_offsets(const problem *p, int k, text *out)
 }
 
 // ---- arguments ----------------------------------------------------------------------------------
-// In the order of DEFINE_INPUT's struct: axes, arrays, tables, scalars.
+// Writes the words of DEFINE_INPUT's struct in its order: axes, arrays, tables, scalars.
 static void write_words(const problem *p, const lazy_input *l, uint64_t *words)
 {
     const operand *operands = &p->operands[l->first];

@@ -129,7 +129,7 @@ static recorded_call **find_call(const recorded_call *wanted)
     return link;
 }
 
-// With the lock. Readers find the call once it is linked.
+// Needs the lock. Readers find the call once it is linked.
 static recorded_call *call_of(const cubc_device *device, const call_work *w, const uint64_t *sketch)
 {
     recorded_call *new = mem_zalloc(1, sizeof *new);
@@ -162,7 +162,7 @@ static entry *make_entry(const cubc_device *device, const call_work *w)
     return NULL;
 }
 
-// With the lock. NULL: there is no room for another.
+// Needs the lock. NULL if there is no room for another.
 static entry *find(const cubc_device *device, const call_work *w)
 {
     uint64_t hash = hash_of(w);
@@ -242,7 +242,7 @@ static bool claim_unused(sample *s)
     return false;
 }
 
-// With the lock. NULL: all that were looked at are in use.
+// Needs the lock. NULL if all that were looked at are in use.
 static sample *take_sample(recorded_call *call, cubc_device *device)
 {
     sample *s = NULL;
@@ -282,7 +282,7 @@ static void list(call_round *round, recorded_call *call)
     round->calls[round->count++] = call;
 }
 
-// With the lock. A call that is listed is not timed.
+// Needs the lock. A call that is listed is not timed.
 static void begin(const call_work *work, const uint64_t *sketch, call_timer *out)
 {
     cubc_device *device = out->device;
@@ -327,7 +327,7 @@ void calls_begin(cubc_device *device, const call_work *work, void *stream, call_
     atomic_store(&s->state, EMPTY);
 }
 
-// With the lock.
+// Needs the lock.
 static void count(const call_timer *timer)
 {
     if (!listing)
@@ -369,7 +369,7 @@ void calls_round_list(call_round *round, const call_timer *timer)
     list(round, timer->call);
 }
 
-// With the lock.
+// Needs the lock.
 static bool is_due(const call_round *round)
 {
     if (round->recording != number || !round->count) return true;
@@ -402,7 +402,7 @@ void calls_round_free(call_round *round)
 }
 
 // ---- recordings ---------------------------------------------------------------------------------
-// With the lock.
+// Needs the lock.
 static void forget(void)
 {
     for (int b = 0; buckets && b < BUCKETS; b++)

@@ -188,7 +188,7 @@ static uint64_t rounded_place(const problem *p)
     return hash;
 }
 
-// With the lock. True if there is no tuner, or it has been asked about calls like this.
+// Needs the lock. True if there is no tuner, or it has been asked about calls like this.
 static bool is_settled(const entry *e, const problem *p)
 {
     if (!atomic_load(&tuner)) return true;
@@ -198,7 +198,7 @@ static bool is_settled(const entry *e, const problem *p)
     return k < e->asked_count;
 }
 
-// With the lock. Without memory it is asked again.
+// Needs the lock. Notes that the tuner was asked; where memory is short it is asked again.
 static void settle(entry *e, const problem *p)
 {
     if (is_settled(e, p)) return;
@@ -214,8 +214,8 @@ static void settle(entry *e, const problem *p)
     e->asked[e->asked_count++] = rounded_place(p);
 }
 
-// In this thread: calls that are made from within, be it by a signal handler, are not tuned, and do
-// not wait for the very call that they are part of.
+// True while this thread tunes: calls that are made from within, be it by a signal handler, are not
+// tuned, and do not wait for the very call that they are part of.
 static _Thread_local bool tuning;
 
 static cubc_status tune(cubc_device *device, const problem *p, void *stream, bool *settled)
@@ -238,14 +238,14 @@ static int choose(const entry *e, const problem *p, bool base)
     return policy_choose(&e->rows, place, base);
 }
 
-// With the lock. NULL: it is not known, or not loaded.
+// Needs the lock. NULL if the variant is not known, or not loaded.
 static instance *find_current(const table *t, const problem *p, uint64_t hash)
 {
     const entry *e = current_entry(t, p, hash);
     return e && is_settled(e, p) ? e->chosen[choose(e, p, false)] : NULL;
 }
 
-// With the lock.
+// Needs the lock.
 static instance *find_labelled(const entry *e, const char *label)
 {
     instance *i = e->instances;

@@ -21,8 +21,8 @@ struct workspace {
 
 FORK_SAFE_MUTEX(list_lock);
 
-// With the list's lock. In a forked child a launch of the parent may have left its lock and
-// messages.
+// Needs the list's lock. A launch of the parent may have left its lock and messages to a forked
+// child.
 static void renew_after_fork(workspace *w)
 {
     if (w->forks == fork_count()) return;

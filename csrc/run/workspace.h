@@ -29,15 +29,16 @@ typedef struct workspace_lease {
 // Launches after which messages have to be cleared: their tags have 30 bits for the epoch.
 enum { MESSAGE_LAUNCHES = (1 << 30) - 2 };
 
-// For that many launches. Until the release no other thread queues work on the same block.
+// Lends memory for that many launches. Until its release no other thread queues work on the same
+// block.
 cubc_status workspace_acquire(workspace_pool *pool, cubc_device *device, size_t bytes,
                               uint32_t launches, void *stream, workspace_lease *out);
-// With the status of the launch: after a failure the block is cleared before it is used again,
+// Takes the status of the launch: after a failure the block is cleared before it is used again,
 // because an abandoned launch has left half of its messages.
 void workspace_release(cubc_device *device, workspace_lease *lease, void *stream,
                        cubc_status launched);
 void workspace_close(workspace_pool *pool, cubc_device *device);
-// For tests: pretend that a stream's block has seen this many launches.
+// Pretends, for tests, that a stream's block has seen this many launches.
 void workspace_set_launches(workspace_pool *pool, uint32_t launches);
 
 #endif

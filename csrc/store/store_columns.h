@@ -98,7 +98,7 @@ typedef enum store_kind {
     X(5, m, STORE_TEXT, GIVEN, metrics, metrics, STORE_LABEL)                                      \
     X(5, m, STORE_TEXT, GIVEN, base_metrics, base_metrics, STORE_LABEL)
 
-// In the order in which a row is read.
+// All columns, in the order in which a row is read.
 #define STORE_COLUMNS(X) \
     STORE_BENCHMARK(X) STORE_DEVICE(X) STORE_ENVIRONMENT(X) STORE_KEY(X) STORE_RESULT(X)
 

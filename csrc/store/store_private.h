@@ -12,8 +12,8 @@ struct store {
     sql *db;
     int version; // of the schema; the newest if writable
     bool writable;
-    // For the rows to come, their columns of device and environment. The number of a device is 0
-    // before it is set and -1 where a store that is open for reading has none.
+    // Columns of device and environment that rows to come have. The number of a device is 0 before
+    // it is set and -1 where a store that is open for reading has none.
     store_record about;
     store_buffers about_buffers[2];
     double checkpointed; // when

@@ -176,7 +176,7 @@ def bincount(
     if count < 0:
         raise ValueError(f"minlength is {count}: it must not be negative")
     if items.size:
-        # As an unsigned number a negative one is the largest.
+        # A negative number is the largest when it is read as an unsigned one.
         largest = "static_cast<u64>(a) > static_cast<u64>(b) ? a : b"
         top = int(_number(reduce(items, largest, commutative=True, **without_workspace(where))))
         if top < 0:

@@ -68,7 +68,7 @@ class Rotation:
             )
         t, z, y, x = plain.shape[:4]
         self.extent: tuple[int, int, int, int] = (x, y, z, t)
-        # In native order, of chunks of one complex number.
+        # The native order, in chunks of one complex number.
         parts = [plain[sites].reshape(-1, 9).T for sites in _parities(self.extent)]
         reals = np.ascontiguousarray(parts).view(np.float64).reshape(-1)
         self._native = _core.asarray(reals, device=device)

@@ -141,7 +141,7 @@ class Benchmark:
         return f"<benchmark {self.name}>"
 
     def __reduce__(self) -> tuple:
-        # By name the function is not found any more: there this is.
+        # The function's name is this benchmark's by now, so that no pickle can go by it.
         return _unpickled, (need("cloudpickle").dumps(self.__dict__),)
 
     def base(self, arch: str) -> str:

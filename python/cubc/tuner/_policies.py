@@ -1,4 +1,4 @@
-"""From a store to the next call: the winners become the policies that run."""
+"""Policies of a store: its winners become what the next call runs."""
 
 from __future__ import annotations
 

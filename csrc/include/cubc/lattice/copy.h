@@ -54,8 +54,8 @@ typedef struct cubc_spinor_copy_params {
 
 // A copy of a rank's part of a field, in native order, into the middle of a larger one, with sites
 // of its neighbours around it, or out of such a one. The extents are those of the larger field.
-// With ranks, the sites around it get the neighbours' numbers, and all ranks make the call;
-// without, they stay as they are.
+// The sites around it get the numbers of neighbouring ranks, all of which make the call; without
+// ranks they stay as they are.
 typedef struct cubc_part_copy_params {
     const void *from;
     void *to;

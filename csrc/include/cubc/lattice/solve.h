@@ -64,7 +64,7 @@ typedef struct cubc_staggered_operator {
     const void *long_links; // NULL: none
     uint64_t links_n, long_n;
     cubc_type type, long_type; // of the links; copied if another is needed
-    // As of cubc_dslash_staggered_params.
+    // The same as in cubc_dslash_staggered_params.
     int reconstruct, long_reconstruct;
     uint64_t signs;
     double scale, long_scale;
