@@ -229,8 +229,7 @@ lint: $(if $(filter $(ANALYZER),$(shell $(CC) -dumpversion)),analyze) | system
 	$(BIN)/ruff format --check
 	$(BIN)/python tools/stub.py --check
 	$(BIN)/python -m mypy
-	@git log -1 --no-merges --format=%s 2>/dev/null | awk 'length > 72 { \
-	    print "lint: the subject of the last commit has " length " characters: 72 at most"; exit 1 }'
+	$(BIN)/python tools/subjects.py
 
 format:
 	@sh tools/setup.sh dev
