@@ -116,7 +116,7 @@ def test_numba_on_a_gpu(numba_cuda):
     cubc.synchronize("cuda:0")
     same(out.copy_to_host(), X.sum(0))
 
-    flat, made = cubc.asarray(X.reshape(-1), device="cuda:0"), cubc.zeros(60, "f4", device="cuda:0")
+    flat, made = (cubc.asarray(a.reshape(-1), device="cuda:0") for a in (X, 0 * X))
     cubc.synchronize("cuda:0")
     twice[1, 64](flat, made)  # a kernel takes cubc's arrays
     cuda.synchronize()

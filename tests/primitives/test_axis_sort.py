@@ -76,7 +76,7 @@ def test_special_values(device):
     same(cubc.argsort(on(device, x), axis=0)[:, 3], order)
     largest = np.full((5, 9), 2**64 - 1, np.uint64)
     same(cubc.argsort(on(device, largest), axis=0), np.repeat(np.arange(5)[:, None], 9, 1))
-    flags = on(device, np.array([[0, 3], [255, 0], [1, 1]], np.uint8)).view("bool")
+    flags = on(device, np.array([[0, 3], [255, 0], [1, 1]], np.uint8).view(bool))
     same(cubc.sort(flags, axis=0), np.array([[0, 0], [1, 1], [1, 1]], bool))
 
 
