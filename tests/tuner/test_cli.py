@@ -87,6 +87,7 @@ def test_policies(db, capsys):
         (["search", "-R", "reduce.sum", "-l", "-a", "Elemnts=16"], "did you mean Elements"),
         (["report", __file__, "-o", "r.html"], "is not a cubc store"),
         (["policy", EXAMPLE, "-o", "none/p"], "; there is no folder "),
+        (["policy", EXAMPLE, "-o", "p", "--header"], "-o writes policies: leave it out"),
         (
             ["record", "-o", "x.db", "--", "no-such-program"],
             "there is no program 'no-such-program'",

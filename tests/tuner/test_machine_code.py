@@ -11,6 +11,7 @@ from nvrtc import why_no_nvrtc
 
 from cubc import _core
 from cubc.tuner import _machine_code as machine_code
+from cubc.tuner import _progress as progress
 from cubc.tuner._cli import main
 from cubc.tuner._machine_code import changed, manifest
 
@@ -125,6 +126,43 @@ def test_without_a_disassembler(tmp_path, monkeypatch):
     for arch, name in (("cpu", "objdump"), ("sm_90", "nvdisasm")):
         with pytest.raises(FileNotFoundError, match=f"listings of {arch} need {name}"):
             manifest([arch], "transform.fill", {"T": "U8"}, listings=tmp_path)
+
+
+@pytest.mark.filterwarnings("default")
+def test_listings_where_only_some_have_a_disassembler(tmp_path, monkeypatch, capsys):
+    """What can be listed is, the rest is said and not compiled."""
+    seen, code = [], _core.code
+
+    def counted(name, ct, arch, *more):
+        seen.append(arch)
+        return code(name, ct, arch, *more)
+
+    monkeypatch.setattr(_core, "code", counted)
+    monkeypatch.setattr(_core, "archs", lambda: ["cpu", "sm_80", "sm_90"])
+    monkeypatch.setattr(machine_code, "_nvdisasm", lambda: None)
+    monkeypatch.setattr(machine_code, "disassembled", lambda code, arch: b"text")
+    arguments = ["verify", "-R", "transform.fill", "-a", "T=U8", "--listings", str(tmp_path / "l")]
+    assert main(arguments) == 0
+    told = capsys.readouterr()
+    assert "cubc verify: left out: listings of sm_80, sm_90 need nvdisasm (pip" in told.err
+    assert told.out == "1 policies, 0 changed\n" and set(seen) == {"cpu"}
+    assert [one.name for one in (tmp_path / "l").iterdir()] == ["cpu_transform.fill_U8.txt"]
+    assert main([*arguments, "--arch", "sm_90"]) == 2
+    monkeypatch.setenv("PATH", "")
+    assert main(arguments) == 2
+
+
+def test_progress_in_a_log(monkeypatch, capsys):
+    now = iter(range(0, 1000, 25))
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(now))
+    with progress.bar(10, True, "compiling") as shown:
+        for _ in range(10):
+            shown()
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "compiling: 2 of 10, 3:20 left" and len(lines) == 5
+    with progress.bar(10, None, "compiling") as shown:
+        shown()
+    assert capsys.readouterr().err == ""
 
 
 def test_what_is_no_machine_code_has_no_listing():

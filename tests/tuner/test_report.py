@@ -65,8 +65,24 @@ def test_the_command(db, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(cli.time, "sleep", sleep)
     assert cli.main(["report", str(db), "-o", str(out), "--watch", "5"]) == 130
     assert times == [5, 5]
+    assert capsys.readouterr().out.count("\n") == 1  # the store has not changed meanwhile
     assert data(out.read_text())["again"] == 5
     assert tuner.analyze(db).report(out) == out.stat().st_size
+
+
+def test_a_page_is_written_again_when_a_store_has_changed(db, tmp_path, capsys, monkeypatch):
+    out, rows = tmp_path / "r.html", iter([[row("base", 18)], [], None])
+
+    def sleep(seconds):
+        more = next(rows)
+        if more is None:
+            raise KeyboardInterrupt
+        if more:
+            write(db, more, model=HOSTILE)
+
+    monkeypatch.setattr(cli.time, "sleep", sleep)
+    assert cli.main(["report", str(db), "-o", str(out), "--watch", "1"]) == 130
+    assert capsys.readouterr().out.count(f"{out}: ") == 2
 
 
 def test_tables_for_programs(db, capsys):

@@ -309,6 +309,8 @@ class Analysis(Figures):
 
         Raises
         ------
+        FileExistsError
+            If a file of another kind is there; only one of policies is replaced.
         OSError
             If the file cannot be written.
 

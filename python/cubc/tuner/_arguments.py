@@ -211,6 +211,7 @@ def _add_verify(commands: Commands, common: Parser) -> None:
     check.add_argument(
         "--listings", metavar="FOLDER", help="write the instructions there, a file a policy"
     )
+    check.add_argument("--quiet", action="store_true", help="show no progress of manifests")
 
 
 def _add_profile(commands: Commands, common: Parser) -> None:

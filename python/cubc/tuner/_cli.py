@@ -19,12 +19,22 @@ from ._analyze import Analysis, analyze
 from ._arguments import TOP, make_parser
 from ._compare import compare
 from ._live import compare_live
-from ._machine_code import Manifest, changed, manifest, read_manifest, write_manifest
+from ._machine_code import (
+    MANIFEST,
+    Manifest,
+    changed,
+    listable,
+    manifest,
+    read_manifest,
+    write_manifest,
+)
 from ._merge import merge
+from ._outputs import check as check_output
 from ._pack import make_bundle
 from ._profile import profile
 from ._recorded_calls import recorded
 from ._remote_bench import BaseFailed
+from ._report import PAGE, states
 from ._report import write as write_report
 from ._search import search
 from ._space import Space
@@ -170,10 +180,14 @@ def _report(options: argparse.Namespace) -> None:
     axes, again = ax.parse_arguments(options.a), options.watch or 0.0
     if options.watch is not None and not again >= 1:
         raise ValueError(f"--watch {again:g}: once a second at most")
+    check_output(options.o, PAGE)
+    before: object = None
     while True:
-        analysis = analyze(options.files, options.R, axes)
-        count = write_report(analysis, options.o, expand(options.files), again)
-        print(f"{options.o}: {count} bytes", flush=True)
+        files = expand(options.files)
+        if (now := states(files)) != before:
+            count = write_report(analyze(files, options.R, axes), options.o, files, again)
+            print(f"{options.o}: {count} bytes", flush=True)
+        before = now
         if not again:
             return
         time.sleep(again)
@@ -198,6 +212,8 @@ def _compare(options: argparse.Namespace) -> int:
 
 
 def _policy(options: argparse.Namespace) -> None:
+    if options.header and options.o:
+        raise ValueError("-o writes policies: leave it out, or --header, which is printed")
     analysis = analyze(options.files, options.R, ax.parse_arguments(options.a))
     text = analysis.header() if options.header else analysis.policies()
     if not winners(analysis.groups, by_workload=not options.header):
@@ -219,11 +235,16 @@ def _verify(options: argparse.Namespace) -> int:
         return 1 if found.slower else 0
     if not (options.write or options.against or options.listings):
         raise ValueError("--variant, --db, --write, --against or --listings is needed")
+    if options.write:
+        check_output(options.write, MANIFEST)
     before = _manifest(options.against) if options.against else None
-    hashes = manifest(options.arch, pattern, axes, listings=options.listings)
+    archs = options.arch
+    if options.listings and not (archs or options.write or before is not None):
+        archs = listable()  # the others need not be compiled
+    hashes = manifest(archs, pattern, axes, listings=options.listings, progress=not options.quiet)
     if options.write:
         write_manifest(options.write, hashes)
-    if before and (options.R or axes or options.arch):
+    if before and (options.R or axes or archs):
         before = {name: digest for name, digest in before.items() if name in hashes}
     different = [] if before is None else changed(before, hashes)
     for name in different:

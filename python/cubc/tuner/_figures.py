@@ -48,6 +48,8 @@ class Figures:
 
         Raises
         ------
+        FileExistsError
+            If a file of another kind is there; only such a page is replaced.
         OSError
             If the file cannot be written.
 

@@ -13,6 +13,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from typing import Any
 
 from cubc import _core
 
+from . import _outputs as outputs
 from ._cores import cores
 from ._progress import bar
 from ._workload import CompileTimeWorkload, compile_time_workloads
@@ -52,9 +54,11 @@ def manifest(
     axes
         Restricts the compile-time workloads.
     listings
-        Folder, made if it is not there, that gets a file of instructions for each policy.
+        Folder, made if it is not there, that gets a file of instructions for each policy. If
+        `archs` is None, those without a disassembler here are left out, with a warning.
     progress
-        Show a line of progress; None shows it in terminals and notebooks.
+        Show a line of progress; None shows it in terminals and notebooks. Elsewhere True prints a
+        line every half minute.
 
     Returns
     -------
@@ -70,7 +74,7 @@ def manifest(
     CompileError
         If a policy does not compile.
     FileNotFoundError
-        If listings are asked for and there is no disassembler.
+        If listings are asked for and there is no disassembler, or none for a named architecture.
     OSError
         If a listing cannot be written.
     """
@@ -81,7 +85,9 @@ def manifest(
         for policy in _policies(workload)
     ]
     if listings is not None:
-        for arch in {policy.workload.arch for policy in every}:
+        if archs is None:
+            listable()
+        for arch in archs or ():
             _need_disassembler(arch)
         Path(listings).mkdir(parents=True, exist_ok=True)
     with (
@@ -144,8 +150,19 @@ def _is_entry(value: Any) -> bool:
 
 
 def write_manifest(path: str | Path, hashes: Manifest) -> None:
-    """Write a manifest as JSON."""
-    Path(path).write_text(json.dumps(hashes, indent=1) + "\n", encoding="utf-8")
+    """Write a manifest as JSON; FileExistsError if a file of another kind is there."""
+    outputs.write(path, MANIFEST, [(json.dumps(hashes, indent=1) + "\n").encode()])
+
+
+def _is_manifest(path: Path) -> bool:
+    try:
+        read_manifest(path)
+    except ValueError:
+        return False
+    return True
+
+
+MANIFEST = outputs.Kind("manifest of cubc verify", _is_manifest)
 
 
 # ---- policies -----------------------------------------------------------------------------------
@@ -199,10 +216,26 @@ def _disassembler(arch: str) -> list[str] | None:
     return [path, *options] if path else None
 
 
+def listable() -> list[str]:
+    """Architectures with policies that a disassembler here knows; a warning names the others."""
+    archs = _core.archs()
+    found = [arch for arch in archs if _disassembler(arch)]
+    left = [arch for arch in archs if arch not in found]
+    if not found:
+        _need_disassembler(left[0])
+    if left:
+        warnings.warn(f"left out: {_need(left)}", RuntimeWarning, stacklevel=3)
+    return found
+
+
 def _need_disassembler(arch: str) -> None:
     if _disassembler(arch) is None:
-        how = "objdump (of binutils)" if arch == "cpu" else "nvdisasm (pip install cubc[disasm])"
-        raise FileNotFoundError(f"listings of {arch} need {how}, and it is not there")
+        raise FileNotFoundError(_need([arch]))
+
+
+def _need(archs: Sequence[str]) -> str:
+    how = "objdump (of binutils)" if archs == ["cpu"] else "nvdisasm (pip install cubc[disasm])"
+    return f"listings of {', '.join(archs)} need {how}, and it is not there"
 
 
 @cache

@@ -1,12 +1,16 @@
 """Writes a bundle: runs a program and puts the kernels that it loaded into one file."""
 
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+
+from . import _outputs as outputs
+
+# Nobody else may write to a bundle that use_bundle is to believe.
+BUNDLE = outputs.Kind("bundle", outputs.begins(b"cubcbun\0"), 0o644)
 
 
 def make_bundle(
@@ -17,6 +21,7 @@ def make_bundle(
     `portable` has kernels of the cpu compiled for all processors of this kind, which makes them
     slower. After a status other than 0 nothing is written.
     """
+    outputs.check(path, BUNDLE)  # before the command has run for hours
     with tempfile.TemporaryDirectory(prefix="cubc-bundle-") as folder:
         variables = {"CUBC_BUNDLE_TO": folder, "CUBC_CPU_PORTABLE": str(int(portable))}
         if device:
@@ -35,15 +40,5 @@ def pack(folder: Path, path: Path) -> int:
     records = [one for one in sorted(folder.iterdir()) if not one.name.startswith(".")]
     if not records:
         raise LookupError("the command has loaded no kernel of cubc: there is nothing to bundle")
-    written, temporary = tempfile.mkstemp(dir=path.parent, prefix=".cubc-")
-    try:
-        with open(written, "wb") as file:
-            for one in records:
-                with open(one, "rb") as record:
-                    shutil.copyfileobj(record, file)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    outputs.write(path, BUNDLE, (one.read_bytes() for one in records))
     return len(records)

@@ -15,9 +15,11 @@ from typing import NamedTuple
 from cubc import _core
 
 from . import _axes as ax
+from . import _outputs as outputs
 
 HEAD = "# cubc policies 1: architecture, benchmark, types, place, hash of the source, variant"
 BEGIN = b"# cubc policies "
+FILE = outputs.Kind("file of policies", outputs.begins(BEGIN))
 MOST = 16 << 20  # bytes of a file
 ARCH = re.compile(r"cpu|sm_[1-9]\d{1,2}[a-z]?", re.ASCII)
 LABEL = re.compile(r"[\w.+-]{1,4096}", re.ASCII)
@@ -57,7 +59,7 @@ def is_text(path: str) -> bool:
 def write(path: str | Path, policies: Iterable[Policy]) -> int:
     """Write policies to a file; their number."""
     lines = ["\t".join((*p.key, p.source_hash, p.label)) for p in policies]
-    Path(path).write_text("\n".join([HEAD, *lines]) + "\n", encoding="ascii")
+    outputs.write(path, FILE, [("\n".join([HEAD, *lines]) + "\n").encode("ascii")])
     return len(lines)
 
 

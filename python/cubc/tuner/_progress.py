@@ -19,13 +19,21 @@ WIDTH = 79  # of the line: a terminal of 80 columns breaks a line that fills it
 NAME = 28  # characters of the name in front of it, at most
 BAR = 8
 FORMAT = f"{{desc}}|{{bar:{BAR}}}| {{n_fmt}}/{{total_fmt}}{{postfix}}"
+TIMED = f"{FORMAT}, {{remaining}} left"  # of a bar without a text of its own
+PERIOD = 30.0  # seconds between two lines of a log
 TICK = 1.0  # seconds between two lines while nothing else changes them
 
 
 @contextmanager
 def bar(total: int, show: bool | None, what: str) -> Iterator[Callable[[], object]]:
-    """Show a bar of `total` steps; call what it yields after each step."""
-    drawn = _tqdm(total, what) if (watched() if show is None else show) else None
+    """Show a bar of `total` steps; call what it yields after each step.
+
+    Where nobody would see a bar, in a file or a pipe, `show` has lines printed, far apart.
+    """
+    if show and not watched():
+        yield _Lines(total, what).step
+        return
+    drawn = _tqdm(total, what, TIMED) if (watched() if show is None else show) else None
     try:
         yield drawn.update if drawn is not None else lambda: None
     finally:
@@ -33,12 +41,30 @@ def bar(total: int, show: bool | None, what: str) -> Iterator[Callable[[], objec
             drawn.close()
 
 
-def _tqdm(total: int, what: str = "") -> Any:
+class _Lines:
+    """Lines of progress for a log."""
+
+    def __init__(self, total: int, what: str):
+        self._total, self._what, self._done = total, what, 0
+        self._begin = self._told = time.monotonic()
+
+    def step(self) -> None:
+        """Count a step, and say so if nothing was said for a while."""
+        self._done += 1
+        now = time.monotonic()
+        if now - self._told >= PERIOD:
+            self._told = now
+            left = _minutes((now - self._begin) / self._done * (self._total - self._done))
+            text = f"{self._what}: {self._done} of {self._total}, {left} left"
+            print(text, file=sys.stderr, flush=True)
+
+
+def _tqdm(total: int, what: str = "", form: str = FORMAT) -> Any:
     # Notebooks get a widget where ipywidgets are installed, else the same line as text.
     make = need("tqdm.auto" if importlib.util.find_spec("ipywidgets") else "tqdm").tqdm
     is_text = all(base.__module__ != "tqdm.notebook" for base in make.__mro__)
     wide = {"ncols": min(WIDTH, shutil.get_terminal_size().columns - 1)} if is_text else {}
-    return make(total=total, desc=what or None, bar_format=FORMAT, file=sys.stderr, **wide)
+    return make(total=total, desc=what or None, bar_format=form, file=sys.stderr, **wide)
 
 
 class Progress:

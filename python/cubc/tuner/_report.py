@@ -16,6 +16,7 @@ from typing import Any
 
 from cubc import _core
 
+from . import _outputs as outputs
 from ._analyze import Analysis
 from ._axes import calls_near, numbers, workload_text
 from ._groups import PARTIAL, Group
@@ -27,6 +28,9 @@ from ._winners import winners
 BEST = 10  # variants in a table
 FAILURES = 500  # in a table, at most
 MESSAGE = 2000  # characters of a message
+PAGE = outputs.Kind(
+    "page of cubc report", outputs.begins(b"<!doctype html>\n<!-- Page of `cubc report`")
+)
 PLACE = '<script type="application/json" id="data">{}</script>'
 
 
@@ -48,15 +52,20 @@ def page(analysis: Analysis, stores: Sequence[str], again: float = 0.0) -> str:
 
 def write(analysis: Analysis, path: str, stores: Sequence[str], again: float = 0.0) -> int:
     """Write the page, whole or not at all, since a browser may read it meanwhile; its bytes."""
-    data = page(analysis, stores, again).encode()
-    part = Path(f"{path}.part")
-    try:
-        part.write_bytes(data)
-        part.replace(path)
-    except OSError as error:
-        error.filename = path  # the one that was asked for
-        raise
-    return len(data)
+    outputs.check(path, PAGE)  # before the work
+    return outputs.write(path, PAGE, [page(analysis, stores, again).encode()])
+
+
+def states(stores: Sequence[str]) -> list[tuple[int, int] | None]:
+    """What changes when a store or the log beside it is written to."""
+    found: list[tuple[int, int] | None] = []
+    for path in (f"{store}{end}" for store in stores for end in ("", "-wal")):
+        try:
+            state = os.stat(path)
+            found.append((state.st_mtime_ns, state.st_size))
+        except FileNotFoundError:
+            found.append(None)
+    return found
 
 
 def _finite(value: Any) -> Any:

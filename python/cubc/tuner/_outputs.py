@@ -1,0 +1,65 @@
+"""Files that commands write: whole or not at all, and never over a file of another kind.
+
+A store holds hours of measurements and has the same kind of name as an output. So what is there is
+replaced only by its like: a page by a page, a bundle by a bundle.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Kind(NamedTuple):
+    """A kind of file: its name in a sentence, how it is recognised, and who may write to it."""
+
+    name: str
+    known: Callable[[Path], bool]
+    mode: int = 0o666
+
+
+def begins(start: bytes) -> Callable[[Path], bool]:
+    """Recognition of files that begin so."""
+
+    def known(path: Path) -> bool:
+        with open(path, "rb") as file:
+            return file.read(len(start)) == start
+
+    return known
+
+
+def check(path: str | os.PathLike, kind: Kind) -> None:
+    """FileExistsError if a file of another kind is there; an empty one is none."""
+    place = Path(path)
+    if place.is_dir():
+        raise IsADirectoryError(f"{place} is a folder; name a file in it")
+    if place.is_file() and place.stat().st_size and not kind.known(place):
+        raise FileExistsError(
+            f"{place} is there and is no {kind.name}, which alone would be replaced: give another "
+            "name, or remove it"
+        )
+
+
+def write(path: str | os.PathLike, kind: Kind, pieces: Iterable[bytes]) -> int:
+    """Write a file, or replace one of its kind; its bytes. A terminal or a pipe is written to."""
+    check(path, kind)
+    place = Path(os.path.realpath(path))  # the file that a link names, not the link
+    if place.exists() and not place.is_file():
+        with open(place, "wb") as file:
+            return sum(map(file.write, pieces))
+    part = Path(f"{place}.{os.getpid()}.new")
+    try:
+        flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC
+        with open(os.open(part, flags, kind.mode), "wb") as file:
+            count = sum(map(file.write, pieces))
+        part.replace(place)
+    except OSError as error:
+        error.filename = os.fspath(path)  # the one that was asked for
+        raise
+    finally:
+        with suppress(OSError):
+            part.unlink()
+    return count
