@@ -1,5 +1,11 @@
 """Constraints: what they may be made of, and what becomes of variants that break them."""
 
+import ast
+import itertools
+import random
+import re
+from pathlib import Path
+
 import pytest
 import stores
 from searches import search, variant_rows
@@ -10,6 +16,22 @@ from cubc.tuner._space import Space, parse_label
 from cubc.tuner._strategy import STRATEGIES, order, points
 
 VALUES = {"tpb": 256, "ipt": 16}
+README = Path(__file__).resolve().parents[2] / "README.md"
+
+
+@pytest.mark.parametrize("arch", ["cpu", "sm_80", "sm_90"])
+def test_those_of_the_readme_leave_something_on_each_device(arch):
+    """Readers run its block on whatever they have."""
+    if not README.exists():
+        pytest.skip("there is no README.md here")
+    texts = re.search(r'"constraints": (\[.*?\])', README.read_text())
+    constraints = [one for one in parse(ast.literal_eval(texts[1])) if not one.needs_compiling]
+    space = Space("reduce.sum", {"T{ct}": "F32"}, arch)
+    held = []
+    for index in itertools.islice(space.numbers(random.Random(1)), 500):
+        label = space.label(index)
+        held.append(all(one(parse_label(label)) for one in constraints))
+    assert any(held) and not all(held)
 
 
 @pytest.mark.parametrize(
