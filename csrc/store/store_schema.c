@@ -9,6 +9,7 @@
 #include "store/store_schema.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -319,6 +320,7 @@ cubc_status schema_identify(sql *db, int *version)
 }
 
 // ---- opening ----------------------------------------------------------------------------------
+// Who writes to a store makes its log beside it: a file that is there does not suffice.
 static cubc_status check_folder(const char *path)
 {
     text folder = {0};
@@ -326,9 +328,9 @@ static cubc_status check_folder(const char *path)
     text_append(&folder, path, slash ? (size_t)(slash - path) + 1 : 0);
     text_puts(&folder, ".");
     cubc_status st = text_done(&folder);
-    if (!st && access(folder.data, W_OK))
+    if (!st && faccessat(AT_FDCWD, folder.data, W_OK, AT_EACCESS))
         st = error_set(__FILE__, __LINE__, CUBC_IO_ERROR,
-                       "cannot make store %s: %s; its folder must be there, be yours to write in, "
+                       "cannot write store %s: %s; its folder must be there, be yours to write in, "
                        "and lie on a file system that is writable",
                        path, strerror(errno));
     text_free(&folder);
@@ -347,7 +349,7 @@ static cubc_status check_path(const char *path, bool write)
     }
     if (S_ISDIR(info.st_mode)) FAIL(CUBC_IO_ERROR, "%s is a folder, not a store", path);
     if (!S_ISREG(info.st_mode)) FAIL(CUBC_IO_ERROR, "%s is not a regular file", path);
-    return CUBC_OK;
+    return write ? check_folder(path) : CUBC_OK;
 }
 
 static cubc_status create(sql *db, int *version)

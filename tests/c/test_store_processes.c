@@ -239,7 +239,7 @@ STORE_TEST(read_only_file)
     bool passed;
     make_store(3);
     sql_on(path, "PRAGMA journal_mode = DELETE");
-    CHECK(chmod(path, 0444) == 0 && chmod(folder, 0755) == 0);
+    CHECK(chmod(path, 0444) == 0 && chmod(folder, 0777) == 0);
     if (as_nobody(reads_three_rows, &passed))
         CHECK(passed);
     else

@@ -412,7 +412,7 @@ def test_a_file_that_is_none_of_its_kind(tmp_path):
     for name, call in (calls | {"read_gauge": cubc.lattice.read_gauge}).items():
         with pytest.raises(OSError, match=rf"^{name}\(\): .*text"):
             call(text)
-    with pytest.raises(OSError, match=r"^record\(\): cannot make store"):
+    with pytest.raises(OSError, match=r"^record\(\): cannot write store"):
         cubc.tuner.record(tmp_path / "absent" / "work.db").__enter__()
 
 

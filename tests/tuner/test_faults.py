@@ -199,7 +199,7 @@ def test_a_store_where_nothing_may_be_written(unprivileged, what, monkeypatch):
     before = sorted(os.listdir(unprivileged))
     give_up_rights()
     with pytest.raises(
-        (_core.StoreError, OSError), match=f"{db}.*(both must be yours|is read-only)"
+        (_core.StoreError, OSError), match=f"{db}.*(be yours to write in|is read-only)"
     ):
         search(str(db))
     assert sorted(os.listdir(unprivileged)) == before
