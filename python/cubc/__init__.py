@@ -249,7 +249,7 @@ def use_policies(*stores):
     4
     >>> cubc.clear_policies()
     """
-    from .tuner._policies import use_policies as apply
+    from .tuner._policies import apply
 
     return apply(stores)
 
@@ -266,7 +266,9 @@ def clear_policies():
 
 if _os.environ.get("CUBC_POLICIES"):
     try:
-        use_policies(*_os.environ["CUBC_POLICIES"].split(_os.pathsep))
+        from .tuner._policies import from_variable as _policies_by_variable
+
+        _policies_by_variable(_os.environ["CUBC_POLICIES"].split(_os.pathsep))
     except (OSError, StoreError, ValueError) as error:
         # A program must not die of a stale variable in its environment.
         _warnings.warn(f"CUBC_POLICIES is ignored: {error}", stacklevel=2)

@@ -13,6 +13,7 @@ _KINDS = (  # in the order of csrc/base/log.h: a logger, and a level of `logging
     ("cubc.compile", 30),
     ("cubc.policy", 20),
 )
+POLICY = 3  # the last of them
 _loggers: dict[str, Any] = {}
 
 

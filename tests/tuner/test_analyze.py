@@ -3,6 +3,7 @@
 import contextlib
 import sqlite3
 import sys
+from dataclasses import replace
 
 import pytest
 import stores
@@ -105,6 +106,21 @@ def test_failures_have_a_status_and_no_score(tmp_path):
     assert frame.center_us.isna()[A]
     assert frame.speedup.isna()[A]
     assert analysis.coverage().failed.tolist() == [1]
+
+
+def test_the_best_is_a_line(db):
+    best = tuner.analyze(db).best()
+    verdict = best.verdict
+    line = f"reduce.sum F32 on {best.device}: {best.label}, score {best.score:.3f}"
+    if verdict:
+        line += f", {verdict.word} ({verdict.low:.3f} to {verdict.high:.3f})"
+    else:
+        line += ", measured once"
+    assert str(best) == line and repr(best) == f"<Best: {line}>"
+    html = best._repr_html_()
+    assert html.startswith("<table><caption>reduce.sum F32 on ")
+    assert html.count("<tr>") == 1 + len(best.speedups)
+    assert str(replace(best, label="base")).endswith(": base, than which nothing is faster")
 
 
 def test_coverage(db):

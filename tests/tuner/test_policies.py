@@ -1,5 +1,6 @@
 """Policies from stores: what comes into force, and what is refused."""
 
+import isolated
 import numpy as np
 import pytest
 import stores
@@ -155,13 +156,24 @@ def test_nothing_that_was_not_confirmed_is_used(tmp_path, rounds):
     else:
         with pytest.warns(
             RuntimeWarning,
-            match=rf"reduce.sum F32 Elements{{io}}\[pow2\]=16 {A}: measured once.*confirm=5",
+            match=rf"reduce.sum F32 Elements{{io}}\[pow2\]=16 {A}: measured once.*--confirm 5",
         ) as caught:
             assert tuner.use_policies(db) == 0
         assert len(caught) == 1
-        with pytest.warns(RuntimeWarning, match="cubc search --confirm"):
+        command = rf"cubc search -R 'reduce\\.sum\$' --db {db} --confirm 5"
+        with pytest.warns(RuntimeWarning, match=command):
             assert tuner.analyze(db).policies() == ""
     assert running() == shipped
+
+
+def test_a_variable_says_in_the_log_what_was_not_confirmed(tmp_path):
+    """A warning would come with each import, of each process of the shell."""
+    db = write(tmp_path / "s.db", [row("base", 16), *confirmed(A, 16, 5e-4, rounds=0)])
+    code = "import logging\nlogging.basicConfig(level=20)\nimport cubc"
+    told = isolated.run(code, CUBC_POLICIES=db).stderr
+    assert told.count("\n") == 1
+    assert told.startswith("INFO:cubc.policy:CUBC_POLICIES: reduce.sum F32 ")
+    assert isolated.run("import cubc", CUBC_POLICIES=db).stderr == ""
 
 
 def test_the_winner_is_the_best_that_is_faster(tmp_path):

@@ -5,6 +5,7 @@ import pytest
 import stores
 
 from cubc import _core, tuner
+from cubc.tuner._benchmark import SourceSpace
 from cubc.tuner._demo import saxpy
 from cubc.tuner._result import Result
 
@@ -47,6 +48,14 @@ def test_base_and_other_variants(tmp_path):
         found.kernel(variant="tpb_64.ipt_3")
     with pytest.raises(LookupError, match="no kernel 'axpy'"):
         found.kernel("axpy")
+
+
+def test_coverage_of_the_space_that_the_source_declares(tmp_path):
+    found = result(tmp_path)
+    [row] = found.coverage().itertuples()
+    assert row.valid == SourceSpace(saxpy.source, "cpu", ()).count()
+    assert row.coverage == row.measured / row.valid
+    assert tuner.analyze(tmp_path / "own.db").coverage().valid.isna().all()  # no source is there
 
 
 def test_base_where_nothing_is_faster(tmp_path):

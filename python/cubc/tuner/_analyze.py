@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cubc._calls import named
 from cubc._extras import need
+from cubc._html import table
 
 from ._axes import calls_near, columns, workload_text
 from ._checks import count
@@ -30,12 +31,15 @@ from ._words import listed
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ._space import Space
     from ._table import Table
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Best:
     """The best complete variant of a benchmark and compile-time workload on a device.
+
+    It prints as a line, and in a notebook as a table of its speedups.
 
     Attributes
     ----------
@@ -70,6 +74,21 @@ class Best:
     speedups: dict[str, float]
     verdict: Verdict | None
     wins: bool
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self}>"
+
+    def __str__(self) -> str:
+        where = " ".join(filter(None, [self.benchmark, *self.ct.values(), "on", self.device]))
+        if self.label == "base":
+            return f"{where}: base, than which nothing is faster"
+        found = f"{where}: {self.label}, score {self.score:.3f}"
+        if self.verdict is None:
+            return f"{found}, measured once"
+        return f"{found}, {self.verdict.word} ({self.verdict.low:.3f} to {self.verdict.high:.3f})"
+
+    def _repr_html_(self) -> str:
+        return table(["workload", "speedup"], self.speedups.items(), str(self))
 
 
 class Analysis(Figures):
@@ -249,7 +268,8 @@ class Analysis(Figures):
         pandas.DataFrame
             Columns benchmark, ct, device, measured, failed (counts of variants; the failed ones
             were tried too), valid (an estimate above 10 000 variants) and coverage. Measurements
-            of another version of the kernel have no valid count.
+            of another version of the kernel have no valid count, nor have those of a kernel of
+            your own in a store: the result of `search` knows its source.
 
         Raises
         ------
@@ -266,11 +286,16 @@ class Analysis(Figures):
         for group in self.groups:
             tried = {tuple(group.parameters(variant).items()) for variant in group.cells} - {()}
             failed = sum(group.status(v) not in (OK, PARTIAL, LOST) for v in group.cells)
-            valid = group.space().count() if group.current else None
+            space = self._space(group)
+            valid = space.count() if space else None
             share = min(1.0, len(tried) / valid) if valid else None
             rows.append((*_about(group), len(tried), failed, valid, share))
         frame = _frame(rows, [*_ABOUT, "measured", "failed", "valid", "coverage"])
         return frame.astype({"valid": "Int64", "coverage": float})
+
+    def _space(self, group: Group) -> Space | None:
+        """Parameter space of a group, if that is known."""
+        return group.space() if group.current else None
 
     @named
     def policies(self) -> str:

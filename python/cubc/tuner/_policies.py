@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from cubc import _core
+from cubc._logging import POLICY, say
 
-from . import _policy_text as text
+from . import _policy_text as policy_text
 from ._axes import workload_text
 from ._groups import Group
 from ._policy_text import Policy
 from ._stores import StorePaths, expand, read
-from ._winners import warn_unconfirmed, winners
+from ._winners import unconfirmed, warn_unconfirmed, winners
 
 
 def use_policies(paths: StorePaths) -> int:
@@ -56,16 +57,29 @@ def use_policies(paths: StorePaths) -> int:
     >>> tuner.use_policies("my.db")  # doctest: +SKIP
     12
     """
+    return apply(paths)
+
+
+def from_variable(paths: StorePaths) -> int:
+    """As `use_policies`, for all processes of a shell: what is a note, the log has ("cubc.policy").
+
+    A warning of variants that were not measured again would come with each import.
+    """
+    return apply(paths, note=lambda text: say(POLICY, f"CUBC_POLICIES: {text}"))
+
+
+def apply(paths: StorePaths, note: Callable[[str], None] | None = None) -> int:
+    """As `use_policies`; `note` gets what is said of variants that were not measured again."""
     chosen: dict[tuple, tuple[Group, str]] = {}
     policies: dict[tuple, Policy] = {}
     stale: set[str] = set()
     users: set[str] = set()
     current: list[Group] = []
     for path in expand(paths):
-        if text.is_text(path):
+        if policy_text.is_text(path):
             policies |= _of_calls(chosen.values())
             chosen.clear()
-            several = text.read(path)
+            several = policy_text.read(path)
             policies |= {one.key: one for one in several if one.current and _checked(path, one)}
             stale |= {one.benchmark for one in several if not one.current}
             continue
@@ -89,7 +103,10 @@ def use_policies(paths: StorePaths) -> int:
             RuntimeWarning,
             stacklevel=4,  # who called cubc.use_policies
         )
-    warn_unconfirmed(current, by_workload=True, stacklevel=5)
+    if note is None:
+        warn_unconfirmed(current, by_workload=True, stacklevel=5)
+    elif text := unconfirmed(current, by_workload=True):
+        note(text)
     policies |= _of_calls(chosen.values())
     for one in policies.values():  # each is checked before the first is used
         _core.base(one.benchmark, one.ct, one.arch, one.rt)
@@ -115,7 +132,7 @@ def save_policies(groups: list[Group], path: str | os.PathLike) -> int:
     current = [group for group in groups if group.current]
     warn_unconfirmed(current, by_workload=True)
     found = _of_calls(_of_store(current).values())
-    text.write(os.fspath(path), found.values())
+    policy_text.write(os.fspath(path), found.values())
     return sum(one.label != "base" for one in found.values())
 
 

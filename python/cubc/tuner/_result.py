@@ -5,8 +5,9 @@ from __future__ import annotations
 from cubc._calls import named
 
 from ._analyze import Analysis
-from ._benchmark import Benchmark
+from ._benchmark import Benchmark, SourceSpace
 from ._groups import Group
+from ._space import Space
 from ._tuned import TunedKernel, tuned
 
 
@@ -44,6 +45,12 @@ class Result(Analysis):
     def __getitem__(self, place: int | slice) -> Result:
         groups = super().__getitem__(place).groups
         return Result(groups, self.failed, self.ended, self._benchmark)
+
+    def _space(self, group: Group) -> Space | None:
+        mine = self._benchmark
+        if mine is None or group.benchmark != mine.name:
+            return super()._space(group)
+        return SourceSpace(mine.source, group.arch, mine.constraints)
 
     @named
     def kernel(

@@ -49,25 +49,38 @@ def _parts(groups: list[Group], by_workload: bool) -> Iterator[tuple[tuple[str, 
 def warn_unconfirmed(
     groups: list[Group], *, by_workload: bool = False, stacklevel: int = 3
 ) -> None:
-    """Warn of variants that look faster than base and were not measured again.
+    """Warn of variants that look faster than base and were not measured again."""
+    if text := unconfirmed(groups, by_workload=by_workload):
+        warnings.warn(text, RuntimeWarning, stacklevel=stacklevel)
+
+
+def unconfirmed(groups: list[Group], *, by_workload: bool) -> str:
+    """Say which variants look faster than base and were not measured again; "" if none do.
 
     Workloads that have a winner are not named.
     """
     parts = [*_parts(groups, by_workload)]
     won = {key for key, group in parts if group.winner()}
-    names: dict[str, None] = {}
+    names: dict[str, Group] = {}
     for key, group in parts:
         if key not in won and (label := group.unconfirmed()):
-            names[" ".join(filter(None, [*key[1:], label]))] = None
-    if names:
-        several = f" and {len(names) - 1} more" if len(names) > 1 else ""
-        warnings.warn(
-            f"{next(iter(names))}{several}: measured once, which may be luck, so base stays; "
-            "the same search with confirm=5 (cubc search --confirm 5) measures the best again, and "
-            "what is FASTER becomes a policy",
-            RuntimeWarning,
-            stacklevel=stacklevel,
-        )
+            names.setdefault(" ".join(filter(None, [*key[1:], label])), group)
+    if not names:
+        return ""
+    (name, group), *more = names.items()
+    several = f" and {len(more)} more" if more else ""
+    store = next(cell.store for cell in group.measurements())
+    command = f"tuner.search(..., db={store!r}, confirm=5)"
+    if group.benchmark in _core.benchmarks():
+        command = f"{_command(group.benchmark, store)} --confirm 5"
+    return (
+        f"{name}{several}: measured once, which may be luck, so base stays; to have the best "
+        f"measured again, and used if they are FASTER: {command}"
+    )
+
+
+def _command(benchmark: str, store: str) -> str:
+    return f"cubc search -R '{re.escape(benchmark)}$' --db {shlex.quote(store)}"
 
 
 def no_winner(names: Iterable[str], groups: Sequence[Group], where: str = "") -> str:
@@ -76,7 +89,7 @@ def no_winner(names: Iterable[str], groups: Sequence[Group], where: str = "") ->
     built_in = [group.benchmark for group in groups if group.benchmark in _core.benchmarks()]
     search = "tuner.search of the same benchmark into the same store"
     if built_in:
-        search = f"cubc search -R '{re.escape(built_in[0])}$' --db {shlex.quote(names[0])}"
+        search = _command(built_in[0], names[0])
     return (
         f"{', '.join(names)}: nothing there was found FASTER than base{where}, so base stays; to "
         f"measure more variants, and the best again: {search}"
