@@ -302,6 +302,11 @@ class TwistedClover(WilsonClover):
     def inverse(self, precision: str = "double", stream: Any = None) -> tuple[Any, Any]:
         """Return K, the inverse of A^2 + (2 kappa mu)^2, in the order of `clover`.
 
+        Raises
+        ------
+        ValueError
+            If the precision is none.
+
         Examples
         --------
         >>> u = lattice.Gauge.unit((4, 2, 4, 6))

@@ -386,8 +386,16 @@ class Gauge:
         options = {"crop": 1, "cut": self.grid._cut, "margin": margin}
         return copied_part(field, to, extent, reals, stream, **options)
 
+    @named
     def copy(self, *, stream: Any = None) -> Gauge:
         """Return another field with the same links.
+
+        Raises
+        ------
+        TypeError
+            If `stream` is none.
+        DeviceMemoryError
+            If memory does not suffice.
 
         Examples
         --------

@@ -313,6 +313,11 @@ class Grid:
             Sums over this rank's part of space, one for each of its time slices, along the last
             axis.
 
+        Raises
+        ------
+        TimeoutError
+            If a rank waits in vain for another.
+
         Examples
         --------
         >>> print(lattice.Grid().sum_of_slices(np.array([1.0, 2.0])))

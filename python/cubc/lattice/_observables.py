@@ -33,6 +33,13 @@ def plaquette(gauge: Gauge) -> tuple[float, float, float]:
     Links are multiplied and added in float64. The order depends on the policy and the device, so
     that a result has the same bits from run to run. The call waits for the result.
 
+    Raises
+    ------
+    ValueError
+        If the field was made of native links that no such lattice has.
+    TimeoutError
+        If a rank of a `Grid` waits in vain for another.
+
     Examples
     --------
     >>> u = lattice.Gauge.unit((8, 4, 6, 2))
@@ -48,6 +55,13 @@ def plaquette(gauge: Gauge) -> tuple[float, float, float]:
 def plaquettes(gauge: Gauge) -> dict[str, float]:
     """Return the mean plaquette of each plane: "xy", "xz", "xt", "yz", "yt", "zt".
 
+    Raises
+    ------
+    ValueError
+        If the field was made of native links that no such lattice has.
+    TimeoutError
+        If a rank of a `Grid` waits in vain for another.
+
     Examples
     --------
     >>> u = lattice.Gauge.unit((8, 4, 6, 2))
@@ -61,6 +75,13 @@ def plaquettes(gauge: Gauge) -> dict[str, float]:
 def link_trace(gauge: Gauge) -> float:
     """Return the mean of Re tr / 3 of the links, which depends on the gauge; files state it.
 
+    Raises
+    ------
+    ValueError
+        If the field was made of native links that no such lattice has.
+    TimeoutError
+        If a rank of a `Grid` waits in vain for another.
+
     Examples
     --------
     >>> u = lattice.Gauge.unit((8, 4, 6, 2))
@@ -73,6 +94,13 @@ def link_trace(gauge: Gauge) -> float:
 @named
 def polyakov(gauge: Gauge) -> complex:
     """Return the Polyakov loop: the mean over space of tr / 3 of the product of links in time.
+
+    Raises
+    ------
+    ValueError
+        If the field was made of native links that no such lattice has.
+    TimeoutError
+        If a rank of a `Grid` waits in vain for another.
 
     Examples
     --------
@@ -96,6 +124,15 @@ def unitarity(gauge: Gauge, *, stream: Any = None) -> tuple[float, float]:
     -------
     tuple of float
         Largest magnitude of an element of U U^+ - 1, and of det U - 1; NaN if a link has a NaN.
+
+    Raises
+    ------
+    TypeError
+        If `stream` is none.
+    ValueError
+        If the field was made of native links that no such lattice has.
+    TimeoutError
+        If a rank of a `Grid` waits in vain for another.
 
     Examples
     --------

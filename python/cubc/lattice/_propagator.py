@@ -248,6 +248,11 @@ def effective_mass(correlator: Any) -> np.ndarray:
 
     t is from 1 to T - 2. For one state that propagates in both directions of time it is the mass.
 
+    Raises
+    ------
+    TypeError
+        If it is no array of numbers in one dimension.
+
     Examples
     --------
     >>> print(lattice.effective_mass(np.cosh(0.5 * np.arange(-2, 3))).round(6))

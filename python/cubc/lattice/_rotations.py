@@ -245,6 +245,17 @@ def temporal_gauge(gauge: Gauge, *, stream: Any = None) -> tuple[Gauge, Rotation
         Rotated field, and the `Rotation` g. A solution on the rotated field is g psi, where psi is
         the solution on this field: ``g(x, inverse=True)`` returns to it.
 
+    Raises
+    ------
+    TypeError
+        If `stream` is none.
+    ValueError
+        If the field was made of native links that no such lattice has.
+    TimeoutError
+        If a rank of a `Grid` waits in vain for another.
+    DeviceMemoryError
+        If memory does not suffice.
+
     Examples
     --------
     >>> u = lattice.Gauge.random((8, 4, 6, 2))

@@ -31,6 +31,13 @@ def project(gauge: Gauge, *, nearest: bool = False, stream: Any = None) -> None:
     stream : optional
         As for `cubc.reduce`.
 
+    Raises
+    ------
+    TypeError
+        If `stream` is none.
+    ValueError
+        If the field was made of native links that no such lattice has.
+
     Examples
     --------
     >>> u = lattice.Gauge.random((8, 4, 6, 2))

@@ -301,11 +301,15 @@ class Analysis(Figures):
     def policies(self) -> str:
         """Rows ready for ``csrc/compile/policies.def``: the winner of each run-time workload.
 
-        A winner was measured again and found FASTER, or BETTER by another objective. A warning
-        names variants that only look faster, and how to confirm them.
+        A winner was measured again and found FASTER, or BETTER by another objective.
 
         The ranges of a row reach two octaves below and above the workload that was measured, on
         each run-time axis: ``Elements=262144:4194304`` of 2^20.
+
+        Warns
+        -----
+        RuntimeWarning
+            If variants look faster and were not measured again: they are left out.
 
         Examples
         --------
@@ -354,6 +358,11 @@ class Analysis(Figures):
         """C header with the constants of the winners, for use in code of one's own.
 
         They are those over all run-time workloads of a group.
+
+        Warns
+        -----
+        RuntimeWarning
+            If variants look faster and were not measured again: they are left out.
 
         Examples
         --------

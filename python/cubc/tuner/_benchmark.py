@@ -147,6 +147,11 @@ class Benchmark:
     def base(self, arch: str) -> str:
         """Label of base: the first value of each parameter for which none was given.
 
+        Raises
+        ------
+        ValueError
+            If a value of base that was given is not declared for the architecture.
+
         Examples
         --------
         >>> source = '''
@@ -172,7 +177,27 @@ class Benchmark:
     def workloads(
         self, axes: Mapping[str, Any] | None, arch: str, constraints: tuple[Constraint, ...]
     ) -> list[CompileTimeWorkload]:
-        """Compile-time workloads that are wanted; errors as of `compile_time_workloads`."""
+        """Compile-time workloads that are wanted, for a search.
+
+        Raises
+        ------
+        LookupError
+            If an axis or a parameter is unknown.
+        ValueError
+            If a value is none of the axis, or the function skips all workloads.
+
+        Examples
+        --------
+        >>> source = '''
+        ... // %RANGE% THREADS tpb 32:128:32
+        ... __global__ void twice(float* x) {}'''
+        >>> @tuner.benchmark(source, {"T{ct}": ["F32", "F64"], "Elements": [10, 20]})
+        ... def twice(state):
+        ...     state.exec(lambda launch: launch.kernel("twice", state.random()))
+        >>> [one] = twice.workloads({"T": "F64"}, "cpu", ())
+        >>> one.ct, one.rts
+        ({'T{ct}': 'F64'}, [{'Elements': 10}, {'Elements': 20}])
+        """
         chosen = ax.choose(self.name, self.axes, ax.given(axes))
         limits = (*self.constraints, *constraints)
         check_names(self.name, limits, SourceSpace(self.source, arch, ()).ranges)

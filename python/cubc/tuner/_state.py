@@ -423,7 +423,29 @@ class State:
         return [a for i, a in enumerate(several) if not any(a is b for b in several[:i])]
 
     def record(self, program: _core.Program, kernels: list[str], values: Mapping[str, Any]) -> None:
-        """Have the work's launches recorded in a program."""
+        """Have the work's launches recorded in a program, as the measuring process does.
+
+        Parameters
+        ----------
+        program
+            Compiled source.
+        kernels
+            Names of its kernels.
+        values
+            Values of the variant by label.
+
+        Raises
+        ------
+        ValueError
+            If `exec` was not called, or its function launches nothing.
+
+        Examples
+        --------
+        >>> state = tuner.State({"T": "F32"}, {"Elements": 16}, "cpu")
+        >>> state.record(None, [], {})
+        Traceback (most recent call last):
+        ValueError: the benchmark did not call state.exec(...)
+        """
         if self.work is None:
             raise ValueError("the benchmark did not call state.exec(...)")
         self.work(Launch(program, kernels, values, self.rt.get("Elements", 0)))
@@ -431,12 +453,41 @@ class State:
             raise ValueError("the function given to state.exec(...) launched nothing")
 
     def metrics(self, values: Mapping[str, Any]) -> dict[str, float]:
-        """Metrics of the variant that was launched last."""
+        """Metrics of the variant that was launched last, by name.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a function that `metric` was given gives no finite number.
+
+        Examples
+        --------
+        >>> state = tuner.State({"T": "F32"}, {"Elements": 16}, "cpu")
+        >>> state.metric("threads", lambda values: values["tpb"])
+        >>> state.metrics({"tpb": 64})
+        {'threads': 64.0}
+        """
         found = ((name, measure(dict(values))) for name, measure in self._metrics.items())
         return {name: mt.number(name, value) for name, value in found}
 
     def renew(self) -> None:
-        """Give the outputs their first contents."""
+        """Give the outputs their first contents.
+
+        Raises
+        ------
+        DeviceError, KernelFault
+            If a variant has left the device unusable.
+
+        Examples
+        --------
+        >>> state = tuner.State({"T": "F32"}, {"Elements": 2}, "cpu")
+        >>> y = state.array([1, 2])
+        >>> state.writes(y)
+        >>> y[:] = 0
+        >>> state.renew()
+        >>> y.tolist()
+        [1, 2]
+        """
         for kept in self._kept:
             if any(kept.array is output for output in self.outputs):
                 kept.fill()
@@ -444,7 +495,21 @@ class State:
     def wrong(self, base: Mapping[int, cubc.Array]) -> str:
         """Describe what is wrong with the outputs; "" if nothing is.
 
-        Outputs without expected contents are compared with those of base.
+        Outputs without expected contents are compared with those of base, which are given by the
+        ``id`` of the output.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If contents that `verify` was given cannot be those of an array.
+
+        Examples
+        --------
+        >>> state = tuner.State({"T": "F32"}, {"Elements": 2}, "cpu")
+        >>> y = state.array([1, 2])
+        >>> state.verify(y, [1, 3])
+        >>> state.wrong({})
+        'output 1: 1 of 2 items differ, the first at [1]: 2, not 3'
         """
         for output, expected, rtol, atol in self.checks:
             right = expected(output.numpy()) if callable(expected) else expected
