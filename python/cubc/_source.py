@@ -83,11 +83,18 @@ class Source:
             plain = _DYNAMIC.sub(
                 r"\1* const \2 = static_cast<\1*>(cubc_cuda::dynamic_shared);", plain
             )
-        return "".join([*asked, prelude, self._own, *defined, plain, self._entries])
+        return "".join([*asked, prelude, self._own, *defined, plain, self._end(macros)])
+
+    def _end(self, macros: Mapping[str, Any]) -> str:
+        """Entries of the kernels; where a brace is open, an error there instead."""
+        if self._open and not re.search("[{}]", " ".join(map(str, macros.values()))):
+            file, line = self._open
+            return f'#line {line} "{file}"\n#error the brace that opens here is never closed\n'
+        return "".join(f"\nKERNEL_ENTRY({name})" for name in self.kernels) + "\n"
 
     @cached_property
-    def _entries(self) -> str:
-        return "".join(f"\nKERNEL_ENTRY({name})" for name in self.kernels) + "\n"
+    def _open(self) -> tuple[str, int] | None:
+        return _open_brace(self._plain)
 
 
 def _read(path: Path) -> str:
@@ -169,6 +176,30 @@ def _with_linkage(text: str) -> tuple[list[str], str]:
         parts += [text[end : match.start()], 'extern "C" ']
         end = match.start()
     return list(names), "".join([*parts, text[end:]])
+
+
+def _open_brace(text: str) -> tuple[str, int] | None:
+    """File and line of the first brace that is never closed.
+
+    A compiler would complain of what follows the source. None where it alone can tell: if parts of
+    the text depend on conditions, or a macro may have a brace.
+    """
+    code = re.sub(_TOKEN, _blank, text, flags=re.DOTALL)
+    for directive in re.findall(_DIRECTIVE, code, re.MULTILINE):
+        if re.match(r"\s*#\s*(if|define\b[^{}]*[{}])", directive, re.DOTALL) or 'R"' in text:
+            return None
+    opened: list[tuple[str, int]] = []
+    file, number = "", 0
+    for line, words in zip(text.split("\n"), code.split("\n"), strict=True):
+        number += 1
+        if found := re.fullmatch(r'#line (\d+) "([^"]*)"', line):
+            file, number = found[2], int(found[1]) - 1
+        for sign in re.findall("[{}]", words):
+            if sign == "{":
+                opened.append((file, number))
+            elif opened:
+                opened.pop()
+    return opened[0] if opened else None
 
 
 def _blank(match: re.Match) -> str:

@@ -225,6 +225,41 @@ def test_a_source_that_does_not_compile(device):
     assert re.search(r"f\.cu[:(]2\b", caught.value.log)
 
 
+UNCLOSED = [
+    ("__global__ void f(int x){", 1),
+    ("// }\nvoid g() {}\n__global__ void f(int* x)\n{\n if (*x) { *x = '}';\n}\n", 4),
+    ('#include "own.h"\n__global__ void f(int* x)\n{ *x = "}"[0];\n', 3),
+]
+
+
+@pytest.mark.parametrize(("source", "line"), UNCLOSED)
+def test_a_brace_that_is_not_closed_is_named(device, source, line, tmp_path, monkeypatch):
+    """Not the end of what follows the source."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.h").write_text("struct own {\n int x; };\n")
+    with pytest.raises(cubc.CompileError) as caught:
+        cubc.Kernel(source, "f", device=device)
+    errors = [line for line in caught.value.log.splitlines() if "error" in line]
+    assert re.match(rf"f\.cu[:(]{line}\b.*brace that opens here is never closed", errors[0])
+
+
+def test_braces_that_a_compiler_alone_can_count():
+    """Those of branches of the preprocessor and of macros."""
+    branches = "#if 1\n__global__ void f(int* x) {\n#else\nvoid g() {\n#endif\n *x = 2; }\n"
+    macro = "#define BEGIN {\n__global__ void f(int* x)\nBEGIN *x = 2; }\n"
+    given = "__global__ void f(int* x)\n{ *x = 2; END\n"
+    for source, defines in ((branches, {}), (macro, {}), (given, {"END": "}"})):
+        x = np.zeros(1, "i4")
+        cubc.Kernel(source, "f", defines=defines, device="cpu")(x, grid=1, block=1)
+        assert x[0] == 2
+
+
+def test_a_trap_is_named():
+    source = "__global__ void f(int* x)\n{ if (*x == 0) __builtin_trap(); *x = 1; }\n"
+    with pytest.raises(cubc.KernelFault, match=r"came to a trap: __builtin_trap\(\), or "):
+        cubc.Kernel(source, "f", device="cpu")(np.zeros(1, "i4"), grid=1, block=1)
+
+
 @pytest.mark.parametrize("defines", [{"A B": 1}, {"A": "1\n#error"}, {"": 1}])
 def test_macros_that_cannot_be(defines):
     with pytest.raises(ValueError, match="cannot be defined"):

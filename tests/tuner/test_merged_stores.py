@@ -115,7 +115,7 @@ def test_the_command_merge(two, tmp_path, capsys):
     assert cli.main(["merge", *map(str, two), "-o", out]) == 0
     assert "2 were there already" in capsys.readouterr().out
     assert cli.main(["merge", *map(str, two), "-o", out]) == 2
-    assert "cubc merge --replace" in capsys.readouterr().err
+    assert "give another name, or say --replace\n" in capsys.readouterr().err
     assert cli.main(["merge", *map(str, two), "-o", out, "--replace"]) == 0
 
 

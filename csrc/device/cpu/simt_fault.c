@@ -73,8 +73,8 @@ void simt_fault_text(const simt_fault *f, char *to, size_t size)
         break;
     case FAULT_IMPOSSIBLE:
         snprintf(to, size,
-                 "thread %u of block %u came to what can have no result, as a division by a "
-                 "literal 0",
+                 "thread %u of block %u came to a trap: __builtin_trap(), or what can have no "
+                 "result, as a division by a literal 0",
                  f->thread, f->block);
         break;
     case FAULT_DEADLOCK: deadlock_text(f, to, size); break;

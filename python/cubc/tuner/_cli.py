@@ -194,7 +194,11 @@ def _report(options: argparse.Namespace) -> None:
 
 
 def _merge(options: argparse.Namespace) -> None:
-    print(f"{options.o}: {merge(options.files, options.o, replace=options.replace)}")
+    try:
+        merged = merge(options.files, options.o, replace=options.replace)
+    except FileExistsError as error:
+        raise FileExistsError(str(error).replace("replace=True", "--replace")) from None
+    print(f"{options.o}: {merged}")
 
 
 def _compare(options: argparse.Namespace) -> int:

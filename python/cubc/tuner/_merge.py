@@ -111,9 +111,7 @@ def _make(path: Path) -> None:
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     except FileExistsError:
-        raise FileExistsError(
-            f"{path} is there: give another name, or say replace=True (cubc merge --replace)"
-        ) from None
+        raise FileExistsError(f"{path} is there: give another name, or say replace=True") from None
 
 
 def _written(paths: list[str], name: str) -> Merged:
