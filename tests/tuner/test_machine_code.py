@@ -130,7 +130,7 @@ def test_without_a_disassembler(tmp_path, monkeypatch):
 
 @pytest.mark.filterwarnings("default")
 def test_listings_where_only_some_have_a_disassembler(tmp_path, monkeypatch, capsys):
-    """What can be listed is, the rest is said and not compiled."""
+    """The others are named and not compiled."""
     seen, code = [], _core.code
 
     def counted(name, ct, arch, *more):

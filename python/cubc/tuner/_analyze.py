@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cubc._calls import named
 from cubc._extras import need
-from cubc._html import table
 
 from ._axes import calls_near, columns, workload_text
+from ._best import Best
 from ._checks import count
 from ._confidence import score_interval
 from ._figures import Figures
@@ -24,7 +23,6 @@ from ._restriction import restrict
 from ._samples import cells_of, read_samples
 from ._status import LOST, OK
 from ._stores import StorePaths, expand, read
-from ._verdict import Verdict
 from ._winners import warn_unconfirmed, winners
 from ._words import listed
 
@@ -33,62 +31,6 @@ if TYPE_CHECKING:
 
     from ._space import Space
     from ._table import Table
-
-
-@dataclass(frozen=True, repr=False)
-class Best:
-    """The best complete variant of a benchmark and compile-time workload on a device.
-
-    It prints as a line, and in a notebook as a table of its speedups.
-
-    Attributes
-    ----------
-    benchmark, ct, arch, device
-        Workload that it is best for; `ct` by full axis name.
-    label : str
-        The winner if there is one; else the variant of the best score, which may be ``"base"``.
-    score : float
-        CUB's score, 1.0 for base.
-    speedups : dict of str to float
-        Speed over base's, by run-time workload.
-    verdict : Verdict or None
-        Verdict of measuring it again, with the score's interval; None if that was not done.
-    wins : bool
-        True if the verdict is FASTER: only then do policies follow from it, and base stays
-        otherwise. `Analysis.policies` has them for each run-time workload.
-
-    Examples
-    --------
-    >>> a = tuner.analyze(tuner.example_db(), "scan.exclusive.sum")
-    >>> best = a.best()
-    >>> best.wins, best.score > 1
-    (True, True)
-    """
-
-    benchmark: str
-    ct: dict[str, str]
-    arch: str
-    device: str
-    label: str
-    score: float
-    speedups: dict[str, float]
-    verdict: Verdict | None
-    wins: bool
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {self}>"
-
-    def __str__(self) -> str:
-        where = " ".join(filter(None, [self.benchmark, *self.ct.values(), "on", self.device]))
-        if self.label == "base":
-            return f"{where}: base, than which nothing is faster"
-        found = f"{where}: {self.label}, score {self.score:.3f}"
-        if self.verdict is None:
-            return f"{found}, measured once"
-        return f"{found}, {self.verdict.word} ({self.verdict.low:.3f} to {self.verdict.high:.3f})"
-
-    def _repr_html_(self) -> str:
-        return table(["workload", "speedup"], self.speedups.items(), str(self))
 
 
 class Analysis(Figures):

@@ -3,8 +3,9 @@
 # ruff: noqa: F401
 from cubc._calls import named
 
-from ._analyze import Analysis, Best, analyze
+from ._analyze import Analysis, analyze
 from ._benchmark import Benchmark, benchmark
+from ._best import Best
 from ._compare import Comparison, compare
 from ._example import example_db
 from ._launch import Launch

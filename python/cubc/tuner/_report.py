@@ -57,7 +57,7 @@ def write(analysis: Analysis, path: str, stores: Sequence[str], again: float = 0
 
 
 def states(stores: Sequence[str]) -> list[tuple[int, int] | None]:
-    """What changes when a store or the log beside it is written to."""
+    """Times and sizes that change when a store, or the log beside it, is written to."""
     found: list[tuple[int, int] | None] = []
     for path in (f"{store}{end}" for store in stores for end in ("", "-wal")):
         try:
