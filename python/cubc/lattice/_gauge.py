@@ -472,7 +472,7 @@ class Gauge:
 
         Raises
         ------
-        OSError, ValueError
+        FileExistsError, OSError, ValueError
             As `write_links`.
 
         Examples

@@ -1,8 +1,11 @@
 """Writing files of gauge configurations, propagators and single fields."""
 
+import os
+
 import numpy as np
 
 from .. import _core
+from .. import _outputs as outputs
 from .._calls import named
 from ._fields import MARGIN
 from ._io import ranks_of
@@ -20,7 +23,7 @@ def write_links(path, links, format="ildg", precision=None, rows=3):
     Parameters
     ----------
     path : str or os.PathLike
-        Path of the file, which replaces one of that name.
+        Path of the file, which replaces a file of fields of that name.
     links : array_like
         Complex array of shape (T, Z, Y, X, 4, 3, 3), as `read_links` returns it.
     format : {"ildg", "scidac", "nersc", "milc"}
@@ -33,6 +36,8 @@ def write_links(path, links, format="ildg", precision=None, rows=3):
 
     Raises
     ------
+    FileExistsError
+        If a file of another kind is there: only files of fields are replaced.
     OSError
         If the file cannot be written.
     ValueError
@@ -55,7 +60,7 @@ def write_propagator(path, propagator, precision=None, grid=None):
     Parameters
     ----------
     path : str or os.PathLike
-        Path of the file, which replaces one of that name when it is complete.
+        Path of the file, which replaces a file of fields of that name when it is complete.
     propagator : array_like
         Complex array of shape (T, Z, Y, X, 4, 4, 3, 3), as `read_propagator` returns it.
     precision : {"double", "single"}, optional
@@ -66,6 +71,8 @@ def write_propagator(path, propagator, precision=None, grid=None):
 
     Raises
     ------
+    FileExistsError
+        If a file of another kind is there: only files of fields are replaced.
     OSError
         If the file cannot be written.
     ValueError
@@ -87,6 +94,8 @@ def write_spinor(path, spinor, precision=None, grid=None):
 
     Raises
     ------
+    FileExistsError
+        If a file of another kind is there: only files of fields are replaced.
     OSError
         If the file cannot be written.
     ValueError
@@ -108,7 +117,7 @@ def write_staggered_propagator(path, propagator, precision=None, format="scidac"
     Parameters
     ----------
     path : str or os.PathLike
-        Path of the file, which replaces one of that name when it is complete.
+        Path of the file, which replaces a file of fields of that name when it is complete.
     propagator : array_like
         Complex array of shape (T, Z, Y, X, 3, 3), as `read_staggered_propagator` returns it.
     precision : {"double", "single"}, optional
@@ -122,6 +131,8 @@ def write_staggered_propagator(path, propagator, precision=None, format="scidac"
 
     Raises
     ------
+    FileExistsError
+        If a file of another kind is there: only files of fields are replaced.
     OSError
         If the file cannot be written.
     ValueError
@@ -143,6 +154,8 @@ def write_colour_vector(path, vector, precision=None, grid=None):
 
     Raises
     ------
+    FileExistsError
+        If a file of another kind is there: only files of fields are replaced.
     OSError
         If the file cannot be written.
     ValueError
@@ -157,9 +170,33 @@ def write_colour_vector(path, vector, precision=None, grid=None):
     _write(path, vector, "colour vector", precision, grid=grid)
 
 
-def _write(path, field, kind, precision, format=None, rows=3, grid=None):
+def _is_field(path):
+    """True of a file of fields, also of one that is damaged."""
+    with open(path, "rb") as file:
+        start = file.read(12)
+    if start == b"BEGIN_HEADER" or {start[:4], start[3::-1]} & _BEGINNINGS:
+        return True
+    try:
+        return bool(_core.field_infos(path, 1))
+    except OSError:
+        return False
+
+
+# Beginnings of LIME, MILC and Fermilab, in either byte order.
+_MAGIC = (0x456789AB, 20103, 0x31ED, 0x5AA9, 0x71626434)
+_BEGINNINGS = {word.to_bytes(4, "big") for word in _MAGIC}
+_FIELD = outputs.Kind("file of fields", _is_field)
+
+
+def _check(path, precision):
     if precision not in _BITS:
         raise ValueError(f"precision is {precision!r}, expected 'double' or 'single'")
+    if isinstance(path, str | os.PathLike) and os.path.isfile(path):
+        outputs.check(path, _FIELD)
+
+
+def _write(path, field, kind, precision, format=None, rows=3, grid=None):
+    _check(path, precision)
     array = np.ascontiguousarray(field, np.complex128)
     _core.write_field(path, array, kind, format, _BITS[precision], rows, ranks_of(grid))
 
@@ -173,8 +210,7 @@ def write_part(path, links, format, precision, grid, around):
         Returns the part with `MARGIN` of the neighbours' sites on each side of the directions that
         ranks are along: plaquettes of the header reach them.
     """
-    if precision not in _BITS:
-        raise ValueError(f"precision is {precision!r}, expected 'double' or 'single'")
+    _check(path, precision)
     measured: tuple[tuple[float, float], ...] = ()
     if format == "nersc" and grid.size > 1:
         measured = (_core.measure_links(around(), MARGIN, grid._ranks),)

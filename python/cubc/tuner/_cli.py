@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cubc import _core
+from cubc._outputs import check as check_output
 
 from . import _axes as ax
 from ._analyze import Analysis, analyze
@@ -29,7 +30,6 @@ from ._machine_code import (
     write_manifest,
 )
 from ._merge import merge
-from ._outputs import check as check_output
 from ._pack import make_bundle
 from ._profile import profile
 from ._recorded_calls import recorded

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from cubc import _core
+from cubc import _outputs as outputs
 
-from . import _outputs as outputs
 from ._cores import cores
 from ._progress import bar
 from ._workload import CompileTimeWorkload, compile_time_workloads

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from . import _outputs as outputs
+from cubc import _outputs as outputs
 
 # Nobody else may write to a bundle that use_bundle is to believe.
 BUNDLE = outputs.Kind("bundle", outputs.begins(b"cubcbun\0"), 0o644)

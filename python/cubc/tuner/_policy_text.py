@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cubc import _core
+from cubc import _outputs as outputs
 
 from . import _axes as ax
-from . import _outputs as outputs
 
 HEAD = "# cubc policies 1: architecture, benchmark, types, place, hash of the source, variant"
 BEGIN = b"# cubc policies "

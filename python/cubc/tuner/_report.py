@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from cubc import _core
+from cubc import _outputs as outputs
 
-from . import _outputs as outputs
 from ._analyze import Analysis
 from ._axes import calls_near, numbers, workload_text
 from ._groups import PARTIAL, Group

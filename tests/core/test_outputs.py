@@ -4,12 +4,13 @@ import os
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 import stores
 
-from cubc import tuner
+from cubc import _outputs as outputs
+from cubc import lattice, tuner
 from cubc.tuner import _machine_code as machine_code
-from cubc.tuner import _outputs as outputs
 from cubc.tuner import _policy_text as policy_text
 from cubc.tuner._cli import main
 from cubc.tuner._pack import BUNDLE
@@ -100,3 +101,25 @@ def test_what_fails_leaves_what_was_there(tmp_path):
     assert one.read_bytes() == b"cubcbun\0before" and [*tmp_path.iterdir()] == [one]
     outputs.write(one, BUNDLE, [b"cubcbun\0", b"after"])
     assert one.read_bytes() == b"cubcbun\0after" and not one.stat().st_mode & 0o022
+
+
+WRITERS = {
+    "links": lambda path: lattice.Gauge.unit((2, 2, 2, 2), device="cpu").write(path, "nersc"),
+    "milc": lambda path: lattice.Gauge.unit((2, 2, 2, 2), device="cpu").write(path, "milc"),
+    "spinor": lambda path: lattice.write_spinor(path, np.ones((2, 2, 2, 2, 4, 3), complex)),
+}
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_fields_replace_fields_alone(db, tmp_path, writer):
+    write, before = WRITERS[writer], Path(db).read_bytes()
+    with pytest.raises(FileExistsError, match="is there and is no file of fields"):
+        write(db)
+    assert Path(db).read_bytes() == before
+    one = tmp_path / "field"
+    for other in WRITERS.values():
+        other(one)
+        write(one)
+    one.write_bytes(one.read_bytes()[:100])  # damaged
+    write(one)
+    assert lattice.read_info(one)

@@ -1,4 +1,4 @@
-"""Files that commands write: whole or not at all, and never over a file of another kind.
+"""Files that commands and functions write: whole or not at all, never over one of another kind.
 
 A store holds hours of measurements and has the same kind of name as an output. So what is there is
 replaced only by its like: a page by a page, a bundle by a bundle.
