@@ -102,3 +102,12 @@ cubc_status run_is_ready(cubc_device *device, const problem *p, bool *ready)
     *ready = table_has(t, p);
     return CUBC_OK;
 }
+
+cubc_status run_prepare(cubc_device *device, const problem *p, bool *was_ready)
+{
+    table *t;
+    instance *i;
+    TRY(table_of(device, &t));
+    *was_ready = table_has(t, p);
+    return *was_ready ? CUBC_OK : table_find(t, p, NULL, &i);
+}

@@ -12,6 +12,9 @@ cubc_status run_problem(cubc_device *device, const problem *p, void *temp, size_
 cubc_status run_temp_bytes(cubc_device *device, const problem *p, size_t *bytes);
 // Tells if run_problem would find its variant without compiling or tuning.
 cubc_status run_is_ready(cubc_device *device, const problem *p, bool *ready);
+// Makes the variant that run_problem would find, if there is none yet, without a launch. *was_ready
+// tells if there was one.
+cubc_status run_prepare(cubc_device *device, const problem *p, bool *was_ready);
 // Queues a problem on an instance; the workspace comes from the device's pool.
 cubc_status run_instance(instance *i, const problem *p, void *stream);
 

@@ -67,9 +67,9 @@ static const solver_actions dry_actions = {.alloc = dry_alloc,
 static cubc_status compile_one(void *context, uint64_t first, uint64_t count, void *room)
 {
     const dry_run *d = context;
-    size_t bytes;
+    bool was_ready;
     (void)count, (void)room;
-    return run_temp_bytes(d->device, &d->problems[first], &bytes);
+    return run_prepare(d->device, &d->problems[first], &was_ready);
 }
 
 static cubc_status compile_all(dry_run *d)

@@ -114,22 +114,14 @@ void solver_free(solver *s)
 }
 
 // ---- launches -----------------------------------------------------------------------------------
-// Compiles kernels that the dry run did not meet, as those that scale sources of unusual size.
-static cubc_status compile_missing(solver *s, const problem *p)
-{
-    bool ready;
-    size_t bytes;
-    TRY(run_is_ready(s->device, p, &ready));
-    if (ready) return CUBC_OK;
-    double start = now_seconds();
-    TRY(run_temp_bytes(s->device, p, &bytes));
-    s->compile_seconds += now_seconds() - start;
-    return CUBC_OK;
-}
-
+// Kernels that the dry run did not meet, as those that scale sources of unusual size, are compiled
+// before their launch, so that the time of it is known.
 static cubc_status run_launch(solver *s, const problem *p)
 {
-    TRY(compile_missing(s, p));
+    bool was_ready;
+    double start = now_seconds();
+    TRY(run_prepare(s->device, p, &was_ready));
+    if (!was_ready) s->compile_seconds += now_seconds() - start;
     return run_problem(s->device, p, NULL, 0, s->stream);
 }
 
