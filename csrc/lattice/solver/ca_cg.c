@@ -18,6 +18,12 @@
 enum { X, V, S, P = S + CA_STEPS + 1, W = P + CA_STEPS, FIELDS = W + CA_STEPS };
 enum { APPLICATIONS = 8 }; // of the estimate
 
+// The texts below name the vectors one by one, and so do the combinations of ca_cg.h.
+_Static_assert(CA_STEPS == 4, "updates and lists of fields are written for four steps");
+#define FOUR(access, name, fields)                                                               \
+    access(name "0", (fields)[0]), access(name "1", (fields)[1]), access(name "2", (fields)[2]), \
+        access(name "3", (fields)[3])
+
 // ---- the steps ---------------------------------------------------------------------------------
 static const cubc_site_update first_size = {
     .sums = {"norm(out)", "norm(z)"},
@@ -55,7 +61,8 @@ static const cubc_site_update next_vector = {
              "dot_real(w1, s2)", "dot_real(w1, s3)", "dot_real(w2, s0)", "dot_real(w2, s1)", \
              "dot_real(w2, s2)", "dot_real(w2, s3)", "dot_real(w3, s0)", "dot_real(w3, s1)", \
              "dot_real(w3, s2)", "dot_real(w3, s3)"}
-enum { GRAM_SUMS = 30 };
+// Products of the basis but for the last vector's square, each once, and those of W with S.
+enum { GRAM_SUMS = (CA_STEPS + 1) * (CA_STEPS + 2) / 2 - 1 + CA_STEPS * CA_STEPS };
 static const cubc_site_update gram = {GRAM, .finish = "ca_gram"};
 static const cubc_site_update gram_of_positive = {GRAM, .finish = "ca_gram_of_positive"};
 static const cubc_site_update directions = {
@@ -115,14 +122,11 @@ static cubc_status begin_again(solver *s)
     const lattice_field *f = s->work, *p = f + P, *residual;
     if (s->op->positive)
         return solver_pass(s, UPDATE, &restart_of_positive,
-                           SITE_FIELDS(WRITE("s", f[S]), READ("r", s->r), READ("p0", p[0]),
-                                       READ("p1", p[1]), READ("p2", p[2]), READ("p3", p[3])));
+                           SITE_FIELDS(WRITE("s", f[S]), READ("r", s->r), FOUR(READ, "p", p)));
     TRY(solver_sloppy_residual(s, &f[V], &residual));
     TRY(s->op->apply(
         s, &(operator_call){.in = residual, .out = &f[S], .dagger = true, .phase = UPDATE}));
-    return solver_pass(s, UPDATE, &restart,
-                       SITE_FIELDS(READ("s", f[S]), READ("p0", p[0]), READ("p1", p[1]),
-                                   READ("p2", p[2]), READ("p3", p[3])));
+    return solver_pass(s, UPDATE, &restart, SITE_FIELDS(READ("s", f[S]), FOUR(READ, "p", p)));
 }
 
 static cubc_status update(solver *s)
@@ -139,26 +143,14 @@ static cubc_status take_step(solver *s, uint64_t last_of_round)
     const lattice_field *x = &s->work[X], *v = s->work + S, *p = s->work + P, *w = s->work + W;
     s->guard.step = last_of_round;
     TRY(solver_pass(s, ITERATE, s->op->positive ? &gram_of_positive : &gram,
-                    SITE_FIELDS(READ("s0", v[0]), READ("s1", v[1]), READ("s2", v[2]),
-                                READ("s3", v[3]), READ("s4", v[4]), READ("w0", w[0]),
-                                READ("w1", w[1]), READ("w2", w[2]), READ("w3", w[3]))));
-    TRY(solver_pass(s, ITERATE, &directions,
-                    SITE_FIELDS(READ("s0", v[0]), READ("s1", v[1]), READ("s2", v[2]),
-                                READ("s3", v[3]), WRITE("p0", p[0]), WRITE("p1", p[1]),
-                                WRITE("p2", p[2]), WRITE("p3", p[3]))));
+                    SITE_FIELDS(FOUR(READ, "s", v), READ("s4", v[4]), FOUR(READ, "w", w))));
+    TRY(solver_pass(s, ITERATE, &directions, SITE_FIELDS(FOUR(READ, "s", v), FOUR(WRITE, "p", p))));
     TRY(solver_pass(s, ITERATE, &products,
-                    SITE_FIELDS(READ("s0", v[0]), READ("s1", v[1]), READ("s2", v[2]),
-                                READ("s3", v[3]), READ("s4", v[4]), WRITE("w0", w[0]),
-                                WRITE("w1", w[1]), WRITE("w2", w[2]), WRITE("w3", w[3]))));
-    cubc_ranks *ranks = s->guard.ranks;
-    s->guard.ranks = NULL; // each rank knows that of itself
-    cubc_status st = solver_pass(s, ITERATE, &step,
-                                 SITE_FIELDS(WRITE("x", *x), WRITE("s", v[0]), READ("p0", p[0]),
-                                             READ("p1", p[1]), READ("p2", p[2]), READ("p3", p[3]),
-                                             READ("w0", w[0]), READ("w1", w[1]), READ("w2", w[2]),
-                                             READ("w3", w[3])));
-    s->guard.ranks = ranks;
-    return st;
+                    SITE_FIELDS(FOUR(READ, "s", v), READ("s4", v[4]), FOUR(WRITE, "w", w))));
+    // Each rank knows by itself that the step is taken.
+    return solver_pass_over(
+        s, NULL, ITERATE, &step,
+        SITE_FIELDS(WRITE("x", *x), WRITE("s", v[0]), FOUR(READ, "p", p), FOUR(READ, "w", w)));
 }
 
 static cubc_status iterate(solver *s, uint64_t last_of_round)

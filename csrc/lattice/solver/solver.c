@@ -132,10 +132,12 @@ cubc_status solver_launch(solver *s, const algorithm *a, const void *params)
     return s->actions->launch(s, &p);
 }
 
-cubc_status solver_pass(solver *s, solver_phase phase, const cubc_site_update *update,
-                        const cubc_site_field *fields, int count)
+cubc_status solver_pass_over(solver *s, cubc_ranks *ranks, solver_phase phase,
+                             const cubc_site_update *update, const cubc_site_field *fields,
+                             int count)
 {
     cubc_guard guard = s->guard;
+    guard.ranks = ranks;
     guard.phase = phase;
     const cubc_field_update_params params = {.update = update,
                                              .fields = fields,
@@ -149,6 +151,12 @@ cubc_status solver_pass(solver *s, solver_phase phase, const cubc_site_update *u
                                              .parts = s->shape.parities * s->shape.inner,
                                              .sources = s->shape.sources};
     return solver_launch(s, &field_update_algorithm, &params);
+}
+
+cubc_status solver_pass(solver *s, solver_phase phase, const cubc_site_update *update,
+                        const cubc_site_field *fields, int count)
+{
+    return solver_pass_over(s, s->guard.ranks, phase, update, fields, count);
 }
 
 cubc_status solver_assign(solver *s, solver_phase phase, const lattice_field *to,

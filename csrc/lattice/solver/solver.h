@@ -146,6 +146,10 @@ cubc_status solver_launch(solver *s, const algorithm *a, const void *params);
 // Launches one pass over fields (field_update); the update's statements call them by these names.
 cubc_status solver_pass(solver *s, solver_phase phase, const cubc_site_update *update,
                         const cubc_site_field *fields, int count);
+// The same, with the ranks whose sums are taken together; NULL: each rank has its own.
+cubc_status solver_pass_over(solver *s, cubc_ranks *ranks, solver_phase phase,
+                             const cubc_site_update *update, const cubc_site_field *fields,
+                             int count);
 // Copies a field to another, of any type: one kernel of each two types for all methods.
 cubc_status solver_assign(solver *s, solver_phase phase, const lattice_field *to,
                           const lattice_field *from);

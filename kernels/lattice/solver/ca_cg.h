@@ -13,6 +13,7 @@
 #pragma once
 #include "solver.h"
 
+static_assert(CA_STEPS == 4, "nodes and combinations are written for four steps");
 enum { CA_VECTORS = CA_STEPS + 1, CA_GRAM = CA_VECTORS * (CA_VECTORS + 1) / 2 - 1 };
 
 // ---- the basis ----------------------------------------------------------------------------------
