@@ -75,4 +75,12 @@ static cubc_status iterate(solver *s, uint64_t last_of_round)
                                    READ("v", f[V]), READ("t", f[T])));
 }
 
-const solver_method solver_bicgstab = {"bicgstab", open, update, iterate, 2, 1, NULL, true, 0, 0};
+const solver_method solver_bicgstab = {
+    .name = "bicgstab",
+    .open = open,
+    .update = update,
+    .iterate = iterate,
+    .iteration_applies = 2,
+    .update_applies = 1,
+    .compacts = true,
+};

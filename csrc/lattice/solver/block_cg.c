@@ -15,14 +15,8 @@
 #include "lattice/operators/block_update.h"
 #include "lattice/solver/solver.h"
 
-enum {
-    X,
-    P,
-    W,
-    Q,
-    V
-}; // among work: correction since the last update, direction, M p, residual,
-   // M^+ M p
+// Among work: correction since the last update, direction, M p, residual, M^+ M p.
+enum { X, P, W, Q, V };
 
 // ---- the steps ----------------------------------------------------------------------------------
 static const cubc_site_update add_correction = {
@@ -101,7 +95,20 @@ static cubc_status iterate(solver *s, uint64_t last_of_round)
     return step(s, BLOCK_DIRECTION, ITERATE);
 }
 
-static const solver_method of_positive = {"block_cg", open, update, iterate, 1,
-                                          1,          NULL, false,  0,       0};
-const solver_method solver_block_cg = {"block_cg", open,         update, iterate, 2,
-                                       2,          &of_positive, false,  0,       0};
+static const solver_method of_positive = {
+    .name = "block_cg",
+    .open = open,
+    .update = update,
+    .iterate = iterate,
+    .iteration_applies = 1,
+    .update_applies = 1,
+};
+const solver_method solver_block_cg = {
+    .name = "block_cg",
+    .open = open,
+    .update = update,
+    .iterate = iterate,
+    .iteration_applies = 2,
+    .update_applies = 2,
+    .of_positive = &of_positive,
+};

@@ -166,21 +166,25 @@ static cubc_status iterate(solver *s, uint64_t last_of_round)
     return k + 1 == CA_STEPS ? take_step(s, last_of_round) : CUBC_OK;
 }
 
-static const solver_method of_positive = {.name = "ca_cg",
-                                          .open = open,
-                                          .update = update,
-                                          .iterate = iterate,
-                                          .iteration_applies = 1,
-                                          .update_applies = 1,
-                                          .compacts = true,
-                                          .delta = 0.1,
-                                          .sums = GRAM_SUMS};
-const solver_method solver_ca_cg = {.name = "ca_cg",
-                                    .open = open,
-                                    .update = update,
-                                    .iterate = iterate,
-                                    .iteration_applies = 2,
-                                    .update_applies = 2,
-                                    .of_positive = &of_positive,
-                                    .compacts = true,
-                                    .sums = GRAM_SUMS};
+static const solver_method of_positive = {
+    .name = "ca_cg",
+    .open = open,
+    .update = update,
+    .iterate = iterate,
+    .iteration_applies = 1,
+    .update_applies = 1,
+    .compacts = true,
+    .delta = 0.1,
+    .sums = GRAM_SUMS,
+};
+const solver_method solver_ca_cg = {
+    .name = "ca_cg",
+    .open = open,
+    .update = update,
+    .iterate = iterate,
+    .iteration_applies = 2,
+    .update_applies = 2,
+    .of_positive = &of_positive,
+    .compacts = true,
+    .sums = GRAM_SUMS,
+};

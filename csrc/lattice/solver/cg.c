@@ -82,5 +82,13 @@ static cubc_status iterate(solver *s, uint64_t last_of_round)
                                             .step = last_of_round});
 }
 
-const solver_method solver_cg = {"cg", open, update, iterate, 2, 2, &solver_cg_positive,
-                                 true, 0,    0};
+const solver_method solver_cg = {
+    .name = "cg",
+    .open = open,
+    .update = update,
+    .iterate = iterate,
+    .iteration_applies = 2,
+    .update_applies = 2,
+    .of_positive = &solver_cg_positive,
+    .compacts = true,
+};

@@ -141,4 +141,13 @@ static cubc_status iterate(solver *s, uint64_t last_of_round)
     return step(s, k);
 }
 
-const solver_method solver_gcr = {"gcr", open, update, iterate, 1, 1, NULL, true, 0, MOST_SUMS};
+const solver_method solver_gcr = {
+    .name = "gcr",
+    .open = open,
+    .update = update,
+    .iterate = iterate,
+    .iteration_applies = 1,
+    .update_applies = 1,
+    .compacts = true,
+    .sums = MOST_SUMS,
+};

@@ -128,6 +128,17 @@ cubc_status multishift_residual(solver *s, int shift)
 }
 
 const solver_method solver_multishift_positive = {
-    "multishift", open, update, iterate_positive, 1, 0, NULL, false, 0, 0};
+    .name = "multishift",
+    .open = open,
+    .update = update,
+    .iterate = iterate_positive,
+    .iteration_applies = 1,
+};
 const solver_method solver_multishift = {
-    "multishift", open, update, iterate, 2, 0, &solver_multishift_positive, false, 0, 0};
+    .name = "multishift",
+    .open = open,
+    .update = update,
+    .iterate = iterate,
+    .iteration_applies = 2,
+    .of_positive = &solver_multishift_positive,
+};
