@@ -11,7 +11,7 @@ static void check_macros(const cubc_site_update *update, const char *want)
 {
     problem p = {0};
     text out = {0};
-    CHECK_STATUS(solver_update_texts(&p, "a test", update, &of_one_rank, 1), CUBC_OK);
+    CHECK_STATUS(solver_update_set(&p, "a test", update, &of_one_rank, 1), CUBC_OK);
     solver_update_define(&p, &out);
     if (!CHECK(strcmp(out.data, want) == 0)) printf("%s", out.data);
     text_free(&out);
@@ -39,8 +39,7 @@ static void test_macros(void)
 static void check_refused(cubc_site_update update, const char *why)
 {
     problem p = {0};
-    CHECK_STATUS(solver_update_texts(&p, "a test", &update, &of_one_rank, 1),
-                 CUBC_INVALID_ARGUMENT);
+    CHECK_STATUS(solver_update_set(&p, "a test", &update, &of_one_rank, 1), CUBC_INVALID_ARGUMENT);
     CHECK_CONTAINS(cubc_error_message(), why);
 }
 
@@ -55,6 +54,21 @@ static void test_refusals(void)
     check_refused((cubc_site_update){.finish = "cg_length"}, "come together");
 }
 
+// Sums of several ranks are other code.
+static void test_ranks(void)
+{
+    const cubc_site_update update = {.sums = {"norm(x)"}, .finish = "f"};
+    problem alone = {0}, over_ranks;
+    text out = {0};
+    CHECK_STATUS(solver_update_set(&alone, "a test", &update, &of_one_rank, 1), CUBC_OK);
+    over_ranks = alone;
+    solver_update_traits_set(&over_ranks, (solver_update_traits){.over_ranks = true});
+    CHECK(!instance_key_equal(&alone, &over_ranks));
+    solver_update_define(&over_ranks, &out);
+    CHECK_CONTAINS(out.data, "#define TUNE_RANKS 1\n");
+    text_free(&out);
+}
+
 // Every part of an update is part of the code.
 static void test_same_code(void)
 {
@@ -67,7 +81,7 @@ static void test_same_code(void)
                                         {.sums = {"norm(x)", "norm(x)"}, .finish = "cg_length"}};
     problem p[COUNT_OF(updates) + 1] = {0}; // the last is no solver's
     for (size_t k = 0; k < COUNT_OF(updates); k++)
-        CHECK_STATUS(solver_update_texts(&p[k], "a test", &updates[k], &of_one_rank, 1), CUBC_OK);
+        CHECK_STATUS(solver_update_set(&p[k], "a test", &updates[k], &of_one_rank, 1), CUBC_OK);
     for (size_t k = 0; k < COUNT_OF(p); k++)
         for (size_t j = 0; j < COUNT_OF(p); j++)
             CHECK(instance_key_equal(&p[k], &p[j]) == (k == j));
@@ -78,7 +92,7 @@ static void test_room_for_sums(void)
     const cubc_site_update update = {.sums = {"norm(x)", "norm(p)"}, .finish = "f"};
     problem p = {0};
     launch l = {.args_count = 1};
-    CHECK_STATUS(solver_update_texts(&p, "a test", &update, &of_one_rank, 1), CUBC_OK);
+    CHECK_STATUS(solver_update_set(&p, "a test", &update, &of_one_rank, 1), CUBC_OK);
     CHECK_STATUS(solver_update_place(&p, &of_one_rank, 5, 1, &l), CUBC_INVALID_ARGUMENT);
     CHECK_CONTAINS(cubc_error_message(), "10 partial sums have no room in 8");
     CHECK_STATUS(solver_update_place(&p, &of_one_rank, 4, 1, &l), CUBC_OK);
@@ -91,7 +105,7 @@ static void test_copies(void)
     const cubc_site_update update = {.scalars = {"alpha"}, .sums = {"norm(x)"}, .finish = "f"};
     long before = mem_outstanding();
     problem p = {0}, key;
-    CHECK_STATUS(solver_update_texts(&p, "a test", &update, &of_one_rank, 1), CUBC_OK);
+    CHECK_STATUS(solver_update_set(&p, "a test", &update, &of_one_rank, 1), CUBC_OK);
     for (long nth = 0; nth <= 4; nth++) {
         mem_fail_at(nth);
         cubc_status st = instance_key_copy(&p, &key);
@@ -104,9 +118,8 @@ static void test_copies(void)
 }
 
 static const check_test tests[] = {
-    {"macros", test_macros},       {"refusals", test_refusals},
-    {"same_code", test_same_code}, {"room_for_sums", test_room_for_sums},
-    {"copies", test_copies},
+    {"macros", test_macros},       {"refusals", test_refusals},           {"ranks", test_ranks},
+    {"same_code", test_same_code}, {"room_for_sums", test_room_for_sums}, {"copies", test_copies},
 };
 
 int main(int argc, char **argv)

@@ -64,8 +64,8 @@ static cubc_status add_fields(int reals, const cubc_dslash_sites *p, uint64_t *s
 
 static cubc_status add_guard(int reals, const cubc_dslash_sites *p, uint64_t sources, problem *out)
 {
-    TRY(solver_update_texts(out, "the tail of dslash", p->tail, p->guard,
-                            sources / (uint64_t)inner_of(p)));
+    TRY(solver_update_set(out, "the tail of dslash", p->tail, p->guard,
+                          sources / (uint64_t)inner_of(p)));
     if (!p->z) return CUBC_OK;
     return lattice_field_input(out, "z of dslash", p->z, p->z_norms, p->n, p->type, reals);
 }
@@ -106,7 +106,7 @@ static cubc_status add_ranks(const problem *p, const cubc_dslash_sites *sites, d
 
 bool dslash_has_kernel(const problem *p, int k)
 {
-    return k == SEND_FACES ? dslash_site_traits_of(p).cut : solver_update_over_ranks(p);
+    return k == SEND_FACES ? dslash_site_traits_of(p).cut : solver_update_traits_of(p).over_ranks;
 }
 
 cubc_status dslash_sites_fields(int reals, const cubc_dslash_sites *sites, dslash_halo halo,

@@ -18,7 +18,7 @@ typedef struct field_update_numbers {
     cubc_guard guard;
 } field_update_numbers;
 
-LATTICE_TRAITS(field_update_traits);
+SOLVER_UPDATE_TRAITS(field_update_traits);
 PROBLEM_NUMBERS(field_update_numbers);
 
 // ---- problems -----------------------------------------------------------------------------------
@@ -89,7 +89,7 @@ cubc_status field_update_problem(const cubc_field_update_params *params, problem
     TRY(check_shape(params));
     if (!params->guard || !params->guard->states)
         FAIL(CUBC_INVALID_ARGUMENT, "field_update: there is no state");
-    TRY(solver_update_texts(out, "field_update", params->update, params->guard, params->sources));
+    TRY(solver_update_set(out, "field_update", params->update, params->guard, params->sources));
     field_update_traits_set(out,
                             (field_update_traits){.reals = params->reals, .parts = params->parts});
     field_update_numbers_set(out, (field_update_numbers){params->sources, *params->guard});
@@ -216,7 +216,7 @@ static cubc_status field_update_plan(const problem *p, const instance *i, plan *
 static bool field_update_has_kernel(const problem *p, int k)
 {
     (void)k;
-    return solver_update_over_ranks(p);
+    return solver_update_traits_of(p).over_ranks;
 }
 
 static const benchmark field_update_benchmarks[] = {

@@ -6,15 +6,13 @@
 
 #include <string.h>
 
-// A problem's texts: the members of a cubc_site_update, and one that is there if its sums are those
-// of several ranks.
+// A problem's texts: the members of a cubc_site_update.
 enum {
     STATEMENTS,
     FINISH,
     SCALARS,
     SUMS = SCALARS + CUBC_MOST_SCALARS,
-    RANKS = SUMS + CUBC_MOST_SUMS,
-    TEXTS
+    TEXTS = SUMS + CUBC_MOST_SUMS
 };
 _Static_assert((int)TEXTS <= (int)MAX_TEXTS, "a problem has room for an update");
 
@@ -30,8 +28,8 @@ static int count_sums(const problem *p)
     return count_texts(p->texts + SUMS, CUBC_MOST_SUMS);
 }
 
-cubc_status solver_update_texts(problem *p, const char *what, const cubc_site_update *update,
-                                const cubc_guard *guard, uint64_t states)
+cubc_status solver_update_set(problem *p, const char *what, const cubc_site_update *update,
+                              const cubc_guard *guard, uint64_t states)
 {
     p->text_count = TEXTS;
     if (!update) return CUBC_OK;
@@ -47,13 +45,8 @@ cubc_status solver_update_texts(problem *p, const char *what, const cubc_site_up
         FAIL(CUBC_INVALID_ARGUMENT, "%s: sums and the function that takes them come together",
              what);
     if (!count_sums(p) || !guard->ranks) return CUBC_OK;
-    p->texts[RANKS] = "ranks";
+    solver_update_traits_set(p, (solver_update_traits){.over_ranks = true});
     return ranks_reserve_sums(guard->ranks, states, count_sums(p));
-}
-
-bool solver_update_over_ranks(const problem *p)
-{
-    return p->text_count == TEXTS && p->texts[RANKS] != NULL;
 }
 
 static const char *or_empty(const char *text)
@@ -67,7 +60,7 @@ void solver_update_define(const problem *p, text *out)
     int scalar_count = count_texts(scalars, CUBC_MOST_SCALARS), sum_count = count_sums(p);
     text_printf(out, "#define TUNE_SUMS %d\n#define TUNE_STATEMENTS %s\n", sum_count,
                 or_empty(p->texts[STATEMENTS]));
-    text_printf(out, "#define TUNE_RANKS %d\n", p->texts[RANKS] != NULL);
+    text_printf(out, "#define TUNE_RANKS %d\n", solver_update_traits_of(p).over_ranks);
     text_printf(out, "#define TUNE_FINISH %s\n#define TUNE_STATE_BYTES %d\n",
                 or_empty(p->texts[FINISH]), CUBC_STATE_BYTES);
     text_puts(out, "#define TUNE_STATE " SOLVER_STATE_TEXT "\n");
@@ -89,7 +82,7 @@ cubc_status solver_update_place(const problem *p, const cubc_guard *guard, uint6
     l->args[l->args_count++] = (uintptr_t)guard->parts;
     l->args[l->args_count++] = guard->phase;
     l->args[l->args_count++] = guard->step;
-    if (!p->texts[RANKS]) return CUBC_OK;
+    if (!solver_update_traits_of(p).over_ranks) return CUBC_OK;
     l->args[l->args_count++] = (uintptr_t)ranks_table(guard->ranks);
     l->args[l->args_count++] = states;
     return CUBC_OK;
@@ -98,7 +91,7 @@ cubc_status solver_update_place(const problem *p, const cubc_guard *guard, uint6
 void solver_update_receive(const problem *p, const cubc_guard *guard, const device_kernel *kernel,
                            plan *out)
 {
-    if (!solver_update_over_ranks(p) || !ranks_are_staged(guard->ranks)) return;
+    if (!solver_update_traits_of(p).over_ranks || !ranks_are_staged(guard->ranks)) return;
     launch *l = &out->launches[out->launch_count++];
     *l = l[-1];
     l->kernel = kernel;
