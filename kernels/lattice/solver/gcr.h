@@ -1,5 +1,6 @@
-// Scalar steps of GCR. The launches, and the paper, are those of csrc/lattice/solver/gcr.c; a
-// function takes the sums of the steps whose names begin with its own there.
+// Scalar steps of GCR and of its preconditioner. The launches, and the papers, are those of
+// csrc/lattice/solver/gcr.c and schwarz.c; a function takes the sums of the steps whose names begin
+// with its own there.
 //
 // Iteration k of a cycle is
 //     project        v_k = M p_k;  omega_j = <v_j, v_k> / |v_j|^2 of all j < k
@@ -51,4 +52,13 @@ FUNCTION void gcr_restart(solver_state& s, const f64*, u64)
 {
     for (int k = 0; k < MOST_BASIS; k++) s.basis[k] = 0;
     s.phase = ITERATE;
+}
+
+// ---- the preconditioner -------------------------------------------------------------------------
+// Computes <w, e> / |w|^2, the step along the residual e of a block that leaves the least of it,
+// where w = M e. It is none where nothing is left, as in a block that is far from the source. Other
+// ranks do not see this step, so that it does not end a solve. sum: |w|^2, <w, e>.
+FUNCTION void schwarz_length(solver_state& s, const f64* sum, u64)
+{
+    s.block_step = sum[0] > 0 ? c128(sum[1] / sum[0], sum[2] / sum[0]) : c128(0);
 }

@@ -18,7 +18,6 @@
 #include "gcr.h"
 #include "grid_sums.h"
 #include "multishift.h"
-#include "schwarz.h"
 #if TUNE_RANKS
 #include "ranks.h"
 #endif

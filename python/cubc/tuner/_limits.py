@@ -1,8 +1,9 @@
-"""Limits of a measuring process, which the search watches while it waits for results.
+"""Limits of a search on this machine: its cores, and those of a measuring process.
 
-Memory is watched and not limited by the system: CUDA reserves more addresses than a machine has
-memory, so a limit on addresses (RLIMIT_AS) would keep it from starting. A device's memory needs no
-watch, because its driver refuses to allocate more than there is.
+The search watches the latter while it waits for results. Memory is watched and not limited by the
+system: CUDA reserves more addresses than a machine has memory, so a limit on addresses (RLIMIT_AS)
+would keep it from starting. A device's memory needs no watch, because its driver refuses to
+allocate more than there is.
 """
 
 from __future__ import annotations
@@ -20,6 +21,12 @@ SHARE = 0.75  # part of the memory that is available when the process starts
 PAGE = os.sysconf("SC_PAGE_SIZE")
 RESIDENT = 24  # field of /proc/<pid>/stat: pages held
 CGROUP = Path("/sys/fs/cgroup")
+
+
+def cores() -> int:
+    """Number of cores that this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)  # not on macOS
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 def memory() -> float:

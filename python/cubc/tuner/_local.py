@@ -27,8 +27,8 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from ._cores import cores
 from ._deadlines import BASE_SECONDS, base_deadline, build_deadline, run_deadline
+from ._limits import cores
 from ._process import ENDING, WorkerDied
 from ._remote_bench import BaseFailed, Closed, RemoteBench
 from ._status import FAILURES, OK, TIMEOUT, failure

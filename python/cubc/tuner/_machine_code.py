@@ -24,7 +24,7 @@ from typing import Any
 from cubc import _core
 from cubc import _outputs as outputs
 
-from ._cores import cores
+from ._limits import cores
 from ._progress import bar
 from ._workload import CompileTimeWorkload, compile_time_workloads
 

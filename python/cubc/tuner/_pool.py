@@ -51,9 +51,9 @@ from typing import Any, NamedTuple
 
 from . import _heartbeat as heartbeat
 from . import _remote as remote
-from ._cores import cores
 from ._deadlines import BASE_SECONDS, run_deadline
 from ._lane import Lane
+from ._limits import cores
 from ._target import Request
 
 AHEAD = 2  # tasks for each process, so that none waits for the search

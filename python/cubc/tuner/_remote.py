@@ -22,9 +22,9 @@ from typing import IO, Any, NamedTuple
 
 from cubc import _core
 
-from ._cores import cores
 from ._deadlines import BASE_SECONDS, base_deadline, build_deadline, run_deadline
 from ._heartbeat import Pulse, beating
+from ._limits import cores
 from ._remote_bench import BaseFailed, RemoteBench
 from ._status import FAILURES, OK, TIMEOUT, failure
 from ._supervisor import stat
