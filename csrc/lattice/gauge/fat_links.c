@@ -32,6 +32,7 @@ LATTICE_WORKLOAD(fat_links)
 // For each direction the kernels in order; each waits for the one before.
 static cubc_status fat_links_plan(const problem *p, const instance *i, plan *out)
 {
+    enum { INNER = 2, MIDDLE }; // among the arguments
     uint64_t half = SIDES * p->n * MATRIX_REALS * operand_item_bytes(&p->inputs[0]);
     out->scratch_bytes = 2 * half;
     struct {
@@ -49,7 +50,7 @@ static cubc_status fat_links_plan(const problem *p, const instance *i, plan *out
             TRY(site_map_launch(p, i, p->n, &args, sizeof args, out));
             launch *l = &out->launches[out->launch_count - 1];
             l->kernel = &i->kernels[k];
-            l->scratch_args = 1u << 2 | 1u << 3;
+            l->scratch_args = 1u << INNER | 1u << MIDDLE;
         }
     }
     return CUBC_OK;

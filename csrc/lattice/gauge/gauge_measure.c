@@ -54,6 +54,7 @@ static bool of_loops(const problem *p)
 // Blocks take equal runs of the sites to measure: all, or those of a time slice.
 static cubc_status gauge_measure_plan(const problem *p, const instance *i, plan *out)
 {
+    enum { LINKS, OUT, ARRIVED, PARTS, SHARE, ARGS };
     const device_kernel *kernel = &i->kernels[0];
     const gauge_measure_traits traits = gauge_measure_traits_of(p);
     uint64_t places =
@@ -65,12 +66,14 @@ static cubc_status gauge_measure_plan(const problem *p, const instance *i, plan 
     out->cleared_bytes = sizeof(uint64_t); // how many blocks have arrived; then their parts
     out->scratch_bytes = PARTS_AT + grid * p->outputs[0].n * sizeof(double);
     out->launch_count = 1;
-    out->launches[0] = (launch){
-        .kernel = kernel,
-        .shape.grid = (unsigned)grid,
-        .scratch_args = 1u << 2 | 1u << 3,
-        .args_count = 5,
-        .args = {(uintptr_t)p->inputs[0].data, (uintptr_t)p->outputs[0].data, 0, PARTS_AT, share}};
+    out->launches[0] = (launch){.kernel = kernel,
+                                .shape.grid = (unsigned)grid,
+                                .scratch_args = 1u << ARRIVED | 1u << PARTS,
+                                .args_count = ARGS,
+                                .args = {[LINKS] = (uintptr_t)p->inputs[0].data,
+                                         [OUT] = (uintptr_t)p->outputs[0].data,
+                                         [PARTS] = PARTS_AT,
+                                         [SHARE] = share}};
     return CUBC_OK;
 }
 

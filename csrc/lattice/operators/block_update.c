@@ -161,6 +161,7 @@ static void block_update_define(const problem *p, text *out)
 
 static cubc_status block_update_plan(const problem *p, const instance *i, plan *out)
 {
+    enum { Q, P, X, W, STATES, MATRICES, PARTS, SOURCES, WORDS, BLOCKS, PHASE, FINISH, ARGS };
     const device_kernel *kernel = &i->kernels[0];
     const block_update_traits traits = block_update_traits_of(p);
     block_update_numbers numbers = block_update_numbers_of(p);
@@ -188,14 +189,21 @@ static cubc_status block_update_plan(const problem *p, const instance *i, plan *
         FAIL(CUBC_INVALID_ARGUMENT, "block_update of %llu sources needs more than 2^31 blocks",
              (unsigned long long)numbers.sources);
     out->launch_count = 1;
-    out->launches[0] =
-        (launch){.kernel = kernel,
-                 .shape.grid = (unsigned)(blocks * groups),
-                 .args_count = 12,
-                 .args = {(uintptr_t)q, (uintptr_t)field, (uintptr_t)x, (uintptr_t)w,
-                          (uintptr_t)numbers.guard.states, (uintptr_t)numbers.matrices,
-                          (uintptr_t)numbers.guard.parts, numbers.sources, words, blocks,
-                          numbers.guard.phase, !measured}};
+    out->launches[0] = (launch){.kernel = kernel,
+                                .shape.grid = (unsigned)(blocks * groups),
+                                .args_count = ARGS,
+                                .args = {[Q] = (uintptr_t)q,
+                                         [P] = (uintptr_t)field,
+                                         [X] = (uintptr_t)x,
+                                         [W] = (uintptr_t)w,
+                                         [STATES] = (uintptr_t)numbers.guard.states,
+                                         [MATRICES] = (uintptr_t)numbers.matrices,
+                                         [PARTS] = (uintptr_t)numbers.guard.parts,
+                                         [SOURCES] = numbers.sources,
+                                         [WORDS] = words,
+                                         [BLOCKS] = blocks,
+                                         [PHASE] = numbers.guard.phase,
+                                         [FINISH] = !measured}};
     if (!traits.ranks) return CUBC_OK;
     launch *l = out->launches;
     l->args[l->args_count++] = (uintptr_t)ranks_table(numbers.guard.ranks);
