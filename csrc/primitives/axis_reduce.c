@@ -158,15 +158,22 @@ static layout lay_out(const problem *p, const instance *i)
 static cubc_status add_launch(const problem *p, const device_kernel *kernel, uint64_t blocks,
                               const layout *l, plan *out)
 {
+    enum { IN, OUT, PARTS, OUTER, ROWS, COLUMNS, WIDE, HIGH, DEEP, SPLITS, ARGS }; // then init
     launch *made = &out->launches[out->launch_count++];
     *made = (launch){.kernel = kernel,
                      .shape.grid = (unsigned)blocks,
-                     .scratch_args = 1u << 2,
-                     .args_count = 10,
-                     .args = {0, (uintptr_t)p->outputs[0].data, 0, l->outer, l->length, l->columns,
-                              l->wide, l->high, l->deep, l->splits}};
+                     .scratch_args = 1u << PARTS,
+                     .args_count = ARGS,
+                     .args = {[OUT] = (uintptr_t)p->outputs[0].data,
+                              [OUTER] = l->outer,
+                              [ROWS] = l->length,
+                              [COLUMNS] = l->columns,
+                              [WIDE] = l->wide,
+                              [HIGH] = l->high,
+                              [DEEP] = l->deep,
+                              [SPLITS] = l->splits}};
     problem_append_init(p, made);
-    return problem_place_input(p, 0, made, 0);
+    return problem_place_input(p, 0, made, IN);
 }
 
 static cubc_status axis_reduce_plan(const problem *p, const instance *i, plan *out)

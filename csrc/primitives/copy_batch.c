@@ -85,6 +85,7 @@ static const char *copy_batch_invalid(const problem *p, const char *kind, const 
 
 static cubc_status copy_batch_plan(const problem *p, const instance *i, plan *out)
 {
+    enum { IN, OUT, FROM_ARG, TO_ARG, ENDS_ARG, COUNT, BYTES, ARGS };
     const device_kernel *kernel = &i->kernels[0];
     uint64_t bytes = copy_batch_numbers_of(p).bytes;
     uint64_t tile =
@@ -95,13 +96,16 @@ static cubc_status copy_batch_plan(const problem *p, const instance *i, plan *ou
              (unsigned long long)bytes);
     bool arrays = p->input_count > ITEMS;
     out->launch_count = p->n && tiles;
-    out->launches[0] = (launch){
-        .kernel = kernel,
-        .shape.grid = (unsigned)tiles,
-        .args_count = 7,
-        .args = {arrays ? (uintptr_t)p->inputs[ITEMS].data : 0,
-                 arrays ? (uintptr_t)p->outputs[0].data : 0, (uintptr_t)p->inputs[FROM].data,
-                 (uintptr_t)p->inputs[TO].data, (uintptr_t)p->inputs[ENDS].data, p->n, bytes}};
+    out->launches[0] = (launch){.kernel = kernel,
+                                .shape.grid = (unsigned)tiles,
+                                .args_count = ARGS,
+                                .args = {[IN] = arrays ? (uintptr_t)p->inputs[ITEMS].data : 0,
+                                         [OUT] = arrays ? (uintptr_t)p->outputs[0].data : 0,
+                                         [FROM_ARG] = (uintptr_t)p->inputs[FROM].data,
+                                         [TO_ARG] = (uintptr_t)p->inputs[TO].data,
+                                         [ENDS_ARG] = (uintptr_t)p->inputs[ENDS].data,
+                                         [COUNT] = p->n,
+                                         [BYTES] = bytes}};
     return CUBC_OK;
 }
 

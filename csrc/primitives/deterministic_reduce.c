@@ -113,6 +113,21 @@ static room make_room(const problem *p)
     return r;
 }
 
+enum { // the arguments; then the initial value
+    IN,
+    OUT,
+    OFFSETS,
+    SIZE,
+    COUNT,
+    ITEMS,
+    CAPACITY,
+    COUNTS,
+    OWNERS,
+    LONGS,
+    TOTALS,
+    ARGS
+};
+
 static cubc_status add_launch(const problem *p, const instance *i, int kernel, uint64_t most_blocks,
                               const room *r, plan *out)
 {
@@ -123,13 +138,20 @@ static cubc_status add_launch(const problem *p, const instance *i, int kernel, u
     launch *l = &out->launches[out->launch_count++];
     *l = (launch){.kernel = k,
                   .shape.grid = (unsigned)(grid < INT32_MAX ? grid : INT32_MAX),
-                  .scratch_args = 0xfu << 7,
-                  .args_count = 11,
-                  .args = {0, (uintptr_t)p->outputs[0].data, 0, p->n / count, count, p->n,
-                           r->capacity, r->counts, r->owners, r->longs, r->totals}};
+                  .scratch_args = 1u << COUNTS | 1u << OWNERS | 1u << LONGS | 1u << TOTALS,
+                  .args_count = ARGS,
+                  .args = {[OUT] = (uintptr_t)p->outputs[0].data,
+                           [SIZE] = p->n / count,
+                           [COUNT] = count,
+                           [ITEMS] = p->n,
+                           [CAPACITY] = r->capacity,
+                           [COUNTS] = r->counts,
+                           [OWNERS] = r->owners,
+                           [LONGS] = r->longs,
+                           [TOTALS] = r->totals}};
     problem_append_init(p, l);
-    TRY(problem_place_input(p, offsets_of(p), l, 2));
-    return problem_place_input(p, 0, l, 0);
+    TRY(problem_place_input(p, offsets_of(p), l, OFFSETS));
+    return problem_place_input(p, 0, l, IN);
 }
 
 static cubc_status deterministic_reduce_plan(const problem *p, const instance *i, plan *out)

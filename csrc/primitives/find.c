@@ -53,6 +53,7 @@ static const char *find_invalid(const problem *p, const char *kind, const space 
 
 static cubc_status find_plan(const problem *p, const instance *i, plan *out)
 {
+    enum { IN, OUT, N, MESSAGES, ARGS };
     const device_kernel *kernel = &i->kernels[0];
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
     uint64_t warps = kernel->threads == 1 ? 1 : (kernel->threads + 31) / 32;
@@ -67,10 +68,10 @@ static cubc_status find_plan(const problem *p, const instance *i, plan *out)
     out->launch_count = 1;
     out->launches[0] = (launch){.kernel = kernel,
                                 .shape.grid = (unsigned)grid,
-                                .message_args = 1u << 3,
-                                .args_count = 4,
-                                .args = {0, (uintptr_t)p->outputs[0].data, p->n, 0}};
-    return problem_place_input(p, 0, &out->launches[0], 0);
+                                .message_args = 1u << MESSAGES,
+                                .args_count = ARGS,
+                                .args = {[OUT] = (uintptr_t)p->outputs[0].data, [N] = p->n}};
+    return problem_place_input(p, 0, &out->launches[0], IN);
 }
 
 static const field find_fields[] = {

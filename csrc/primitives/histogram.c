@@ -278,19 +278,20 @@ static const char *histogram_invalid(const problem *p, const char *kind, const s
 static cubc_status add_launch(const problem *p, const device_kernel *kernel, uint64_t grid,
                               plan *out)
 {
-    enum { WEIGHTS_ARG = 1, LEVELS_ARG = 5 };
+    enum { IN, WEIGHTS, OUT, EDGES_ARG, N, LEVELS }; // the last is a struct a channel
     const histogram_numbers numbers = histogram_numbers_of(p);
     const size_t level_bytes = (size_t)histogram_traits_of(p).active * sizeof(level);
     const operand *weights = weights_of(p);
     launch *l = &out->launches[out->launch_count++];
-    *l = (launch){
-        .kernel = kernel,
-        .shape.grid = (unsigned)grid,
-        .args_count = LEVELS_ARG + level_bytes / sizeof l->args[0],
-        .args = {0, 0, (uintptr_t)p->outputs[0].data, (uintptr_t)p->inputs[EDGES].data, p->n}};
-    memcpy(l->args + LEVELS_ARG, numbers.levels, level_bytes);
-    TRY(problem_place_input(p, weights ? (int)(weights - p->inputs) : -1, l, WEIGHTS_ARG));
-    return problem_place_input(p, ITEMS, l, 0);
+    *l = (launch){.kernel = kernel,
+                  .shape.grid = (unsigned)grid,
+                  .args_count = LEVELS + level_bytes / sizeof l->args[0],
+                  .args = {[OUT] = (uintptr_t)p->outputs[0].data,
+                           [EDGES_ARG] = (uintptr_t)p->inputs[EDGES].data,
+                           [N] = p->n}};
+    memcpy(l->args + LEVELS, numbers.levels, level_bytes);
+    TRY(problem_place_input(p, weights ? (int)(weights - p->inputs) : -1, l, WEIGHTS));
+    return problem_place_input(p, ITEMS, l, IN);
 }
 
 static cubc_status histogram_plan(const problem *p, const instance *i, plan *out)

@@ -61,9 +61,21 @@ static cubc_status merge_workload(const benchmark *b, cubc_type type, const uint
     return CUBC_OK;
 }
 
+enum { // the arguments; single threads do not have the last one
+    A_KEYS,
+    A_VALUES_ARG,
+    A_N,
+    B_KEYS,
+    B_VALUES_ARG,
+    B_N,
+    OUT,
+    VALUES_OUT,
+    CROSSINGS,
+    ARGS
+};
+
 static cubc_status merge_plan(const problem *p, const instance *i, plan *out)
 {
-    enum { CROSSINGS = 8 }; // the last argument, which single threads do not have
     const device_kernel *kernel = &i->kernels[TILES_KERNEL];
     const bool single = kernel->threads == 1;
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
@@ -73,10 +85,15 @@ static cubc_status merge_plan(const problem *p, const instance *i, plan *out)
     launch *l = out->launches;
     l[0] = (launch){.kernel = kernel,
                     .shape.grid = (unsigned)tiles,
-                    .args_count = single ? CROSSINGS : CROSSINGS + 1,
-                    .args = {(uintptr_t)in[A].data, (uintptr_t)in[A_VALUES].data, in[A].n,
-                             (uintptr_t)in[B].data, (uintptr_t)in[B_VALUES].data, in[B].n,
-                             (uintptr_t)p->outputs[0].data, (uintptr_t)p->outputs[1].data}};
+                    .args_count = single ? CROSSINGS : ARGS,
+                    .args = {[A_KEYS] = (uintptr_t)in[A].data,
+                             [A_VALUES_ARG] = (uintptr_t)in[A_VALUES].data,
+                             [A_N] = in[A].n,
+                             [B_KEYS] = (uintptr_t)in[B].data,
+                             [B_VALUES_ARG] = (uintptr_t)in[B_VALUES].data,
+                             [B_N] = in[B].n,
+                             [OUT] = (uintptr_t)p->outputs[0].data,
+                             [VALUES_OUT] = (uintptr_t)p->outputs[1].data}};
     out->launch_count = tiles > 0;
     if (single || tiles < MANY_TILES) return CUBC_OK;
     l[0].scratch_args = 1u << CROSSINGS;

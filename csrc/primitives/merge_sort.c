@@ -64,7 +64,12 @@ static launch make_launch(const problem *p, const device_kernel *kernel, uint64_
                     .scratch_args = (from.scratch ? 1u << KEYS_IN | 1u << VALUES_IN : 0) |
                                     (to.scratch ? 1u << KEYS_OUT | 1u << VALUES_OUT : 0),
                     .args_count = ARGS,
-                    .args = {from.keys, from.values, p->n, to.keys, to.values, run}};
+                    .args = {[KEYS_IN] = from.keys,
+                             [VALUES_IN] = from.values,
+                             [N] = p->n,
+                             [KEYS_OUT] = to.keys,
+                             [VALUES_OUT] = to.values,
+                             [RUN] = run}};
 }
 
 static cubc_status merge_sort_plan(const problem *p, const instance *i, plan *out)

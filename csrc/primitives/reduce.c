@@ -116,6 +116,7 @@ static const char *reduce_invalid(const problem *p, const char *kind, const spac
 
 static cubc_status reduce_plan(const problem *p, const instance *i, plan *out)
 {
+    enum { IN, OUT, N, STEPS, MESSAGES, ARGS }; // then the initial value
     const device_kernel *kernel = &i->kernels[0];
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
     uint64_t resident =
@@ -130,11 +131,11 @@ static cubc_status reduce_plan(const problem *p, const instance *i, plan *out)
     out->launches[0] =
         (launch){.kernel = kernel,
                  .shape = {.grid = (unsigned)grid, .cluster = problem_cluster(i, grid)},
-                 .message_args = 1u << 4,
-                 .args_count = 5,
-                 .args = {0, (uintptr_t)p->outputs[0].data, p->n, steps, 0}};
+                 .message_args = 1u << MESSAGES,
+                 .args_count = ARGS,
+                 .args = {[OUT] = (uintptr_t)p->outputs[0].data, [N] = p->n, [STEPS] = steps}};
     problem_append_init(p, &out->launches[0]);
-    return problem_place_input(p, 0, &out->launches[0], 0);
+    return problem_place_input(p, 0, &out->launches[0], IN);
 }
 
 #define BENCHMARK(op_name) BENCHMARK_OF("reduce." op_name, REDUCTION_CALL(.op = op_name))

@@ -67,17 +67,20 @@ static const char *repeat_invalid(const problem *p, const char *kind, const spac
 
 static cubc_status repeat_plan(const problem *p, const instance *i, plan *out)
 {
+    enum { IN, ENDS_ARG, OUT, N, TOTAL, ARGS };
     const device_kernel *kernel = &i->kernels[0];
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
     uint64_t tiles = ceil_div(p->n, tile);
     TRY(problem_blocks(p, tiles));
     out->launch_count = tiles > 0;
-    out->launches[0] =
-        (launch){.kernel = kernel,
-                 .shape.grid = (unsigned)tiles,
-                 .args_count = 5,
-                 .args = {(uintptr_t)p->inputs[ITEMS].data, (uintptr_t)p->inputs[ENDS].data,
-                          (uintptr_t)p->outputs[0].data, p->inputs[ITEMS].n, p->n}};
+    out->launches[0] = (launch){.kernel = kernel,
+                                .shape.grid = (unsigned)tiles,
+                                .args_count = ARGS,
+                                .args = {[IN] = (uintptr_t)p->inputs[ITEMS].data,
+                                         [ENDS_ARG] = (uintptr_t)p->inputs[ENDS].data,
+                                         [OUT] = (uintptr_t)p->outputs[0].data,
+                                         [N] = p->inputs[ITEMS].n,
+                                         [TOTAL] = p->n}};
     return CUBC_OK;
 }
 

@@ -134,6 +134,20 @@ static layout lay_out(const problem *p, const instance *i)
     return l;
 }
 
+enum { // the arguments; then the initial value
+    IN,
+    OUT,
+    PARTS,
+    ROWS,
+    LENGTH,
+    SHIFT,
+    TEAM_LOG2,
+    SPLITS,
+    CHUNK,
+    TURNS,
+    ARGS
+};
+
 static cubc_status add_launch(const problem *p, const device_kernel *kernel, uint64_t blocks,
                               const layout *l, plan *out)
 {
@@ -141,13 +155,19 @@ static cubc_status add_launch(const problem *p, const device_kernel *kernel, uin
     uint64_t shift = kernel->threads > 1 ? row_reduce_numbers_of(p).shift : 0;
     *made = (launch){.kernel = kernel,
                      .shape.grid = (unsigned)blocks,
-                     .scratch_args = 1u << 2,
-                     .args_count = 10,
-                     .args = {0, (uintptr_t)p->outputs[0].data, 0, l->rows, l->length, shift,
-                              l->team_log2, l->splits, l->chunk, l->turns}};
+                     .scratch_args = 1u << PARTS,
+                     .args_count = ARGS,
+                     .args = {[OUT] = (uintptr_t)p->outputs[0].data,
+                              [ROWS] = l->rows,
+                              [LENGTH] = l->length,
+                              [SHIFT] = shift,
+                              [TEAM_LOG2] = l->team_log2,
+                              [SPLITS] = l->splits,
+                              [CHUNK] = l->chunk,
+                              [TURNS] = l->turns}};
     problem_append_init(p, made);
-    TRY(problem_place_input(p, 0, made, 0));
-    if (shift) made->args[0] -= shift * cubc_type_size((cubc_type)p->type);
+    TRY(problem_place_input(p, 0, made, IN));
+    if (shift) made->args[IN] -= shift * cubc_type_size((cubc_type)p->type);
     return CUBC_OK;
 }
 

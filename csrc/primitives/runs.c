@@ -196,6 +196,7 @@ static const char *runs_invalid(const problem *p, const char *kind, const space 
 
 static cubc_status runs_plan(const problem *p, const instance *i, plan *out)
 {
+    enum { KEYS_ARG, VALUES_ARG, KEYS_OUT, OUT, OFFSETS, COUNT, N, MESSAGES, ARGS };
     const device_kernel *kernel = &i->kernels[0];
     const mode m = mode_of(p);
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
@@ -208,14 +209,15 @@ static cubc_status runs_plan(const problem *p, const instance *i, plan *out)
     out->launches[0] =
         (launch){.kernel = kernel,
                  .shape = {.grid = (unsigned)tiles, .cluster = problem_cluster(i, tiles)},
-                 .message_args = 1u << 7,
-                 .args_count = 8,
-                 .args = {0, 0, m == LONG_RUNS ? 0 : (uintptr_t)p->outputs[HEADS].data,
-                          (uintptr_t)p->outputs[RESULTS].data,
-                          m == LONG_RUNS ? (uintptr_t)p->outputs[HEADS].data : 0,
-                          (uintptr_t)p->outputs[TOTAL].data, p->n, 0}};
-    TRY(problem_place_input(p, m == SUMS || m == FIRST_VALUES ? VALUES : -1, &out->launches[0], 1));
-    return problem_place_input(p, KEYS, &out->launches[0], 0);
+                 .message_args = 1u << MESSAGES,
+                 .args_count = ARGS,
+                 .args = {[OUT] = (uintptr_t)p->outputs[RESULTS].data,
+                          [COUNT] = (uintptr_t)p->outputs[TOTAL].data,
+                          [N] = p->n}};
+    out->launches[0].args[m == LONG_RUNS ? OFFSETS : KEYS_OUT] = (uintptr_t)p->outputs[HEADS].data;
+    TRY(problem_place_input(p, m == SUMS || m == FIRST_VALUES ? VALUES : -1, &out->launches[0],
+                            VALUES_ARG));
+    return problem_place_input(p, KEYS, &out->launches[0], KEYS_ARG);
 }
 
 // The number of runs is known for the benchmarks only.

@@ -179,14 +179,15 @@ static const char *scan_invalid(const problem *p, const char *kind, const space 
 cubc_status scan_launch(const problem *p, const device_kernel *kernel, uint64_t tiles,
                         uint64_t slots, plan *out)
 {
+    enum { IN, RUNS, BEHIND_RUNS }; // then as many as the problem has, counted as they are added
     TRY(problem_blocks(p, tiles));
     out->message_bytes = 8 * (1 + slots * ((scan_sum_bytes(p) + 3) / 4));
     out->launch_count = tiles > 0;
     launch *l = &out->launches[0];
     *l = (launch){.kernel = kernel,
                   .shape.grid = (unsigned)tiles,
-                  .args_count = 2,
-                  .args = {0, (uintptr_t)p->inputs[KEYS].data}};
+                  .args_count = BEHIND_RUNS,
+                  .args = {[RUNS] = (uintptr_t)p->inputs[KEYS].data}};
     if (in_segments(p)) { // arguments of segments.h behind the offsets
         uint64_t count = scan_numbers_of(p).segments;
         l->args[l->args_count++] = count ? p->n / count : 0;
@@ -198,9 +199,9 @@ cubc_status scan_launch(const problem *p, const device_kernel *kernel, uint64_t 
     l->args[l->args_count++] = p->n;
     l->message_args = 1u << l->args_count++;
     problem_append_init(p, l);
-    if (scan_kind_of(p) == SCAN_BY_KEY) TRY(problem_place_input(p, KEYS, l, 1));
-    if (in_segments(p)) TRY(problem_place_input(p, offsets_of(p), l, 1));
-    return problem_place_input(p, ITEMS, l, 0);
+    if (scan_kind_of(p) == SCAN_BY_KEY) TRY(problem_place_input(p, KEYS, l, RUNS));
+    if (in_segments(p)) TRY(problem_place_input(p, offsets_of(p), l, RUNS));
+    return problem_place_input(p, ITEMS, l, IN);
 }
 
 enum { TILES_KERNEL, SEGMENTS_KERNEL };

@@ -172,6 +172,8 @@ static const char *scatter_invalid(const problem *p, const char *kind, const spa
 static cubc_status scatter_plan(const problem *p, const instance *i, plan *out)
 {
     enum { COPY, SCATTER };
+    enum { COPY_IN, COPY_OUT, COPY_N, COPY_ARGS };
+    enum { INDICES_ARG, VALUES_ARG, OUT, N, LENGTH, COLUMNS, COUNT, MODE, ARGS };
     const device_kernel *copy = &i->kernels[COPY], *scatter = &i->kernels[SCATTER];
     const scatter_numbers numbers = scatter_numbers_of(p);
     uint64_t items = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1);
@@ -181,21 +183,26 @@ static cubc_status scatter_plan(const problem *p, const instance *i, plan *out)
     TRY(problem_blocks(p, tiles));
     const void *in = p->inputs[ITEMS].data, *result = p->outputs[0].data;
     if (copies && in != result)
-        out->launches[out->launch_count++] =
-            (launch){.kernel = copy,
-                     .shape.grid = (unsigned)copies,
-                     .args_count = 3,
-                     .args = {(uintptr_t)in, (uintptr_t)result, p->n}};
+        out->launches[out->launch_count++] = (launch){
+            .kernel = copy,
+            .shape.grid = (unsigned)copies,
+            .args_count = COPY_ARGS,
+            .args = {[COPY_IN] = (uintptr_t)in, [COPY_OUT] = (uintptr_t)result, [COPY_N] = p->n}};
     if (!tiles) return CUBC_OK;
     launch *last = &out->launches[out->launch_count++];
     *last = (launch){.kernel = scatter,
                      .shape.grid = (unsigned)tiles,
-                     .args_count = 8,
-                     .args = {(uintptr_t)p->inputs[INDICES].data, (uintptr_t)p->inputs[VALUES].data,
-                              (uintptr_t)result, numbers.total, numbers.length, numbers.columns,
-                              numbers.count, numbers.mode}};
-    TRY(problem_place_input(p, VALUES, last, 1));
-    return problem_place_input(p, INDICES, last, 0);
+                     .args_count = ARGS,
+                     .args = {[INDICES_ARG] = (uintptr_t)p->inputs[INDICES].data,
+                              [VALUES_ARG] = (uintptr_t)p->inputs[VALUES].data,
+                              [OUT] = (uintptr_t)result,
+                              [N] = numbers.total,
+                              [LENGTH] = numbers.length,
+                              [COLUMNS] = numbers.columns,
+                              [COUNT] = numbers.count,
+                              [MODE] = numbers.mode}};
+    TRY(problem_place_input(p, VALUES, last, VALUES_ARG));
+    return problem_place_input(p, INDICES, last, INDICES_ARG);
 }
 
 static const field scatter_fields[] = {

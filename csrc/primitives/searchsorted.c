@@ -84,6 +84,7 @@ static uint64_t tree_levels(uint64_t most, uint64_t n, uint64_t values_a_block, 
 
 static cubc_status searchsorted_plan(const problem *p, const instance *i, plan *out)
 {
+    enum { IN, VALUES_ARG, OUT, N, COUNT, LEVELS, ARGS };
     enum { TURNS_ON_CPU = 8 }; // blocks a worker: others take over from one that is held up
     const device_kernel *kernel = &i->kernels[0];
     uint64_t values = kernel->threads == 1 // least a block: a tile on the CPU, else a row
@@ -98,12 +99,15 @@ static cubc_status searchsorted_plan(const problem *p, const instance *i, plan *
     uint64_t levels = tree_levels((uint64_t)variant_value(&i->space, &i->variant, "lev", 0),
                                   p->inputs[SORTED].n, shares / blocks * values, kernel->threads);
     out->launch_count = 1;
-    out->launches[0] =
-        (launch){.kernel = kernel,
-                 .shape.grid = (unsigned)blocks,
-                 .args_count = 6,
-                 .args = {(uintptr_t)p->inputs[SORTED].data, (uintptr_t)p->inputs[VALUES].data,
-                          (uintptr_t)p->outputs[0].data, p->inputs[SORTED].n, p->n, levels}};
+    out->launches[0] = (launch){.kernel = kernel,
+                                .shape.grid = (unsigned)blocks,
+                                .args_count = ARGS,
+                                .args = {[IN] = (uintptr_t)p->inputs[SORTED].data,
+                                         [VALUES_ARG] = (uintptr_t)p->inputs[VALUES].data,
+                                         [OUT] = (uintptr_t)p->outputs[0].data,
+                                         [N] = p->inputs[SORTED].n,
+                                         [COUNT] = p->n,
+                                         [LEVELS] = levels}};
     return CUBC_OK;
 }
 

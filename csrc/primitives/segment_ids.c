@@ -68,17 +68,19 @@ static const char *segment_ids_invalid(const problem *p, const char *kind, const
 
 static cubc_status segment_ids_plan(const problem *p, const instance *i, plan *out)
 {
+    enum { OFFSETS, SIZE, COUNT, ITEMS, OUT, ARGS };
     const device_kernel *kernel = &i->kernels[0];
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
     uint64_t tiles = ceil_div(p->n, tile);
     TRY(problem_blocks(p, tiles));
     out->launch_count = tiles > 0;
-    out->launches[0] =
-        (launch){.kernel = kernel,
-                 .shape.grid = (unsigned)tiles,
-                 .args_count = 5,
-                 .args = {0, 0, p->inputs[0].n - 1, p->n, (uintptr_t)p->outputs[0].data}};
-    return problem_place_input(p, 0, &out->launches[0], 0);
+    out->launches[0] = (launch){
+        .kernel = kernel,
+        .shape.grid = (unsigned)tiles,
+        .args_count = ARGS,
+        .args = {
+            [COUNT] = p->inputs[0].n - 1, [ITEMS] = p->n, [OUT] = (uintptr_t)p->outputs[0].data}};
+    return problem_place_input(p, 0, &out->launches[0], OFFSETS);
 }
 
 static const field segment_ids_fields[] = {

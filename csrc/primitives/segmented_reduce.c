@@ -63,9 +63,14 @@ static const char *segmented_reduce_invalid(const problem *p, const char *kind, 
 // ---- plans --------------------------------------------------------------------------------------
 enum { SHARES_KERNEL, TEAMS_KERNEL, CHUNKS_KERNEL, BLOCKS_KERNEL };
 
-enum { // among the arguments
-    SET = 2,
-    MESSAGES = 6,
+enum { // the arguments; then the initial value
+    IN,
+    OUT,
+    SET_OFFSETS,
+    SET_SIZE,
+    SET_COUNT,
+    SET_ITEMS,
+    MESSAGES,
     TEAM,
     TURNS,
     LONGEST,
@@ -85,7 +90,10 @@ static launch make_launch(const problem *p, const device_kernel *kernel, uint64_
                     .message_args = 1u << MESSAGES,
                     .scratch_args = 1u << COUNTS | 1u << CHUNKS | 1u << SUMS,
                     .args_count = ARGS,
-                    .args = {0, (uintptr_t)p->outputs[0].data, 0, p->n / count, count, p->n}};
+                    .args = {[OUT] = (uintptr_t)p->outputs[0].data,
+                             [SET_SIZE] = p->n / count,
+                             [SET_COUNT] = count,
+                             [SET_ITEMS] = p->n}};
 }
 
 static cubc_status finish_launch(const problem *p, const launch *made, plan *out)
@@ -93,8 +101,8 @@ static cubc_status finish_launch(const problem *p, const launch *made, plan *out
     launch *to = &out->launches[out->launch_count++];
     *to = *made;
     problem_append_init(p, to);
-    TRY(problem_place_input(p, OFFSETS, to, SET));
-    return problem_place_input(p, ITEMS, to, 0);
+    TRY(problem_place_input(p, OFFSETS, to, SET_OFFSETS));
+    return problem_place_input(p, ITEMS, to, IN);
 }
 
 static cubc_status plan_shares(const problem *p, const instance *i, plan *out)

@@ -188,8 +188,13 @@ static const char *segmented_topk_invalid(const problem *p, const char *kind, co
 }
 
 // ---- plans --------------------------------------------------------------------------------------
-enum { // among the arguments
-    OUT = 5,
+enum { // the arguments
+    IN,
+    OFFSETS,
+    SIZE,
+    COUNT,
+    ITEMS,
+    OUT,
     INDICES,
     K,
     PARTS,
@@ -206,9 +211,9 @@ static launch make_launch(const problem *p, const device_kernel *kernel, uint64_
     return (launch){.kernel = kernel,
                     .shape.grid = (unsigned)grid,
                     .args_count = ARGS,
-                    .args = {[2] = mean_length(p),
-                             [3] = numbers.segments,
-                             [4] = p->n,
+                    .args = {[SIZE] = mean_length(p),
+                             [COUNT] = numbers.segments,
+                             [ITEMS] = p->n,
                              [OUT] = (uintptr_t)p->outputs[0].data,
                              [INDICES] = (uintptr_t)p->outputs[1].data,
                              [K] = numbers.k,
@@ -219,8 +224,8 @@ static cubc_status add_launch(const problem *p, const launch *made, plan *out)
 {
     launch *to = &out->launches[out->launch_count++];
     *to = *made;
-    TRY(problem_place_input(p, offsets_of(p), to, 1));
-    return problem_place_input(p, 0, to, 0);
+    TRY(problem_place_input(p, offsets_of(p), to, OFFSETS));
+    return problem_place_input(p, 0, to, IN);
 }
 
 static cubc_status plan_threads(const problem *p, const instance *i, plan *out)

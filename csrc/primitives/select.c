@@ -153,21 +153,25 @@ static const char *select_invalid(const problem *p, const char *kind, const spac
 
 static cubc_status select_plan(const problem *p, const instance *i, plan *out)
 {
+    enum { IN, MASK, OUT_ARG, REST_ARG, COUNT_ARG, N, MESSAGES, SECOND_ARG, ARGS };
     const device_kernel *kernel = &i->kernels[0];
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
     uint64_t tiles = p->n ? ceil_div(p->n, tile) : 1; // the count is written in any case
     TRY(problem_blocks(p, tiles));
     out->message_bytes = 8 * (1 + ((2 * tiles) << p->wide));
     out->launch_count = 1;
-    out->launches[0] = (launch){
-        .kernel = kernel,
-        .shape = {.grid = (unsigned)tiles, .cluster = problem_cluster(i, tiles)},
-        .message_args = 1u << 6,
-        .args_count = 8,
-        .args = {0, 0, (uintptr_t)p->outputs[OUT].data, (uintptr_t)p->outputs[REST].data,
-                 (uintptr_t)p->outputs[COUNT].data, p->n, 0, (uintptr_t)p->outputs[SECOND].data}};
-    TRY(problem_place_input(p, find_input(p, "mask"), &out->launches[0], 1));
-    return problem_place_input(p, find_input(p, "x"), &out->launches[0], 0);
+    out->launches[0] =
+        (launch){.kernel = kernel,
+                 .shape = {.grid = (unsigned)tiles, .cluster = problem_cluster(i, tiles)},
+                 .message_args = 1u << MESSAGES,
+                 .args_count = ARGS,
+                 .args = {[OUT_ARG] = (uintptr_t)p->outputs[OUT].data,
+                          [REST_ARG] = (uintptr_t)p->outputs[REST].data,
+                          [COUNT_ARG] = (uintptr_t)p->outputs[COUNT].data,
+                          [N] = p->n,
+                          [SECOND_ARG] = (uintptr_t)p->outputs[SECOND].data}};
+    TRY(problem_place_input(p, find_input(p, "mask"), &out->launches[0], MASK));
+    return problem_place_input(p, find_input(p, "x"), &out->launches[0], IN);
 }
 
 // The number of selected items is known for the benchmarks only.

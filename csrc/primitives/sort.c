@@ -175,7 +175,12 @@ enum {
     N,
     MESSAGES,
     BINS,
-    ROWS = 14,
+    BEGIN_BIT,
+    END_BIT,
+    DIGITS,
+    DIGIT_BITS,
+    DIGIT,
+    ROWS,
     BLOCK_ITEMS,
     ARGS
 };
@@ -198,9 +203,18 @@ static cubc_status add_launch(const problem *p, plan *out, const device_kernel *
                                   (spare.scratch ? 1u << SPARE | 1u << SPARE_VALUES : 0) |
                                   1u << BINS | 1u << ROWS,
                   .args_count = ARGS,
-                  .args = {from.keys, to.keys, from.values, to.values, spare.keys, spare.values,
-                           p->n, 0, 0, p->begin_bit, p->end_bit, of->digits,
-                           ceil_div(p->end_bit - p->begin_bit, of->digits), digit, 0, 0}};
+                  .args = {[IN] = from.keys,
+                           [OUT] = to.keys,
+                           [VALUES_IN] = from.values,
+                           [VALUES_OUT] = to.values,
+                           [SPARE] = spare.keys,
+                           [SPARE_VALUES] = spare.values,
+                           [N] = p->n,
+                           [BEGIN_BIT] = p->begin_bit,
+                           [END_BIT] = p->end_bit,
+                           [DIGITS] = of->digits,
+                           [DIGIT_BITS] = ceil_div(p->end_bit - p->begin_bit, of->digits),
+                           [DIGIT] = digit}};
     // Later passes read an array: what the first reads, if it is lazy, has a place of its own.
     return p->inputs[0].lazy ? problem_place_input(p, 0, l, (int)l->args_count++) : CUBC_OK;
 }

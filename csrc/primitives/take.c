@@ -110,20 +110,25 @@ static const char *take_invalid(const problem *p, const char *kind, const space 
 
 static cubc_status take_plan(const problem *p, const instance *i, plan *out)
 {
+    enum { IN, INDICES_ARG, OUT, N, LENGTH, COLUMNS, COUNT, MODE, ARGS };
     const device_kernel *kernel = &i->kernels[0];
     const take_numbers numbers = take_numbers_of(p);
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
     uint64_t tiles = ceil_div(p->n, tile);
     TRY(problem_blocks(p, tiles));
     out->launch_count = tiles > 0;
-    out->launches[0] =
-        (launch){.kernel = kernel,
-                 .shape.grid = (unsigned)tiles,
-                 .args_count = 8,
-                 .args = {(uintptr_t)p->inputs[ITEMS].data, (uintptr_t)p->inputs[INDICES].data,
-                          (uintptr_t)p->outputs[0].data, p->n, numbers.length, numbers.columns,
-                          numbers.count, numbers.mode}};
-    return tiles ? problem_place_input(p, INDICES, &out->launches[0], 1) : CUBC_OK;
+    out->launches[0] = (launch){.kernel = kernel,
+                                .shape.grid = (unsigned)tiles,
+                                .args_count = ARGS,
+                                .args = {[IN] = (uintptr_t)p->inputs[ITEMS].data,
+                                         [INDICES_ARG] = (uintptr_t)p->inputs[INDICES].data,
+                                         [OUT] = (uintptr_t)p->outputs[0].data,
+                                         [N] = p->n,
+                                         [LENGTH] = numbers.length,
+                                         [COLUMNS] = numbers.columns,
+                                         [COUNT] = numbers.count,
+                                         [MODE] = numbers.mode}};
+    return tiles ? problem_place_input(p, INDICES, &out->launches[0], INDICES_ARG) : CUBC_OK;
 }
 
 static const field take_fields[] = {

@@ -90,6 +90,7 @@ static void choose_tile(transpose_numbers matrix, uint64_t tile, uint64_t *rows,
 
 static cubc_status transpose_plan(const problem *p, const instance *i, plan *out)
 {
+    enum { IN, OUT, ROWS, COLUMNS, TILE_ROWS, TILE_COLUMNS, ARGS };
     const device_kernel *kernel = &i->kernels[0];
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
     const transpose_numbers matrix = transpose_numbers_of(p);
@@ -104,12 +105,15 @@ static cubc_status transpose_plan(const problem *p, const instance *i, plan *out
              "2^31 blocks",
              (unsigned long long)p->n, (unsigned long long)rows, (unsigned long long)columns);
     out->launch_count = 1;
-    out->launches[0] =
-        (launch){.kernel = kernel,
-                 .shape.grid = (unsigned)blocks,
-                 .args_count = 6,
-                 .args = {(uintptr_t)p->inputs[0].data, (uintptr_t)p->outputs[0].data, rows,
-                          columns, tile_rows, tile_columns}};
+    out->launches[0] = (launch){.kernel = kernel,
+                                .shape.grid = (unsigned)blocks,
+                                .args_count = ARGS,
+                                .args = {[IN] = (uintptr_t)p->inputs[0].data,
+                                         [OUT] = (uintptr_t)p->outputs[0].data,
+                                         [ROWS] = rows,
+                                         [COLUMNS] = columns,
+                                         [TILE_ROWS] = tile_rows,
+                                         [TILE_COLUMNS] = tile_columns}};
     return CUBC_OK;
 }
 
