@@ -15,12 +15,6 @@ static const char *name_operand(char what[WHAT_SIZE], const char *name)
 }
 
 // ---- numbers ------------------------------------------------------------------------------------
-static bool is_python_number(PyObject *object)
-{
-    return PyLong_Check(object) || PyFloat_Check(object) || PyBool_Check(object) ||
-           PyComplex_Check(object);
-}
-
 static bool is_numpy_scalar(PyObject *object)
 {
     static PyObject *generic; // NumPy's base class of them
@@ -28,6 +22,14 @@ static bool is_numpy_scalar(PyObject *object)
     bool scalar = generic && PyObject_IsInstance(object, generic) == 1;
     (void)py_forget();
     return scalar;
+}
+
+// float64 and complex128 of NumPy are also Python's float and complex, and no Python numbers here.
+static bool is_python_number(PyObject *object)
+{
+    if (PyLong_Check(object)) return true;
+    if (PyFloat_CheckExact(object) || PyComplex_CheckExact(object)) return true;
+    return (PyFloat_Check(object) || PyComplex_Check(object)) && !is_numpy_scalar(object);
 }
 
 static bool is_complex(PyObject *number)
@@ -90,7 +92,7 @@ static int scalar_operand(PyObject *number, cubc_type result, cubc_operand *o, t
 }
 
 // ---- operands -----------------------------------------------------------------------------------
-// Beside arrays, or with size=, NumPy's scalars are numbers; alone they are arrays without
+// Beside arrays, or with size= or out=, NumPy's scalars are numbers; alone they are arrays without
 // dimensions.
 static bool has_shape(PyObject *operands, const py_expression_options *options)
 {
@@ -98,7 +100,7 @@ static bool has_shape(PyObject *operands, const py_expression_options *options)
     Py_ssize_t at = 0;
     while (PyDict_Next(operands, &at, &name, &value))
         if (!is_python_number(value) && !is_numpy_scalar(value)) return true;
-    return options->size != NULL;
+    return options->size || options->out;
 }
 
 // Arrays become views, numbers wait for the result's type.
@@ -180,14 +182,16 @@ static int default_type(const py_expression *f, cubc_type *out)
     return 0;
 }
 
-// The types of the operands, as cubc._expression_types takes them.
-static PyObject *operand_types(const py_expression *f)
+// The types of the operands, as cubc._expression_types takes them. The integer of the index `typed`
+// is not weak: it has the type that it is computed in; -1: all numbers are weak.
+static PyObject *operand_types(const py_expression *f, int typed)
 {
     PyObject *types = PyTuple_New(f->count);
     for (int k = 0; types && k < f->count; k++) {
         PyObject *number = f->numbers[k], *one;
-        if (!number)
-            one = py_numpy_dtype(f->views[k].type);
+        cubc_type type = f->views[k].type;
+        if (!number || (k == typed && integer_type(number, &type) == 0))
+            one = py_numpy_dtype(type);
         else if (PyBool_Check(number))
             one = py_numpy_dtype(CUBC_BOOL);
         else
@@ -210,7 +214,7 @@ static PyObject *operand_names(const py_expression *f)
 }
 
 // The type by NumPy's promotion: a dtype, a type of Python's numbers, or None.
-static PyObject *promoted(const char *expression, const py_expression *f)
+static PyObject *promoted(const char *expression, const py_expression *f, int typed)
 {
     static PyObject *function;
     if (!function) {
@@ -219,7 +223,8 @@ static PyObject *promoted(const char *expression, const py_expression *f)
         Py_XDECREF(module);
         if (!function) return NULL;
     }
-    PyObject *names = operand_names(f), *types = names ? operand_types(f) : NULL, *found = NULL;
+    PyObject *names = operand_names(f), *types = names ? operand_types(f, typed) : NULL;
+    PyObject *found = NULL;
     if (types) found = PyObject_CallFunction(function, "sOO", expression, names, types);
     Py_XDECREF(types);
     Py_XDECREF(names);
@@ -230,7 +235,7 @@ static PyObject *promoted(const char *expression, const py_expression *f)
 static int natural_type(const char *expression, const py_expression *f, cubc_type *out,
                         cubc_type *numbers)
 {
-    PyObject *found = promoted(expression, f);
+    PyObject *found = promoted(expression, f, -1);
     if (!found) return -1;
     bool weak = found == Py_None || PyType_Check(found);
     bool is_int = found == (PyObject *)&PyLong_Type, is_float = found == (PyObject *)&PyFloat_Type;
@@ -245,7 +250,8 @@ static int natural_type(const char *expression, const py_expression *f, cubc_typ
     }
     *out = *numbers;
     if (is_float && type_table[*out].kind < KIND_FLOAT) *out = CUBC_F64;
-    if (is_int && f->array_count) *out = CUBC_I64;
+    if (is_int) *out = CUBC_I64;
+    if (is_int && !f->array_count) *numbers = CUBC_I64;
     return 0;
 }
 
@@ -262,7 +268,7 @@ static bool takes_all(const py_expression *f, cubc_type out)
 // Floats that would become integers are refused, as far as the expression tells.
 static int check_promoted(const char *expression, const py_expression *f, cubc_type out)
 {
-    PyObject *found = promoted(expression, f);
+    PyObject *found = promoted(expression, f, -1);
     if (!found) return -1;
     cubc_type natural = found == (PyObject *)&PyFloat_Type     ? CUBC_F64
                         : found == (PyObject *)&PyComplex_Type ? CUBC_C128
@@ -287,6 +293,53 @@ static int choose_type(const char *expression, const py_expression *f,
     return options->dtype || options->unsafe || takes_all(f, *out)
                ? 0
                : check_promoted(expression, f, *out);
+}
+
+// ---- numbers that a result cannot hold ----------------------------------------------------------
+// Tells if a type of integers holds a number; others are asked when it is converted.
+static bool is_held(PyObject *number, cubc_type type)
+{
+    const int kind = type_table[type].kind, bits = 8 * (int)cubc_type_size(type);
+    int overflow = 0;
+    if ((kind != KIND_SIGNED && kind != KIND_UNSIGNED) || PyBool_Check(number) ||
+        !PyIndex_Check(number))
+        return true;
+    PyObject *integer = PyNumber_Index(number);
+    long long value = integer ? PyLong_AsLongLongAndOverflow(integer, &overflow) : 0;
+    if (overflow > 0 && type != CUBC_U64) (void)PyLong_AsUnsignedLongLong(integer);
+    Py_XDECREF(integer);
+    if (PyErr_Occurred() || overflow < 0) { // its conversion says why
+        (void)py_forget();
+        return true;
+    }
+    if (overflow) return type == CUBC_U64;
+    if (kind == KIND_UNSIGNED) return value >= 0 && (bits == 64 || value >> bits == 0);
+    return bits == 64 || (value >> (bits - 1)) == 0 || (value >> (bits - 1)) == -1;
+}
+
+// Integers are computed in 64 bits, and a result of fewer would be cut. As in NumPy, a number that
+// the result cannot hold is refused where it takes part in the result's type, and not where it is
+// only compared.
+static int check_held(const char *expression, const py_expression *f, cubc_type out)
+{
+    for (int k = 0; k < f->count; k++) {
+        if (!f->numbers[k] || is_held(f->numbers[k], out)) continue;
+        PyObject *weak = promoted(expression, f, -1), *typed = promoted(expression, f, k);
+        int same = !weak || !typed ? -1
+                   : PyType_Check(weak) != PyType_Check(typed)
+                       ? 0 // NumPy's int64 equals int
+                       : PyObject_RichCompareBool(weak, typed, Py_EQ);
+        Py_XDECREF(typed);
+        Py_XDECREF(weak);
+        if (same < 0) return -1;
+        if (same) continue;
+        PyErr_Format(PyExc_OverflowError,
+                     "operand '%s' is %.80R, which %s, the type of the result, cannot hold: give "
+                     "dtype=, to which the result is converted",
+                     f->operands[k].name, f->numbers[k], py_type_name(out));
+        return -1;
+    }
+    return 0;
 }
 
 // ---- shapes -------------------------------------------------------------------------------------
@@ -413,6 +466,7 @@ int py_expression_get(const char *expression, PyObject *operands,
     cubc_type numbers;
     if (collect_operands(f, operands, options) < 0 ||
         choose_type(expression, f, options, &out->type, &numbers) < 0 ||
+        (!options->dtype && !options->unsafe && check_held(expression, f, out->type) < 0) ||
         find_shape(f, expression, options, out) < 0)
         return -1;
     for (int k = 0; k < f->count; k++)

@@ -26,7 +26,7 @@
 //
 // Workload:
 //     TUNE_T           type of the items
-//     TUNE_PREDICATE   an expression of x and i
+//     TUNE_PREDICATE   an expression of x and of its index i, an i64
 //
 // Traffic: the items up to the first match, and those of the tiles in flight.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
@@ -62,7 +62,7 @@ struct smaller {
     FUNCTION_MEMBER u32 operator()(u32 a, u32 b) const { return a < b ? a : b; }
 };
 
-FUNCTION bool holds(in_expression<item_t> x, u64 i)
+FUNCTION bool holds(in_expression<item_t> x, i64 i)
 {
     (void)x;
     (void)i;
@@ -99,14 +99,17 @@ FUNCTION u32 search_chunk(const find_args& a, u64 begin)
         UNROLL
         for (u32 j = 0; j < VECTOR; j++) {
             const u32 place = first + r * ROW_ITEMS + j;
-            any |= static_cast<u32>((WHOLE || place < count) && holds(item[r][j], begin + place));
+            any |= static_cast<u32>((WHOLE || place < count) &&
+                                    holds(item[r][j], static_cast<i64>(begin + place)));
         }
     }
     if (!warp_ballot(FULL_WARP, any != 0)) return NOT_FOUND;
     u32 found = NOT_FOUND;
     for (u32 k = 0; any && k < ROWS * VECTOR && found == NOT_FOUND; k++) { // reads the items again
         const u32 place = first + k / VECTOR * ROW_ITEMS + k % VECTOR;
-        if (place < count && holds(input_item(a.in, begin + place), begin + place)) found = place;
+        if (place < count &&
+            holds(input_item(a.in, begin + place), static_cast<i64>(begin + place)))
+            found = place;
     }
     return warp_shuffle(warp_reduce(found, smaller()), 0);
 }

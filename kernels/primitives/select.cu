@@ -32,7 +32,7 @@
 //     TUNE_T           type of the items
 //     TUNE_INDICES     1: an item is its index, and no items are read
 //     TUNE_M           type of the mask, if there is one: items whose mask is not 0 are selected
-//     TUNE_PREDICATE   without a mask: an expression of x and i, if there is one;
+//     TUNE_PREDICATE   without a mask: an expression of x and of its index i, an i64;
 //                      without either, an item is selected if it begins a run (same_run.h)
 //     TUNE_REST        1: the other items are written to an array of their own
 //     TUNE_CLASSES     number of output arrays; 2: items for which the predicate is 2 go to the
@@ -112,11 +112,11 @@ struct select_shared {
 // Returns the class of item i by its value and its predecessor's: 0 if it is not selected.
 typedef in_expression<item_t> value_t;
 #if TUNE_CLASSES > 1
-FUNCTION u8 class_of(value_t x, value_t, u64 i) { return static_cast<u8>(TUNE_PREDICATE); }
+FUNCTION u8 class_of(value_t x, value_t, i64 i) { return static_cast<u8>(TUNE_PREDICATE); }
 #elif defined(TUNE_PREDICATE)
-FUNCTION bool class_of(value_t x, value_t, u64 i) { return convert<bool>(TUNE_PREDICATE); }
+FUNCTION bool class_of(value_t x, value_t, i64 i) { return convert<bool>(TUNE_PREDICATE); }
 #else
-FUNCTION bool class_of(value_t x, value_t before, u64 i) { return i == 0 || !SAME_RUN(before, x); }
+FUNCTION bool class_of(value_t x, value_t before, i64 i) { return i == 0 || !SAME_RUN(before, x); }
 #endif
 
 FUNCTION u32 is_of_class(u8 item_class, int k)
@@ -183,9 +183,11 @@ FUNCTION void select_tile(const select_args& a, select_shared& s, ticket mine)
             for (int j = 0; j < VECTOR; j++) {
                 const u64 i = at + static_cast<u64>(j);
                 if constexpr (CLASSES > 1)
-                    keep[r][j] = WHOLE || i < a.n ? class_of(item[r][j], before, i) : 0;
+                    keep[r][j] =
+                        WHOLE || i < a.n ? class_of(item[r][j], before, static_cast<i64>(i)) : 0;
                 else
-                    keep[r][j] = (WHOLE || i < a.n) && class_of(item[r][j], before, i);
+                    keep[r][j] =
+                        (WHOLE || i < a.n) && class_of(item[r][j], before, static_cast<i64>(i));
                 before = item[r][j];
             }
         }

@@ -10,7 +10,7 @@
 // (problem_define_input) and passes the words (problem_place_input). For the prefix TUNE_IN:
 //     TUNE_IN_LAZY          0: an array, without the other macros; 1: a lazy input
 //     TUNE_IN_TYPE          type of the items
-//     TUNE_IN_EXPRESSION    expression of the operands' names and of the index i
+//     TUNE_IN_EXPRESSION    expression of the operands' names and of the index i, an i64
 //     TUNE_IN_ARRAYS(X)     X(type, name, axes) for each operand that is an array
 //     TUNE_IN_SCALARS(X)    the same for each operand that is one value, which has no axes
 //     TUNE_IN_TABLES(X)     the same for each operand that the expression indexes, as in table[k]
@@ -224,52 +224,52 @@ FUNCTION T scalar_operand(const scalar_bits<T>& bits)
 
 // fetch_input and evaluate_input are the two halves of load_input, for kernels that fetch several
 // vectors first.
-#define INPUT_LAZY_1(prefix, in_t, item_t)                                                     \
-    struct alignas(8) in_t : input_axes<prefix##_RANK> {                                       \
-        prefix##_ARRAYS(INPUT_ARRAY) prefix##_TABLES(INPUT_TABLE) prefix##_SCALARS(INPUT_BITS) \
-    };                                                                                         \
-    template <int N>                                                                           \
-    struct in_t##_vector {                                                                     \
-        prefix##_ARRAYS(INPUT_FIELD)                                                           \
-    };                                                                                         \
-    FUNCTION prefix##_TYPE in_t##_value(const u64 i prefix##_ARRAYS(                           \
-        INPUT_PARAMETER) prefix##_TABLES(INPUT_INDEXED) prefix##_SCALARS(INPUT_PARAMETER))     \
-    {                                                                                          \
-        typedef prefix##_TYPE out_t; /* as an expression calls what it makes */                \
-        (void)i;                                                                               \
-        return convert<out_t>(prefix##_EXPRESSION);                                            \
-    }                                                                                          \
-    template <int CACHING, int N>                                                              \
-    FUNCTION void fetch_input(const in_t& in, u64 at, in_t##_vector<N>& raw)                   \
-    {                                                                                          \
-        constexpr bool ROWS = prefix##_ROWS;                                                   \
-        const input_place<prefix##_RANK> place = find_place<prefix##_RANK>(in, at);            \
-        prefix##_ARRAYS(INPUT_FETCH)(void) in, (void)raw, (void)place, (void)ROWS;             \
-    }                                                                                          \
-    template <int N>                                                                           \
-    FUNCTION void evaluate_input(const in_t& in, u64 at, const in_t##_vector<N>& raw,          \
-                                 prefix##_TYPE(&out)[N])                                       \
-    {                                                                                          \
-        (void)in, (void)raw;                                                                   \
-        UNROLL                                                                                 \
-        for (int j = 0; j < N; j++)                                                            \
-            out[j] = in_t##_value(at + static_cast<u64>(j) prefix##_ARRAYS(INPUT_FETCHED)      \
-                                           prefix##_TABLES(INPUT_TABLE_ITSELF)                 \
-                                               prefix##_SCALARS(INPUT_SCALAR));                \
-    }                                                                                          \
-    template <int CACHING, int N>                                                              \
-    FUNCTION void load_input(const in_t& in, u64 at, prefix##_TYPE(&out)[N])                   \
-    {                                                                                          \
-        in_t##_vector<N> raw;                                                                  \
-        fetch_input<CACHING>(in, at, raw);                                                     \
-        evaluate_input(in, at, raw, out);                                                      \
-    }                                                                                          \
-    FUNCTION prefix##_TYPE input_item(const in_t& in, u64 i)                                   \
-    {                                                                                          \
-        const input_place<prefix##_RANK> place = find_place<prefix##_RANK>(in, i);             \
-        (void)place;                                                                           \
-        return in_t##_value(i prefix##_ARRAYS(INPUT_ARRAY_ITEM) prefix##_TABLES(               \
-            INPUT_TABLE_ITSELF) prefix##_SCALARS(INPUT_SCALAR));                               \
+#define INPUT_LAZY_1(prefix, in_t, item_t)                                                         \
+    struct alignas(8) in_t : input_axes<prefix##_RANK> {                                           \
+        prefix##_ARRAYS(INPUT_ARRAY) prefix##_TABLES(INPUT_TABLE) prefix##_SCALARS(INPUT_BITS)     \
+    };                                                                                             \
+    template <int N>                                                                               \
+    struct in_t##_vector {                                                                         \
+        prefix##_ARRAYS(INPUT_FIELD)                                                               \
+    };                                                                                             \
+    FUNCTION prefix##_TYPE in_t##_value(const i64 i prefix##_ARRAYS(                               \
+        INPUT_PARAMETER) prefix##_TABLES(INPUT_INDEXED) prefix##_SCALARS(INPUT_PARAMETER))         \
+    {                                                                                              \
+        typedef prefix##_TYPE out_t; /* as an expression calls what it makes */                    \
+        (void)i;                                                                                   \
+        return convert<out_t>(prefix##_EXPRESSION);                                                \
+    }                                                                                              \
+    template <int CACHING, int N>                                                                  \
+    FUNCTION void fetch_input(const in_t& in, u64 at, in_t##_vector<N>& raw)                       \
+    {                                                                                              \
+        constexpr bool ROWS = prefix##_ROWS;                                                       \
+        const input_place<prefix##_RANK> place = find_place<prefix##_RANK>(in, at);                \
+        prefix##_ARRAYS(INPUT_FETCH)(void) in, (void)raw, (void)place, (void)ROWS;                 \
+    }                                                                                              \
+    template <int N>                                                                               \
+    FUNCTION void evaluate_input(const in_t& in, u64 at, const in_t##_vector<N>& raw,              \
+                                 prefix##_TYPE(&out)[N])                                           \
+    {                                                                                              \
+        (void)in, (void)raw;                                                                       \
+        UNROLL                                                                                     \
+        for (int j = 0; j < N; j++)                                                                \
+            out[j] = in_t##_value(                                                                 \
+                static_cast<i64>(at + static_cast<u64>(j)) prefix##_ARRAYS(INPUT_FETCHED)          \
+                    prefix##_TABLES(INPUT_TABLE_ITSELF) prefix##_SCALARS(INPUT_SCALAR));           \
+    }                                                                                              \
+    template <int CACHING, int N>                                                                  \
+    FUNCTION void load_input(const in_t& in, u64 at, prefix##_TYPE(&out)[N])                       \
+    {                                                                                              \
+        in_t##_vector<N> raw;                                                                      \
+        fetch_input<CACHING>(in, at, raw);                                                         \
+        evaluate_input(in, at, raw, out);                                                          \
+    }                                                                                              \
+    FUNCTION prefix##_TYPE input_item(const in_t& in, u64 i)                                       \
+    {                                                                                              \
+        const input_place<prefix##_RANK> place = find_place<prefix##_RANK>(in, i);                 \
+        (void)place;                                                                               \
+        return in_t##_value(static_cast<i64>(i) prefix##_ARRAYS(INPUT_ARRAY_ITEM) prefix##_TABLES( \
+            INPUT_TABLE_ITSELF) prefix##_SCALARS(INPUT_SCALAR));                                   \
     }
 #define INPUT_LAZY_0(prefix, in_t, item_t) typedef const item_t* in_t;
 #define INPUT_PASTE(a, b) a##b

@@ -183,7 +183,7 @@ def _condition_of(function: Any, x: Any, numbers: bool) -> Any:
     It is a text; with numbers of the closure a lazy mask, which takes them as operands.
     """
     x = _items(x)
-    both = {"x": x.dtype, "static_cast<i64>(i)": np.dtype("i8")}
+    both = {"x": x.dtype, "i": np.dtype("i8")}
     names = list(both)[: 1 if _count(function) == 1 else 2]
     trace, made = _traced(function, names, [both[name] for name in names], numbers)
     text, of = _result(trace, made, "out_t")
@@ -242,8 +242,7 @@ def _computed(function: Any, operands: dict[str, Any]) -> tuple[Trace, dict[str,
             symbols.append(number_of(value, name))
             del given[name]
         else:
-            text = "static_cast<i64>(i)" if name == "i" else name
-            symbols.append(Symbol(trace, text, _type_of(value)))
+            symbols.append(Symbol(trace, name, _type_of(value)))
     return trace, given, _run(trace, symbols)
 
 

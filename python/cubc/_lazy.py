@@ -39,8 +39,8 @@ def lazy(expression, /, *, dtype=None, size=None, **operands) -> Lazy:
     Parameters
     ----------
     expression : str or function
-        C expression of the operands' names and of the flat index i, or a Python function of them,
-        as for `transform`. An operand of the name i hides the index.
+        C expression of the operands' names and of the flat index i, an int64, or a Python function
+        of them, as for `transform`. An operand of the name i hides the index.
     dtype, size : optional
         As for `transform`.
     **operands : array_like, number or Lazy

@@ -221,7 +221,7 @@ def _distinct(fields: dict[str, Any], mode: str, where: Where) -> dict[str, Any]
         **({} if along == "i" else {"c": columns, "m": count}),
     )
     k = lazy(_INTO_AXIS[mode], k=index, n=length, dtype="int64")
-    text = "(static_cast<i64>(i) / r * n + k) * c + static_cast<i64>(i) % c"
+    text = "(i / r * n + k) * c + i % c"
     places = transform(text, k=k, r=columns * count, n=length, c=columns, dtype="int64", **options)
     order = argsort(places, **options)
     keys, results = reduce_by_key(

@@ -22,8 +22,8 @@ def find_if(x, condition, /, *, out=None, **where: Unpack[Where]) -> Any:
     x : array_like
         Array of any number of dimensions, taken flat in C order.
     condition : str, function or Lazy
-        C expression of the item ``x`` and its index ``i``, as ``"x > 3 && i % 2 == 0"``; a Python
-        function of the item, or of item and index; or a lazy mask of the shape of `x`.
+        C expression of the item ``x`` and its int64 index ``i``, as ``"x > 3 && i % 2 == 0"``; a
+        Python function of the item, or of item and index; or a lazy mask of the shape of `x`.
     out : array, optional
         Array for the result: one int64.
 

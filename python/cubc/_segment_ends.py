@@ -109,10 +109,10 @@ def _joined(x: Any, begins: Any, ends: Any, size: int, options: Any) -> Joined:
         scan(lengths, out=offsets[1:], **options)
     shift = transform("b - o", b=begin, o=offsets[:count], dtype="int64", **options)
     shifts = repeat(shift, lengths, **options)
-    places = lazy("s + static_cast<i64>(i)", s=shifts, dtype="int64")
+    places = lazy("s + i", s=shifts, dtype="int64")
     if not shifts.shape[0]:
         return x.reshape(-1)[:0], offsets, places
-    text = "x[s + static_cast<i64>(i)]"
+    text = "x[s + i]"
     return lazy(text, x=x, s=shifts, dtype=item_dtype(x)), offsets, places
 
 

@@ -25,8 +25,8 @@ def select(x, condition, /, *, axis=None, out=None, count=None, **where: Unpack[
         Array of any number of dimensions, taken flat in C order without an axis.
     condition : array_like, str or function
         Mask with an item for each item of `x`, which is selected if that is not 0. Or a C
-        expression of the item ``x`` and its index ``i``, as ``"x > 0 && i % 2 == 0"``, or of a
-        struct ``"x.mass > 1"``. Or a Python function of the item, or of item and index.
+        expression of the item ``x`` and its int64 index ``i``, as ``"x > 0 && i % 2 == 0"``, or of
+        a struct ``"x.mass > 1"``. Or a Python function of the item, or of item and index.
     axis : int, optional
         Axis along which to select, as numpy.compress does: the condition is a mask of one dimension
         with an item for each place of the axis.

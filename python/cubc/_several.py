@@ -86,7 +86,7 @@ def _text(op: Any, x: Any) -> str:
 def _index(shape: tuple[int, ...], axis: int | None) -> tuple[str, dict[str, int]]:
     """Return the expression of an item's index along the axis, and its numbers."""
     if axis is None or len(shape) < 2:
-        return "static_cast<i64>(i)", {}
+        return "i", {}
     number = axis_number(axis, len(shape))
     numbers = {"columns": items_of(shape[number + 1 :]), "length": shape[number]}
     return "static_cast<i64>(i / columns % length)", numbers

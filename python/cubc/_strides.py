@@ -71,7 +71,7 @@ def _as_transposition(axes: list[tuple[int, int]]) -> tuple[int, int] | None:
 def _index(first: int, axes: list[tuple[int, int]]) -> tuple[str, dict[str, int]]:
     """Return the expression of an item's place, and its numbers."""
     numbers: dict[str, int] = {"first": first}
-    terms, rest = [], "static_cast<i64>(i)"
+    terms, rest = [], "i"
     for k, (extent, step) in enumerate(reversed(axes)):
         last = k == len(axes) - 1
         if len(axes) <= _MOST_AXES:

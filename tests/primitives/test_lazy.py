@@ -59,7 +59,7 @@ def test_types(device):
     assert cubc.lazy("x", x=x).dtype == np.int16
     assert cubc.lazy("x + y", x=x, y=on(device, np.zeros(100, np.float32))).dtype == np.float32
     assert cubc.lazy("x > 0", x=x, dtype=bool).dtype == bool
-    assert cubc.lazy("i", size=5).dtype == np.float64
+    assert cubc.lazy("i", size=5).dtype == np.int64
 
 
 # ---- primitives ----------------------------------------------------------------------------------

@@ -181,9 +181,53 @@ def test_what_is_not_understood_has_the_type_of_the_arrays():
     x = np.arange(4, dtype="i4")
     assert cubc.lazy("random_u64(7, x)", x=x).dtype == np.int32
     assert cubc.lazy("[&] { return x + 0.5; }()", x=x).dtype == np.int32
-    assert cubc.lazy("i", size=4).dtype == np.float64
+    assert cubc.lazy("random_u64(7, i)", size=4).dtype == np.float64
     with pytest.raises(TypeError, match="result's type has to be given"):
         cubc.lazy("f(p.m)", p=np.zeros(4, [("m", "f4")]))
+
+
+def test_the_index_is_an_int64(device):
+    down = -np.arange(5)
+    for of in ("-i", lambda i: -i):
+        same(cubc.transform(of, size=5, device=device), down)
+        same(cubc.sort(cubc.lazy(of, size=5), device=device), down[::-1])
+    same(cubc.transform("x * (i - 1)", x=on(device, np.ones(3))), np.array([-1.0, 0, 1]))
+    x = on(device, np.arange(6))
+    same(cubc.select(x, "i - 3 < 0"), np.arange(3))
+    assert cubc.find_if(x, "x - i - 1 < 0") == 0
+    same(cubc.transform("i * n", n=3, size=3, device=device), 3 * np.arange(3))
+
+
+NUMBERS = [("u1", 256), ("u1", -1), ("i1", 128), ("i1", -129), ("i4", 2**31), ("u8", -1)]
+
+
+@pytest.mark.parametrize(("type", "n"), [*NUMBERS, ("i8", 2**63)])
+def test_a_number_that_the_result_cannot_hold(device, type, n):
+    """A text and a function refuse it alike; no kernel is compiled for either."""
+    x = on(device, np.arange(3, dtype=type))
+    for of in ("x * n", lambda x, n: x * n):
+        with pytest.raises(OverflowError, match=f"{n}.*{x.dtype}"):
+            cubc.transform(of, x=x, n=n)
+        with pytest.raises(OverflowError):
+            cubc.lazy(of, x=x, n=n)
+    for text in ("n", "x > 1 ? x : n", "-(x + n) / 2"):
+        used = {"x": x} if "x" in text else {}
+        with pytest.raises(OverflowError, match="operand 'n' is"):
+            cubc.transform(text, **used, n=n, out=on(device, np.zeros(3, type)))
+
+
+@pytest.mark.parametrize(("type", "n"), NUMBERS)
+def test_a_number_that_the_result_need_not_hold(device, type, n):
+    x = np.arange(3, dtype=type)
+    given = on(device, x)
+    assert cubc.lazy("x > n ? x : 0", x=given, n=n).dtype == x.dtype
+    assert cubc.lazy("convert<i8>(x + n)", x=given, n=n).dtype == np.int8
+    same(cubc.transform("x == n", x=given, n=n), x == n)
+    wanted = x.astype("i8") + n
+    for how in ({"dtype": type}, {"out": on(device, np.zeros(3, type)), "casting": "unsafe"}):
+        same(cubc.transform("x + n", x=given, n=n, **how), wanted.astype(type))
+    most = np.iinfo(type).max
+    same(cubc.transform("x + n - n", x=given, n=int(most)), x)
 
 
 def test_a_number_is_compared_in_the_type_of_the_arrays(device):

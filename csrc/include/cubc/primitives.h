@@ -25,9 +25,9 @@ typedef struct cubc_operand {
     const ptrdiff_t *shape; // NULL: that of the result
 } cubc_operand;
 
-// An input that is not in memory: item i is an expression of the operands' names and of i, which
-// the call evaluates as it reads the item. The input's pointer is then the address of a cubc_lazy,
-// and its type CUBC_LAZY. Calls that take no lazy input refuse it.
+// An input that is not in memory: item i is an expression of the operands' names and of i, an
+// int64_t, which the call evaluates as it reads the item. The input's pointer is then the address
+// of a cubc_lazy, and its type CUBC_LAZY. Calls that take no lazy input refuse it.
 typedef struct cubc_lazy {
     const char *expression;
     cubc_type type;               // of the items
@@ -204,7 +204,7 @@ typedef struct cubc_select_params {
     cubc_type type;
     const void *mask; // n items; those that are not 0 select
     cubc_type mask_type;
-    const char *predicate; // or a C expression of the item x and its index i
+    const char *predicate; // or a C expression of the item x and its index i, an int64_t
     // Without both each item is selected that differs from the one before it, as every NaN does.
     const char *equal; // then: as in cubc_scan_params, of items
 } cubc_select_params;
@@ -215,11 +215,11 @@ typedef struct cubc_find_params {
     int64_t *out; // one index, in the device's memory
     uint64_t n;
     cubc_type type;
-    const char *predicate; // a C expression of the item x and its index i
+    const char *predicate; // a C expression of the item x and its index i, an int64_t
 } cubc_find_params;
 
-// An element-wise map: out[i] is an expression of the operands' names and of the index i. Operands
-// are broadcast by NumPy's rules to ndim and shape, whose product is n.
+// An element-wise map: out[i] is an expression of the operands' names and of the index i, an
+// int64_t. Operands are broadcast by NumPy's rules to ndim and shape, whose product is n.
 typedef struct cubc_transform_params {
     void *out;
     cubc_type out_type;

@@ -284,7 +284,7 @@ def arange(
     dtype = np.dtype(dtype if dtype is not None else numbers)
     kind = np.int64 if whole else np.float64
     values = {"first": kind(start), "step": kind(step)}
-    return _counted("first + static_cast<i64>(i) * step", int(count), kind, dtype, device, values)
+    return _counted("first + i * step", int(count), kind, dtype, device, values)
 
 
 def _counted(
