@@ -14,7 +14,7 @@ from ._calls import as_array, item_dtype, named
 from ._core import Array, reduce
 from ._lazy import lazy
 from ._numpy import cumprod, cumsum
-from ._reductions import argmax, argmin, left_out, name_initial, prod
+from ._reductions import argmax, argmin, check_items, left_out, name_initial, prod
 from ._reductions import max as max_of
 from ._reductions import min as min_of
 from ._reductions import sum as sum_of
@@ -157,6 +157,8 @@ def _extreme(op, function, x, axis, out, keepdims, initial, where, options) -> A
     x = as_array(x)
     if not _inexact(x):
         return function(x, axis, out, keepdims, initial, where, **options)
+    if initial is None and not items_of(tuple(x.shape)):
+        check_items(f"nan{op}", x, axis)
     if where is not True and where is not None:
         if initial is None:
             raise ValueError(f"nan{op}() with where= needs initial=, since it has no identity")
@@ -173,6 +175,14 @@ def _extreme(op, function, x, axis, out, keepdims, initial, where, options) -> A
     if not isinstance(found, Array) and bool(np.any(found != found)):
         warnings.warn("All-NaN slice encountered", RuntimeWarning, stacklevel=4)
     return found
+
+
+def _axis_of(x: Any, axis: Any) -> Any:
+    """Return an axis; of an array without dimensions None, since NumPy takes it as one item."""
+    if tuple(x.shape) or axis is None or isinstance(axis, tuple):
+        return axis
+    axis_number(axis, 1)
+    return None
 
 
 @named
@@ -214,9 +224,7 @@ def nanargmax(x, /, axis=None, out=None, *, keepdims=False, **options) -> Any:
 def _place(function, number, x, axis, out, keepdims, options) -> Any:
     x = as_array(x)
     shape = tuple(x.shape)
-    if not shape and axis is not None:  # NumPy takes such an array as one item
-        axis_number(axis, 1)
-        axis = None
+    axis = _axis_of(x, axis)
     if not (items_of(shape) if axis is None else shape[axis_number(axis, len(shape))]):
         raise ValueError(f"attempt to get {function.__name__} of an empty sequence")
     found = function(_with(x, number), axis, out, keepdims=keepdims, **options)
@@ -246,14 +254,14 @@ def nanmean(
     """
     x = as_array(x)
     how = {"keepdims": keepdims, "where": _both(x, where), "stream": stream, "device": device}
-    return mean(x, axis, dtype, out, **how)
+    return mean(x, _axis_of(x, axis), dtype, out, **how)
 
 
 def _not_nan(x: Any, where: Any) -> tuple[Any, float]:
     return _both(x, where), np.nan if _inexact(x) else 0.0
 
 
-@spread("t / n", _not_nan)
+@spread("t / n", _not_nan, _axis_of)
 def nanvar() -> Any:
     """Variance of the items that are not NaN; arguments as of `var`.
 
@@ -269,7 +277,7 @@ def nanvar() -> Any:
     """
 
 
-@spread("sqrt(t / n)", _not_nan)
+@spread("sqrt(t / n)", _not_nan, _axis_of)
 def nanstd() -> Any:
     """Standard deviation of the items that are not NaN; arguments as of `std`.
 

@@ -64,7 +64,7 @@ def in_type(x: Any, dtype: Any) -> Any:
     return lazy("x", x=x, dtype=to) if cut or to == "bool" != of else x
 
 
-def _check_items(op: str, x: Any, axis: Any) -> None:
+def check_items(op: str, x: Any, axis: Any) -> None:
     """Raise ValueError if an array has no items along axes, even where it has no results."""
     shape = tuple(x.shape)
     axes = range(len(shape)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
@@ -100,7 +100,7 @@ def _reduced(op, x, axis, dtype, out, keepdims, initial, where, options) -> Any:
     try:
         first = initial if initial is not None else options.get("init")
         if first is None and op not in _IDENTITIES and not getattr(x, "size", 1):
-            _check_items(op, x, axis)
+            check_items(op, x, axis)
         if where is not True and where is not None:
             value = _IDENTITIES.get(op, initial)
             if value is None:

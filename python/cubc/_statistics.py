@@ -92,6 +92,7 @@ def mean(
     2.0
     """
     x = as_array(x)
+    _refuse_axis(x, axis)
     options = {"stream": stream, "device": device}
     items = x if dtype is None else in_type(x, dtype)
     total, wide = _total(items, items, axis, dtype, keepdims, where, options)
@@ -102,7 +103,11 @@ def mean(
     return _quotient("t / n", total, count, dtype or kind, out, options)
 
 
-def spread(text: str, counted: Callable[[Any, Any], tuple[Any, float]]) -> Callable[..., Any]:
+def spread(
+    text: str,
+    counted: Callable[[Any, Any], tuple[Any, float]],
+    axis_of: Callable[[Any, Any], Any] = lambda x, axis: axis,
+) -> Callable[..., Any]:
     """Decorate a name and its documentation: the call is a variance, or made of one.
 
     Parameters
@@ -111,6 +116,8 @@ def spread(text: str, counted: Callable[[Any, Any], tuple[Any, float]]) -> Calla
         Expression of the sum t of squares and of the divisor n.
     counted
         Function of the array and of where=: which items count, and the divisor of none.
+    axis_of
+        Function of the array and of axis=: the axis of the call.
     """
 
     def made(named_so: Callable[[], Any]) -> Callable[..., Any]:
@@ -133,6 +140,7 @@ def spread(text: str, counted: Callable[[Any, Any], tuple[Any, float]]) -> Calla
                 raise ValueError("ddof and correction can't be provided simultaneously.")
             x = as_array(x)
             where, least = counted(x, where)
+            _refuse_axis(x, axis := axis_of(x, axis))
             how = (axis, dtype, out, ddof if correction is None else correction, keepdims)
             options = {"stream": stream, "device": device}
             return _spread(text, x, *how, where, mean, options, least)
@@ -231,6 +239,12 @@ def _count(x, axis, keepdims, where, options) -> Any:
         return items_of(shape)
     axes = axis if isinstance(axis, tuple) else (axis,)
     return items_of(tuple(shape[axis_number(k, len(shape))] for k in axes))
+
+
+def _refuse_axis(x: Any, axis: Any) -> None:
+    """Raise AxisError for an axis of an array without dimensions, which sums take as one item."""
+    for one in axis if isinstance(axis, tuple) else () if axis is None else (axis,):
+        axis_number(one, len(x.shape))
 
 
 def _none(count: Any) -> bool:

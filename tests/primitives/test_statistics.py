@@ -109,6 +109,39 @@ def test_columns_of_one_pass(device, type):
     assert float(np.asarray(out)[4]) == pytest.approx(np.std(np.arange(3000) % 7), rel=1e-12)
 
 
+@pytest.mark.parametrize("name", ["mean", "var", "std", "nanmean", "nanvar", "nanstd"])
+def test_an_axis_of_an_array_without_dimensions(name):
+    x = np.array(3.0)
+    for axis in (0, -1, (0,), 1):
+        if "nan" in name and axis in (0, -1):
+            close(getattr(cubc, name)(x, axis), getattr(np, name)(x, axis))
+            continue
+        for library in (np, cubc):
+            with pytest.raises(np.exceptions.AxisError):
+                getattr(library, name)(x, axis)
+    close(getattr(cubc, name)(x, ()), getattr(np, name)(x, ()))
+
+
+@pytest.mark.parametrize("name", ["nanmin", "nanmax"])
+def test_no_item_has_no_least(device, name):
+    for shape, axis in (((0, 0), 1), ((3, 0), 1), ((0, 0), None)):
+        for library in (np, cubc):
+            x = np.empty(shape) if library is np else on(device, np.empty(shape))
+            with pytest.raises(ValueError, match=f"^{name} of no items|zero-size array"):
+                getattr(library, name)(x, axis)
+    assert getattr(cubc, name)(on(device, np.empty((0, 3))), 1).shape == (0,)
+    assert getattr(cubc, name)(on(device, np.empty((3, 0))), 1, initial=2.0).shape == (3,)
+
+
+@pytest.mark.parametrize("x", [np.float64(3), np.float32(3), np.complex128(3 + 1j), np.int64(3)])
+def test_a_scalar_of_numpy(x):
+    for name in ("sum", "prod", "mean", "var", "std", "nansum", "nanmean", "nanvar", "nanstd"):
+        close(getattr(cubc, name)(x), getattr(np, name)(x))
+    for name in ("nancumsum", "count_nonzero"):
+        close(getattr(cubc, name)(x), getattr(np, name)(x), np.asarray(getattr(np, name)(x)).dtype)
+    close(cubc.transform("2 * x", x=x), 2 * x)
+
+
 def test_no_items():
     for call in (
         lambda library: library.mean([]),
