@@ -235,7 +235,7 @@ static int prepare_output(params_call *c, int f)
         read_shape(c, PyTuple_GetItem(c->objects[f], 1), shape, &ndim) < 0 ||
         py_call_prepare_out(&c->call, k, c->algorithm->name, type, ndim, shape) < 0)
         return -1;
-    return py_check_dtype(type, out->view.type);
+    return py_check_type("out", out->view.type, type);
 }
 
 // Arrays that share a field for their type or count agree in it. -1, or the first such array.
@@ -373,7 +373,7 @@ static int fill_value(params_call *c, int f)
         const py_view *view = &c->call.in[c->place[f]];
         put(c, described->row_at, &(int){1}, sizeof(int));
         value = view->data;
-        if (py_check_dtype(type, view->type) < 0) return -1;
+        if (py_check_type(described->name, view->type, type) < 0) return -1;
     } else if (py_scalar(c->objects[f], described->name, type, &c->values[f]) < 0)
         return -1;
     put(c, described->at, &value, sizeof value);

@@ -152,7 +152,7 @@ static PyObject *call_python(const char *file, const char *name, PyObject *const
 static int check_axis(const operator_info *op, PyObject *axis)
 {
     if (!op || !op->arg || !axis || !PyTuple_Check(axis)) return 0;
-    PyErr_Format(PyExc_TypeError, "axis is %R: %s takes one axis, an int", axis, op->name);
+    PyErr_Format(PyExc_TypeError, "axis is %R: %s() takes one axis, an int", axis, op->name);
     return -1;
 }
 

@@ -165,7 +165,7 @@ static int prepare_parts(py_call *c)
     for (int k = 0; k < type->member_count; k++) {
         cubc_type member = type->members[k].type;
         if (py_call_prepare_out(c, k, "transform", member, c->in[0].ndim, c->in[0].shape) < 0 ||
-            py_check_dtype(member, c->out[k].view.type) < 0)
+            py_check_type("out", c->out[k].view.type, member) < 0)
             return -1;
     }
     return 0;

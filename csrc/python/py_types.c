@@ -282,6 +282,14 @@ int py_check_dtype(cubc_type dtype, cubc_type out)
     return -1;
 }
 
+int py_check_type(const char *what, cubc_type given, cubc_type expected)
+{
+    if (given == expected) return 0;
+    PyErr_Format(PyExc_TypeError, "%s has %s, expected %s", what, py_type_name(given),
+                 py_type_name(expected));
+    return -1;
+}
+
 int py_check_casting(cubc_type from, cubc_type to)
 {
     type_kind kind = type_table[from].kind, given = type_table[to].kind;

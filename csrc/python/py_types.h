@@ -21,6 +21,8 @@ int py_unsupported(const char *what, PyObject *dtype, const char *otherwise);
 // A dtype argument of NumPy, PyTorch or by name.
 int py_dtype(PyObject *object, cubc_type *out);
 int py_check_dtype(cubc_type dtype, cubc_type out); // dtype= beside out=: -1 unless they agree
+// The type of an array that may have no other.
+int py_check_type(const char *what, cubc_type given, cubc_type expected);
 // A result of one type written to another, without dtype=: floats do not become integers unasked.
 int py_check_casting(cubc_type from, cubc_type to);
 // NumPy would drop imaginary parts with a warning, and cut structs up: -1 for these.

@@ -10,7 +10,7 @@ static cubc_status check_operator(const problem *p, const char *op)
     cubc_type type = (cubc_type)p->type;
     if (p->op && type_table[type].kind == KIND_STRUCT)
         FAIL(CUBC_INVALID_TYPE,
-             "%s is for numbers and the items are structs, %.200s: write an expression of the "
+             "'%s' is for numbers and the items are structs, %.200s: write an expression of the "
              "members of a and b with a value for each, \"value_t{a.%s + b.%s, ...}\"",
              op, type_table[type].description, type_table[type].members[0].name,
              type_table[type].members[0].name);

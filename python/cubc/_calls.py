@@ -30,9 +30,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 _REFUSALS = (
     *(TypeError, ValueError, LookupError, IndexError, OverflowError),
     *(OSError, FileNotFoundError, IsADirectoryError, CompileError, NoDeviceError, StoreError),
+    np.exceptions.DTypePromotionError,
 )
-# After the name of a function these make a verb of it, as in "take another name".
-_OBJECTS = r"(?! (?:an?|the|it|them|each|one|another|by|with)\b)"
+# After the name of a function these make a verb of it, as in "take another name"; in quotes it is
+# an operator's.
+_OBJECTS = r"(?!'| (?:an?|the|it|them|each|one|another|by|with)\b)"
 # Parameters that may be functions of Python.
 _TEXTS = {"op", "less", "equal", "condition", "second"}
 # Made once: a union that is made for each call takes longer than the call's arguments.
@@ -60,7 +62,7 @@ def name_function(error: Exception, function: str) -> None:
         return
     if type(error) is OSError and re.match(r"cubc needs|CUBC_", str(error)):
         return
-    text = str(error.args[0]).removeprefix(f"{inner}(): ")
+    text = str(error.args[0]).removeprefix(f"{inner}(): ").removeprefix(f"{inner}: ")
     text = text.replace(f"{function}.__init__()", f"{function}()")
     if inner and not isinstance(error, CompileError):  # that has the user's expression
         text = re.sub(rf"(?<!cubc\.)\b{inner}\b{_OBJECTS}", function, text)
@@ -227,6 +229,13 @@ def real(name: str, value: Any) -> float:
         return float(value)
     except (TypeError, ValueError):
         raise TypeError(f"{name} is {value!r:.80}: expected a number") from None
+
+
+def truth(name: str, value: Any) -> bool:
+    """Return an argument that is a bool, or 0 or 1; TypeError otherwise."""
+    if not isinstance(value, bool | np.bool | int | np.integer) or value not in (0, 1):
+        raise TypeError(f"{name} is {value!r:.80}: expected a bool")
+    return bool(value)
 
 
 def dtype_of(out: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ._axes import items_of
-from ._calls import as_array, item_dtype
+from ._calls import as_array, item_dtype, truth
 from ._core import Lazy, asarray, call, transform
 from ._lazy import lazy
 from ._options import Where, without_workspace
@@ -160,12 +160,12 @@ def _fields(dtype: Any, order: Any, key: Any, descending: Any) -> list[tuple[str
         if not isinstance(name, str) or not parts:
             raise ValueError(f"there is no field {name!r}: expected some of {', '.join(known)}")
         chosen.append(parts)
-    if isinstance(descending, Sequence | np.ndarray):
+    if isinstance(descending, Sequence | np.ndarray) and not isinstance(descending, str):
         if len(descending) != len(chosen):
             raise ValueError(f"descending has {len(descending)} items for {len(chosen)} fields")
-        falls = [bool(one) for one in descending]
+        falls = [truth("descending", one) for one in descending]
     else:
-        falls = [bool(descending)] * len(chosen)
+        falls = [truth("descending", descending)] * len(chosen)
     listed = {one: fall for parts, fall in zip(chosen, falls, strict=True) for one in parts}
     if key is None:  # as in NumPy, all others decide where these are equal
         rest = False if isinstance(descending, Sequence | np.ndarray) else bool(descending)

@@ -251,7 +251,9 @@ def nonzero(x, /, *, stream=None, device=None) -> tuple[Any, ...]:
     x = as_array(x)
     shape = tuple(x.shape)
     if not shape:
-        raise ValueError("Calling nonzero on 0d arrays is not allowed: give x.reshape(1)")
+        raise ValueError(
+            "nonzero(): Calling nonzero on 0d arrays is not allowed: give x.reshape(1)"
+        )
     flat = flatnonzero(x, stream=stream, device=device)
     if len(shape) == 1:
         return (flat,)

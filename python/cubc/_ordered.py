@@ -34,7 +34,7 @@ def merge_sort(x, /, less=None, *, values=None, out=None, **where: Unpack[Where]
         `sort_pairs`.
     out : array, or a tuple of two arrays with values; optional
         Arrays for the result, of the shapes and types of the inputs. They may be the inputs; any
-        other overlap is refused.
+        other overlap of contiguous arrays is refused.
 
     Returns
     -------

@@ -26,8 +26,8 @@ def scan(*arguments, axis=None, **options) -> Any:
         prod; any other exclusive scan needs it.
     out : array, optional
         Array for the result, of as many items as x: of one dimension or of the shape of x; with an
-        axis, of the shape of x. It may be x, if its items are as large; any other overlap is
-        refused.
+        axis, of the shape of x. It may be x, if its items are as large; any other overlap of
+        contiguous arrays is refused.
     dtype : dtype, optional
         As for `reduce`, but the default is the type of x, as in CUB, in which sums of short
         integers may wrap. A sum or product of bool is int64.

@@ -7,7 +7,7 @@ M. Garland, "Merge-based Parallel Sparse Matrix-Vector Multiplication", SC 2016.
 
 from typing import Any, Unpack
 
-from ._calls import as_array, dtype_of, one_dimension, output_pair, primitive, whole
+from ._calls import as_array, dtype_of, one_dimension, output_pair, primitive, truth, whole
 from ._core import call, operator_types, transform
 from ._initial import init_in_memory
 from ._long_segments import sort_segments
@@ -226,8 +226,8 @@ def segmented_sort(
     descending : bool
         True sorts the largest key first. Equal keys keep their order here too.
     out : array, optional
-        Array for the result, of the shape and type of `x`. It may be `x`; any other overlap is
-        refused.
+        Array for the result, of the shape and type of `x`. It may be `x`; any other overlap of
+        contiguous arrays is refused.
 
     Returns
     -------
@@ -503,5 +503,5 @@ def _sorting(function, x, offsets, size, descending) -> dict[str, Any]:
         "keys_in": x,
         "offsets": offsets,
         "segments": count,
-        "descending": bool(descending),
+        "descending": truth("descending", descending),
     }

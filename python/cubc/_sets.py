@@ -65,7 +65,7 @@ def concatenate(
     """
     given = [as_array(one) for one in arrays]
     if not given:
-        raise ValueError("need at least one array to concatenate")
+        raise ValueError("concatenate(): need at least one array to concatenate")
     given = [given[0], *(as_array(beside(given[0], one, stream)) for one in given[1:])]
     if all(isinstance(one, np.ndarray) for one in given):
         return np.concatenate(given, axis, out, dtype=dtype, casting=casting)
@@ -314,7 +314,8 @@ def permutation(x, /, seed=None, *, stream=None, device=None) -> Any:
     x : int or array_like
         An int n stands for 0, 1, ..., n - 1, int64.
     seed : int, optional
-        Equal seeds give equal orders, on every device. By default one is drawn.
+        From 0 to 2^64 - 1; equal seeds give equal orders, on every device. By default one is
+        drawn.
     stream, device
         As for `sort`.
 
@@ -340,8 +341,12 @@ def permutation(x, /, seed=None, *, stream=None, device=None) -> Any:
     n = int(x) if number else x.shape[0]
     on_host = number or isinstance(x, np.ndarray)
     place = device if on_host else asarray(x).device
-    seed = int(np.random.default_rng().integers(2**63)) if seed is None else int(seed)
-    keys = lazy("random_u64(seed, i)", seed=seed, size=n, dtype="uint64")
+    seed = np.random.default_rng().integers(2**63) if seed is None else seed
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
+        raise TypeError(f"seed is {seed!r:.80}: expected an int")
+    if not 0 <= seed < 2**64:
+        raise ValueError(f"seed is {seed}: expected one from 0 to 2^64 - 1")
+    keys = lazy("random_u64(seed, i)", seed=int(seed), size=n, dtype="uint64")
     keys = transform(keys, stream=stream, device=place) if not on_host else transform(keys)
     order = argsort(keys, stream=stream, device=device)
     return order if number else take(x, order, 0, mode="clip", stream=stream, device=device)

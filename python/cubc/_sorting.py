@@ -10,7 +10,7 @@ import numpy as np
 
 from ._axes import axis_number
 from ._axis_sort import argsort_along, sort_along
-from ._calls import as_array, dimensions, one_dimension, output_pair, primitive
+from ._calls import as_array, dimensions, one_dimension, output_pair, primitive, truth
 from ._core import call
 from ._field_order import has_fields, sorted_by_bits, sorted_by_fields
 from ._options import Where
@@ -56,8 +56,8 @@ def sort(
         sign bit is highest, and a NaN is beyond the infinity of its sign. An array of several
         dimensions needs ``axis=None`` for it.
     out : array, optional
-        Array for the result, of the shape and type of `x`. It may be `x`; any other overlap is
-        refused.
+        Array for the result, of the shape and type of `x`. It may be `x`; any other overlap of
+        contiguous arrays is refused.
 
     Returns
     -------
@@ -306,7 +306,7 @@ def _order(descending: bool, begin_bit: int, end_bit: int | None) -> dict[str, i
             raise ValueError(f"there are no bits {begin_bit} to 0: begin_bit is above end_bit")
         begin_bit = end_bit = 1
     return {
-        "descending": bool(descending),
+        "descending": truth("descending", descending),
         "begin_bit": begin_bit,
         "end_bit": end_bit or 0,
     }

@@ -96,6 +96,24 @@ def test_no_input(call):
             ValueError,
             r"takes arrays of one dimension, not of the shape \(2, 4\)",
         ),
+        (lambda: cubc.sort(X, descending="yes", **CPU), TypeError, "descending is 'yes': expected"),
+        (
+            lambda: cubc.sort(X.reshape(2, 4), descending=2, **CPU),
+            TypeError,
+            "descending is 2: expected a bool",
+        ),
+        (lambda: cubc.permutation(5, seed=1.5, **CPU), TypeError, "seed is 1.5: expected an int"),
+        (lambda: cubc.permutation(5, seed=-1, **CPU), ValueError, "seed is -1: expected one from"),
+        (
+            lambda: cubc.sort(X, out=X.astype("f8"), **CPU),
+            TypeError,
+            rf"^sort\(\): out has float64, expected {X.dtype}$",
+        ),
+        (
+            lambda: cubc.argsort(X, out=X.astype("u2"), **CPU),
+            TypeError,
+            r"^argsort\(\): out has uint16, expected int64$",
+        ),
     ],
 )
 def test_words(call, error, words):

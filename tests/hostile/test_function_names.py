@@ -11,6 +11,12 @@ import cubc.tuner
 from cubc._calls import name_function
 
 X = np.arange(12, dtype="i4")
+
+
+def unit_field():
+    return cubc.lattice.Gauge.unit((2, 2, 2, 2), device="cpu")
+
+
 FOREIGN = np.zeros(12, "M8[s]")
 STRIDED = np.zeros(40)[::2]  # no place for results
 CPU = {"device": "cpu"}
@@ -224,6 +230,12 @@ def test_a_verb_is_no_function():
         ("TwistedClover", lambda: cubc.lattice.TwistedClover(3, kappa=0.1, csw=1.0, mu=0.1)),
         ("TwistedDoublet", lambda: cubc.lattice.TwistedDoublet(3, kappa=0.1, mu=0.1, epsilon=0.1)),
         ("WilsonClover", lambda: cubc.lattice.WilsonClover(3, kappa=0.1, csw=1.0)),
+        ("quenched", lambda: cubc.lattice.quenched((4, 4, 4, 4), -6, device="cpu")),
+        ("Wilson.__call__", lambda: cubc.lattice.Wilson(unit_field(), kappa=0.1)(X * 1j)),
+        ("concatenate", lambda: cubc.concatenate([])),
+        ("concatenate", lambda: cubc.concatenate([np.ones(1, "f4,f4"), np.ones(1, "f4,f4,f4")])),
+        ("nonzero", lambda: cubc.nonzero(np.array(5), **CPU)),
+        ("sum", lambda: cubc.sum(np.ones(1, "f4,f4"), **CPU)),
     ],
 )
 def test_what_python_refuses(name, call):
@@ -320,7 +332,7 @@ def unit():
             ValueError,
             r"^max of no items .*value \(initial=\)",
         ),
-        (lambda: cubc.nanmax([], **CPU), ValueError, r"^nanmax\(\): no items has.*\(initial=\)"),
+        (lambda: cubc.nanmax([], **CPU), ValueError, r"^nanmax of no items has .*initial="),
         (lambda: cubc.sum(X, initial="a"), ValueError, r"^sum\(\): initial is 'a'"),
         (lambda: cubc.reduce(X, np.sin), TypeError, r"numpy.sin is of 1 item, an operator is of 2"),
         (lambda: cubc.lazy(3), TypeError, r"^lazy\(\): the expression is of int: expected a str"),

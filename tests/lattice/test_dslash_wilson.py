@@ -21,6 +21,7 @@ from cubc import lattice
 
 EXTENT = (8, 4, 6, 2)  # X, Y, Z, T: all differ, so that none is taken for another
 ERROR = {"double": 1e-14, "single": 1e-6, "half": 3e-4}  # of what is 8 times a spinor
+NAN = float("nan")
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +104,7 @@ def test_a_mass_in_place_of_kappa(links):
         for wrong in ({}, {"kappa": 0.1, "mass": 0.1}):
             with pytest.raises(TypeError, match="either kappa or mass"):
                 kind(gauge, **wrong, **options)
-        for mass, xi in ((-4, 1.0), (np.nan, 1.0), (np.inf, 1.0), (0.1, 0.0)):
+        for mass, xi in ((-4, 1.0), (np.nan, 1.0), (np.inf, 1.0)):
             with pytest.raises(ValueError, match=r"mass=.*kappa = .* is no finite number"):
                 kind(gauge, mass=mass, anisotropy=xi, **options)
         if options:
@@ -269,7 +270,14 @@ def test_arrays_of_every_kind(device, links, psi):
         (lambda u, p: lattice.Wilson(u, 0.1), TypeError, "Gauge\\(links\\) makes one"),
         (lambda u, p: wilson(u, reconstruct=9), ValueError, "18, 12 or 8"),
         (lambda u, p: wilson(u, precision="quarter"), ValueError, "double, single, half"),
-        (lambda u, p: wilson(u, anisotropy=0)(p), ValueError, "positive"),
+        (lambda u, p: wilson(u, anisotropy=0), ValueError, "positive"),
+        (
+            lambda u, p: lattice.Wilson(lattice.Gauge(u), mass=0.1, anisotropy=0),
+            ValueError,
+            "positive",
+        ),
+        (lambda u, p: wilson(u, antiperiodic_t=2), TypeError, "antiperiodic_t is 2: .* a bool"),
+        (lambda u, p: wilson(u, temporal_gauge="no"), TypeError, "temporal_gauge is 'no'"),
         (lambda u, p: wilson(u)(p[..., 0]), ValueError, "on this lattice it is"),
         (lambda u, p: wilson(u)(p[:, :, :, ::2]), ValueError, "both parities"),
         (lambda u, p: wilson(u).dslash(p, "even"), ValueError, "leave parity out"),
@@ -281,6 +289,25 @@ def test_arrays_of_every_kind(device, links, psi):
 def test_wrong_arguments(links, psi, wrong, error, text):
     with pytest.raises(error, match=text):
         wrong(links, psi)
+
+
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [
+        ("Wilson", {"kappa": NAN}),
+        ("Wilson", {"kappa": 0.1, "anisotropy": NAN}),
+        ("WilsonClover", {"kappa": 0.1, "csw": NAN}),
+        ("WilsonClover", {"kappa": 0.1, "csw": (1.0, NAN)}),
+        ("TwistedMass", {"kappa": 0.1, "mu": NAN}),
+        ("TwistedClover", {"kappa": 0.1, "csw": 1.0, "mu": NAN}),
+        ("TwistedDoublet", {"kappa": 0.1, "mu": 0.1, "epsilon": NAN}),
+        ("Staggered", {"mass": NAN}),
+    ],
+)
+def test_numbers_are_finite(kind, given):
+    gauge = lattice.Gauge.unit((2, 2, 2, 2), device="cpu")
+    with pytest.raises(ValueError, match=rf"^{kind}\(\): \w+=\(?.*nan.*: expected a finite number"):
+        getattr(lattice, kind)(gauge, **given)
 
 
 def wilson(links, **options):

@@ -69,12 +69,18 @@ def test_several_shifts(operator):
     shifts = [0, 0.02, 0.5]
     x, info = operator.solve(B, solver="multishift", shifts=shifts, tol=1e-11)
     assert info.converged and x.shape == (3, *B.shape)
+    assert info.shifts == 3 and repr(info).endswith("GFLOPS, 3 shifts>")
     for shift, found, one in zip(shifts, x, info.sources, strict=True):
         left = B - operator.dagger(operator(found)) - shift * found
         assert np.linalg.norm(left) < 1e-11 * np.linalg.norm(B)
         assert one.residual == pytest.approx(
             np.linalg.norm(left) / np.linalg.norm(B), rel=1e-2, abs=1e-14
         )
+
+
+def test_several_shifts_of_several_sources(operator):
+    _, info = operator.solve(np.stack([B, 2 * B]), solver="multishift", shifts=[0.1, 0.5], tol=1e-6)
+    assert repr(info).endswith(", 2 right-hand sides, 2 shifts>") and len(info.sources) == 4
 
 
 @pytest.mark.parametrize("sloppy", ["single", "half"])

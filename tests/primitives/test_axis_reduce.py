@@ -226,7 +226,7 @@ def test_init_dtype_and_out(device):
         (lambda x: cubc.sum(x[0, 0], axis=(0,)), AxisError, "axis 0 .* of dimension 0"),
         (lambda x: cubc.sum(x, axis=(0, 2)), AxisError, "axis 2"),
         (lambda x: cubc.sum(x, axis=(0, -2)), ValueError, "duplicate value in 'axis'"),
-        (lambda x: cubc.argmax(x, axis=(0, 1)), TypeError, "argmax takes one axis"),
+        (lambda x: cubc.argmax(x, axis=(0, 1)), TypeError, r"argmax\(\) takes one axis"),
         (lambda x: cubc.sum(x, axis=0.5), TypeError, "expected an int, a tuple of them, or None"),
         (lambda x: cubc.sum(x, axis=True), TypeError, "expected an int"),
         (lambda x: cubc.min(x, where=x > 3), ValueError, r"min\(\) with where= needs initial="),
@@ -238,7 +238,7 @@ def test_init_dtype_and_out(device):
         (
             lambda x: cubc.sum(x.reshape(15, 1), axis=1, out=x.ravel()),
             ValueError,
-            "^sum: the output must be apart",
+            r"^sum\(\): the output must be apart",
         ),
     ],
 )

@@ -373,6 +373,18 @@ def test_indices_that_do_not_fit(device):
     np.testing.assert_array_equal(found, np.argsort(np.asarray(x), kind="stable"))
 
 
+def test_an_output_with_strides_may_lie_on_the_input():
+    """It is written after all items were read."""
+    x = np.array([[3, 1, 2], [9, 7, 8]])
+    cubc.sort(x, out=x[:, ::-1])
+    np.testing.assert_array_equal(x, [[3, 2, 1], [9, 8, 7]])
+    flat = x.reshape(-1)
+    cubc.sort(flat, out=flat[::-1])
+    np.testing.assert_array_equal(flat, [9, 8, 7, 3, 2, 1])
+    cubc.sort(flat[::-1], out=flat)
+    np.testing.assert_array_equal(flat, [1, 2, 3, 7, 8, 9])
+
+
 def test_overlaps_are_refused():
     x = np.arange(200, dtype=np.int32)
     with pytest.raises(ValueError, match="overlap"):

@@ -307,10 +307,14 @@ def test_dtypes_that_are_refused(device, fields, error, words):
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (cubc.sum, TypeError, r"sum is for numbers .*\{f32 x; .*value_t\{a.x \+ b.x, ...\}"),
-        (cubc.argmax, TypeError, "argmax is for numbers"),
-        (cubc.any, TypeError, "any is for numbers"),
-        (cubc.cumsum, TypeError, "sum is for numbers"),
+        (
+            cubc.sum,
+            TypeError,
+            r"sum\(\): 'sum' is for numbers .*\{f32 x; .*value_t\{a.x \+ b.x, ...\}",
+        ),
+        (cubc.argmax, TypeError, r"argmax\(\): 'argmax' is for numbers"),
+        (cubc.any, TypeError, r"any\(\): 'any' is for numbers"),
+        (cubc.cumsum, TypeError, r"cumsum\(\): 'sum' is for numbers"),
         (cubc.flatnonzero, TypeError, "neither 0 nor not"),
         (lambda x: cubc.sort_pairs(x, x["k"]), TypeError, "the keys of sort_pairs are structs"),
         (lambda x: cubc.topk(x, 3), TypeError, "the keys of topk are structs"),

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from .._calls import named, real
+from .._calls import named
 from .._core import call
 from .._reductions import sum as sum_of
 from ._fields import extent_fields, precision_type
 from ._gauge import Gauge
+from ._operator import finite
 from ._wilson import Wilson
 
 
@@ -81,7 +82,7 @@ class WilsonClover(Wilson):
             temporal_gauge=temporal_gauge,
         )
         spatial, temporal = csw if isinstance(csw, tuple) else (csw, csw)
-        self.csw: tuple[float, float] = real("csw", spatial), real("csw", temporal)
+        self.csw: tuple[float, float] = finite("csw", spatial), finite("csw", temporal)
         # Results for the links, and for those of ranks of this process.
         self._kept: WeakKeyDictionary[Gauge, tuple[Any, dict[Any, Any]]] = WeakKeyDictionary()
 
@@ -282,7 +283,7 @@ class TwistedClover(WilsonClover):
             precision=precision,
             temporal_gauge=temporal_gauge,
         )
-        self.mu = real("mu", mu)
+        self.mu = finite("mu", mu)
 
     def _of(self) -> str:
         return f"{super()._of()}, mu={self.mu}"

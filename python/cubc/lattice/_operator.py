@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
-from .._calls import named
+from .._calls import name_function, named, real, truth
 from .._core import call
 from ._fields import (
     SPINOR,
@@ -29,6 +29,14 @@ def angles_of(theta: Sequence[float] | None) -> tuple[float, float, float, float
     if len(angles) != 4 or not all(map(isfinite, angles)):
         raise ValueError(f"theta={theta!r:.80}: expected four finite angles, of x, y, z, t")
     return angles
+
+
+def finite(name: str, value: Any) -> float:
+    """Return a number as a float; ValueError if it is not finite."""
+    number = real(name, value)
+    if not isfinite(number):
+        raise ValueError(f"{name}={value!r}: expected a finite number")
+    return number
 
 
 def theta_fields(theta: tuple[float, ...]) -> dict[str, float]:
@@ -73,7 +81,7 @@ class Operator:
                 "reals"
             )
         self.gauge = gauge
-        self.antiperiodic_t = bool(antiperiodic_t)
+        self.antiperiodic_t = truth("antiperiodic_t", antiperiodic_t)
         self.theta = angles_of(theta)
         self.reconstruct = reconstruct
         self.precision = precision
@@ -126,7 +134,11 @@ class Operator:
         stream : optional
             As for `cubc.reduce`.
         """
-        return self._both(x, False, out, stream)
+        try:
+            return self._both(x, False, out, stream)
+        except Exception as error:
+            name_function(error, f"{type(self).__name__}.__call__")
+            raise
 
     @named
     def dagger(self, x: Any, *, out: Any = None, stream: Any = None) -> Any:

@@ -1,6 +1,6 @@
 """Solutions of M x = b on the device."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -40,11 +40,14 @@ class SolveInfo:
         of a preconditioner are counted as if no hop were left out.
     sources : tuple of SolveInfo
         Report of each of several right-hand sides. The attributes of the whole have the most
-        iterations, the largest residual, and the reason of the first that did not converge.
+        iterations, the largest residual, and the reason of the first that did not converge. With
+        shifts there is a report for each shift of each right-hand side.
     compile_seconds : float
         Time before `seconds` in which kernels new to this process were compiled.
     sums : int
         Number of sums over all ranks of a `Grid`, each of which waits for all of them; 0 without.
+    shifts : int
+        Number of shifts of a multishift solve; 0 of any other.
 
     Examples
     --------
@@ -67,9 +70,12 @@ class SolveInfo:
     compile_seconds: float = 0.0
     sums: int = 0
     sources: "tuple[SolveInfo, ...]" = ()
+    shifts: int = 0
 
     def __repr__(self) -> str:
-        many = f", {len(self.sources)} right-hand sides" if self.sources else ""
+        count = len(self.sources) // (self.shifts or 1)
+        many = f", {count} right-hand sides" if count > 1 else ""
+        many += f", {self.shifts} shifts" if self.shifts > 1 else ""
         return (
             f"<{self.reason}: residual {self.residual:.2e} after {self.iterations} iterations and "
             f"{self.updates} updates, {self.seconds:.3g} s, {self.gflops:.4g} GFLOPS{many}>"
@@ -85,9 +91,9 @@ class SolveInfo:
         return table(heads, rows)
 
 
-def _summary(sources: list[SolveInfo]) -> SolveInfo:
+def _summary(sources: list[SolveInfo], shifts: int) -> SolveInfo:
     if len(sources) == 1:
-        return sources[0]
+        return replace(sources[0], shifts=shifts)
     failed = [s for s in sources if not s.converged]
     residuals = [s.residual for s in sources]
     return SolveInfo(
@@ -101,6 +107,7 @@ def _summary(sources: list[SolveInfo]) -> SolveInfo:
         compile_seconds=sources[0].compile_seconds,
         sums=max(s.sums for s in sources),
         sources=tuple(sources),
+        shifts=shifts,
     )
 
 
@@ -324,4 +331,5 @@ def solve(
             schwarz=schwarz,
             inner=precision_type(schwarz_precision),
         )
-    return returned(given, x, out), _summary([SolveInfo(*source) for source in sources])
+    infos = [SolveInfo(*source) for source in sources]
+    return returned(given, x, out), _summary(infos, 0 if shifts is None else len(shifts))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -14,7 +13,7 @@ from .._lazy import lazy
 from . import _fat_links
 from ._fields import COLOUR_VECTOR, NATIVE, Spinors, extent_fields, outputs, precision_type
 from ._gauge import Gauge
-from ._operator import Operator, theta_fields
+from ._operator import Operator, finite, theta_fields
 from ._propagator import Propagates
 
 # For each direction x, y, z, t: five bits that say which of the coordinates x, y, z, t change the
@@ -91,9 +90,7 @@ class _StaggeredOperator(Propagates, Operator):
         self._take_options(gauge, antiperiodic_t, theta, reconstruct, precision)
         if phases not in PHASES:
             raise ValueError(f"phases {phases!r}: expected one of {', '.join(PHASES)}")
-        self.mass = real("mass", mass)
-        if not math.isfinite(self.mass):
-            raise ValueError(f"mass={mass!r}: expected a finite number")
+        self.mass = finite("mass", mass)
         self.phases = phases
 
     def __repr__(self) -> str:

@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from .._calls import named, real
+from .._calls import named
 from .._core import asarray
 from ._gauge import Gauge
+from ._operator import finite
 from ._propagator import propagator_of, refuse, sources_of
 from ._wilson import Wilson
 
@@ -75,7 +76,7 @@ class TwistedMass(Wilson):
             precision=precision,
             temporal_gauge=temporal_gauge,
         )
-        self.mu = real("mu", mu)
+        self.mu = finite("mu", mu)
 
     def _of(self) -> str:
         return f"{super()._of()}, mu={self.mu}"
@@ -161,8 +162,8 @@ class TwistedDoublet(Wilson):
             precision=precision,
             temporal_gauge=temporal_gauge,
         )
-        self.mu = real("mu", mu)
-        self.epsilon = real("epsilon", epsilon)
+        self.mu = finite("mu", mu)
+        self.epsilon = finite("epsilon", epsilon)
 
     def _of(self) -> str:
         return f"{super()._of()}, mu={self.mu}, epsilon={self.epsilon}"

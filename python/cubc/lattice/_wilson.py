@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
-from .._calls import named, real
+from .._calls import named, real, truth
 from ._fields import Spinors, extent_fields, outputs, precision_type
 from ._gauge import Gauge
-from ._operator import Operator, theta_fields
+from ._operator import Operator, finite, theta_fields
 from ._propagator import Propagates
 
 
@@ -16,8 +16,8 @@ def kappa_of(name: str, kappa: float | None, mass: float | None, anisotropy: flo
     if (kappa is None) == (mass is None):
         raise TypeError(f"{name} takes either kappa or mass, one of the two")
     if mass is None:
-        return real("kappa", kappa)
-    twice = 2 * (real("mass", mass) + 1 + 3 / real("anisotropy", anisotropy)) if anisotropy else 0.0
+        return finite("kappa", kappa)
+    twice = 2 * (real("mass", mass) + 1 + 3 / anisotropy)
     if twice == 0 or not isfinite(twice):
         raise ValueError(
             f"mass={mass!r}, anisotropy={anisotropy!r}: kappa = 1 / (2 (mass + 1 + 3 / anisotropy))"
@@ -47,7 +47,7 @@ class Wilson(Propagates, Operator):
         Twisted boundary conditions: psi(x + L) = exp(i theta) psi(x) in each of x, y, z, t, by
         default 0. The sign of `antiperiodic_t` comes on top.
     anisotropy : float
-        Hops in space have the factor 1 / anisotropy.
+        Hops in space have the factor 1 / anisotropy; it is above 0.
     reconstruct : 18, 12 or 8
         Number of reals that a link is stored in: all, two rows, or the fewest. 18 keep a link as it
         is. With 12 row 2 is computed from rows 0 and 1, and with 8 most elements from five, as of a
@@ -67,7 +67,8 @@ class Wilson(Propagates, Operator):
     Raises
     ------
     ValueError
-        If not one of `kappa` and `mass` is given, or an option is none of those above.
+        If not one of `kappa` and `mass` is given, a number is not finite, or an option is none of
+        those above.
 
     Notes
     -----
@@ -102,9 +103,11 @@ class Wilson(Propagates, Operator):
         temporal_gauge: bool = False,
     ):
         self._take_options(gauge, antiperiodic_t, theta, reconstruct, precision)
-        self.kappa = kappa_of(type(self).__name__, kappa, mass, anisotropy)
-        self.anisotropy = real("anisotropy", anisotropy)
-        self.temporal_gauge = bool(temporal_gauge)
+        self.anisotropy = finite("anisotropy", anisotropy)
+        if self.anisotropy <= 0:
+            raise ValueError(f"anisotropy={anisotropy!r}: expected a positive number")
+        self.kappa = kappa_of(type(self).__name__, kappa, mass, self.anisotropy)
+        self.temporal_gauge = truth("temporal_gauge", temporal_gauge)
 
     def __repr__(self) -> str:
         return (
