@@ -12,7 +12,9 @@ Calls with NumPy arrays run on the default device: the first CUDA device, else t
 from . import _command  # noqa: F401 - it mends the path that all others are found on
 
 # isort: split
+import importlib as _importlib
 import os as _os
+import typing as _typing
 import warnings as _warnings
 
 from . import _core
@@ -216,6 +218,20 @@ __all__ = [
 ]
 
 _install_methods()
+
+_SUBPACKAGES = "array_api", "lattice", "tuner"
+
+if _typing.TYPE_CHECKING:
+    from . import array_api, lattice, tuner  # noqa: F401
+else:  # an import of cubc alone does without them
+
+    def __getattr__(name):
+        if name not in _SUBPACKAGES:
+            raise AttributeError(f"module 'cubc' has no attribute '{name}'")
+        return _importlib.import_module(f"cubc.{name}")
+
+    def __dir__():
+        return sorted({*globals(), *_SUBPACKAGES})
 
 
 @_named

@@ -3,6 +3,7 @@
 import importlib
 import pkgutil
 
+import isolated
 import pytest
 
 import cubc
@@ -20,3 +21,12 @@ def test_the_public_names_are_the_documented_ones(package):
     public = {name for name in dir(package) if not name.startswith("_")} - packages
     assert public == {name for name in package.__all__ if not name.startswith("_")}
     assert [name for name in public if not (getattr(package, name).__doc__ or "").strip()] == []
+
+
+def test_subpackages_are_imported_where_they_are_named():
+    code = (
+        "import sys, cubc; print('cubc.lattice' in sys.modules); "
+        "print(all(getattr(cubc, name).__name__ == 'cubc.' + name and name in dir(cubc) "
+        "for name in ('array_api', 'lattice', 'tuner')), hasattr(cubc, 'latice'))"
+    )
+    assert isolated.output(code).split() == ["False", "True", "False"]
