@@ -52,7 +52,7 @@ def test_sort_and_select_of_more_than_32_bits_of_items():
     if room(device) < 8 * ROOM:
         pytest.skip(f"{device} has less than {8 * ROOM >> 30} GiB of memory")
     x = cubc.empty(N, "I8", device=device)
-    cubc.transform("(i * 2654435761u) >> 7", out=x)
+    cubc.transform("(i * 2654435761ull) >> 7", out=x)
     total = cubc.sum(x).item()
     ordered = cubc.sort(x)
     assert cubc.sum(ordered).item() == total

@@ -268,7 +268,7 @@ def test_lazy_keys(device):
 @pytest.mark.parametrize("label", ["base", "ipt_4.tpb_256.mb_1"], ids=["cpu", "gpu"])
 def test_segments_behind_2_32_items(label):
     _core.use_policy("segmented_topk.segments", {"T{ct}": "I32"}, "cpu", label)
-    keys = cubc.lazy("(int)(i * 2654435761) >> 8", size=2**32 + 50_000, dtype="int32")
+    keys = cubc.lazy("(int)(i * 2654435761ull) >> 8", size=2**32 + 50_000, dtype="int32")
     offsets = 2**32 + np.array([-5, 100, 30_000, 40_000])
     x = (np.arange(2**32 - 5, 2**32 + 40_000) * 2654435761).astype("i4") >> 8
     for part, expected in zip(
