@@ -217,7 +217,8 @@ def where(condition, x=None, y=None, /, *, stream=None, device=None) -> Any:
     if numbers or (len(types) == 2 and str(types[0]) != str(types[1])):
         text = "convert<bool>(c) ? convert<out_t>(x) : convert<out_t>(y)"
     dtype = np.result_type(*types) if "out_t" in text else None
-    return transform(text, c=condition, x=x, y=y, dtype=dtype, stream=stream, device=device)
+    how = {"dtype": dtype, "casting": "unsafe", "stream": stream, "device": device}
+    return transform(text, c=condition, x=x, y=y, **how)  # numbers are cut, as in NumPy
 
 
 @named

@@ -58,9 +58,9 @@ def _key(texts: Any, operands: dict[str, Any], dtype: Any, out: Any, casting: An
     kinds: list[Any] = []
     for name, x in operands.items():
         if isinstance(x, bool | int | float | complex):
-            kinds.append((name, type(x)))
+            kinds.append((name, type(x), _width(x)))
         elif isinstance(getattr(x, "dtype", None), np.dtype) and not isinstance(x, Lazy):
-            kinds.append((name, x.dtype, bool(x.ndim), isinstance(x, np.generic)))
+            kinds.append((name, x.dtype, bool(x.ndim), isinstance(x, np.generic), _width(x)))
         else:
             return None
     if out is not None and not isinstance(out, tuple):
@@ -72,6 +72,13 @@ def _key(texts: Any, operands: dict[str, Any], dtype: Any, out: Any, casting: An
     except TypeError:
         return None
     return key
+
+
+def _width(x: Any) -> Any:
+    """Return what decides which types hold an int: its sign and bits; None for all else."""
+    if not isinstance(x, int | np.integer):
+        return None
+    return x < 0, (int(x) if x >= 0 else ~int(x)).bit_length()
 
 
 def of_parts(

@@ -210,6 +210,10 @@ def test_a_number_that_the_result_cannot_hold(device, type, n):
             cubc.transform(of, x=x, n=n)
         with pytest.raises(OverflowError):
             cubc.lazy(of, x=x, n=n)
+    for _ in range(2):  # what is known of other numbers says nothing of this one
+        with pytest.raises(OverflowError, match="operand 'n' is"):
+            cubc.transform(["x * n", "x"], x=x, n=n)
+        cubc.transform(["x * n", "x"], x=x, n=1)
     for text in ("n", "x > 1 ? x : n", "-(x + n) / 2"):
         used = {"x": x} if "x" in text else {}
         with pytest.raises(OverflowError, match="operand 'n' is"):
@@ -228,6 +232,11 @@ def test_a_number_that_the_result_need_not_hold(device, type, n):
         same(cubc.transform("x + n", x=given, n=n, **how), wanted.astype(type))
     most = np.iinfo(type).max
     same(cubc.transform("x + n - n", x=given, n=int(most)), x)
+
+
+def test_where_cuts_numbers_as_numpys(device):
+    x = np.arange(3, dtype="u1")
+    same(cubc.where(on(device, x > 1), on(device, x), 1000), np.where(x > 1, x, 1000))
 
 
 def test_a_number_is_compared_in_the_type_of_the_arrays(device):
