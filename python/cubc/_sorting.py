@@ -114,7 +114,7 @@ def sort(
     if by_fields := _by_fields("sort", x, axis, order, key, bits):
         return by_fields(x, order, key, descending, False, out, where)
     if _has_rows("sort", x, axis, begin_bit, end_bit):
-        return sort_along(x, axis, descending, out, where)
+        return sort_along(x, axis, truth("descending", descending), out, where)
     if _some_bits_of_floats(x, begin_bit, end_bit):
         return sorted_by_bits(
             x, begin_bit, end_bit, descending, as_array(x).reshape(-1), out, where
@@ -169,7 +169,7 @@ def argsort(
     if by_fields := _by_fields("argsort", x, axis, order, key, bits):
         return by_fields(x, order, key, descending, True, out, where)
     if _has_rows("argsort", x, axis, begin_bit, end_bit):
-        return argsort_along(x, axis, descending, out, where)
+        return argsort_along(x, axis, truth("descending", descending), out, where)
     if _some_bits_of_floats(x, begin_bit, end_bit):
         return sorted_by_bits(x, begin_bit, end_bit, descending, None, out, where)
     shape = _flat_shape(x)
