@@ -82,9 +82,12 @@ static cubc_status axis_sort_workload(const benchmark *b, cubc_type type, const 
 {
     cubc_axis_sort_params call = *(const cubc_axis_sort_params *)b->call;
     call.type = type;
-    call.length = smaller(at[0], at[LENGTH_AXIS]);
-    call.n = at[0] / call.length * call.length;
-    if (!call.columns) call.columns = call.n / call.length;
+    // Of one column the axis would be the last.
+    uint64_t least = call.columns ? 1 : 2, longest = larger(1, at[0] / least);
+    call.length = smaller(longest, at[LENGTH_AXIS]);
+    uint64_t columns = larger(least, at[0] / call.length);
+    call.n = columns * call.length;
+    if (!call.columns) call.columns = columns;
     return axis_sort_problem(&call, out);
 }
 

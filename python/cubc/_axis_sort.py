@@ -15,8 +15,10 @@ from ._segments import argsort_in_segments, segmented_sort
 # bytes of a row then, a sector of memory.
 _LONGEST = {1: 256, 2: 512, 4: 1024, 8: 1024}
 _LONGEST_ON_CPU = 2048  # that the core takes
-# The same of the last axis: a thread of a GPU sorts it alone, and vectors of the cpu.
-_LONGEST_ROW = 64
+# The same of the last axis: up to 32 items a thread of a GPU sorts alone, and vectors of the cpu up
+# to 128. Teams sort longer rows of 4-byte keys; of the lengths between, `segmented_sort` is faster.
+_LONGEST_ROW = 32
+_ROWS_OF_TEAMS = {4: range(65, 513)}
 _LONGEST_ROW_ON_CPU = 128
 
 
@@ -62,8 +64,9 @@ def _is_short(x: Any, axis: int, where: Any) -> bool:
     """Tell if an axis is sorted where it is."""
     x = as_array(x)
     length, columns = _shape(x, axis)
-    if columns == 1:
-        longest, on_cpu = _LONGEST_ROW, _LONGEST_ROW_ON_CPU
-    else:
-        longest, on_cpu = _LONGEST.get(item_dtype(x).itemsize, 0), _LONGEST_ON_CPU
-    return length <= longest or (length <= on_cpu and device_of(x, where) == "cpu")
+    size, is_cpu = item_dtype(x).itemsize, device_of(x, where) == "cpu"
+    if columns > 1:
+        return length <= (_LONGEST_ON_CPU if is_cpu else _LONGEST.get(size, 0))
+    if is_cpu:
+        return length <= _LONGEST_ROW_ON_CPU
+    return length <= _LONGEST_ROW or length in _ROWS_OF_TEAMS.get(size, ())

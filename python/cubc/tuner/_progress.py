@@ -49,10 +49,10 @@ class _Lines:
         self._begin = self._told = time.monotonic()
 
     def step(self) -> None:
-        """Count a step, and say so if nothing was said for a while."""
+        """Count a step, and say so at the end or if nothing was said for a while."""
         self._done += 1
         now = time.monotonic()
-        if now - self._told >= PERIOD:
+        if now - self._told >= PERIOD or self._done == self._total:
             self._told = now
             left = _minutes((now - self._begin) / self._done * (self._total - self._done))
             text = f"{self._what}: {self._done} of {self._total}, {left} left"
