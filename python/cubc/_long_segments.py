@@ -77,7 +77,7 @@ def _flat_arrays(fields: dict[str, Any], size: int, where: dict[str, Any]) -> An
                 dtype = item_dtype(fields[type]) if type in fields else np.dtype(type)
             flat[name] = _flat(array, keys, dtype, on, where)
     except (AttributeError, TypeError, ValueError):
-        return None
+        return None  # the one call says what is wrong with its arguments
     return None if any(x is None for x in flat.values()) or _overlap(flat) else flat
 
 
