@@ -82,7 +82,7 @@ static cubc_status axis_sort_workload(const benchmark *b, cubc_type type, const 
 {
     cubc_axis_sort_params call = *(const cubc_axis_sort_params *)b->call;
     call.type = type;
-    // Of one column the axis would be the last.
+    // One column would make the axis the last.
     uint64_t least = call.columns ? 1 : 2, longest = larger(1, at[0] / least);
     call.length = smaller(longest, at[LENGTH_AXIS]);
     uint64_t columns = larger(least, at[0] / call.length);
