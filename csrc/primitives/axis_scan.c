@@ -155,6 +155,7 @@ static layout lay_out(const problem *p, const instance *i)
 
 static cubc_status axis_scan_plan(const problem *p, const instance *i, plan *out)
 {
+    enum { IN, OUT, OUTER, ROWS, COLUMNS, WIDE, HIGH, DEEP, MESSAGES, ARGS };
     if (p->n == 0) return CUBC_OK;
     const layout l = lay_out(p, i);
     const axis_scan_numbers *shape = &l.shape;
@@ -166,12 +167,17 @@ static cubc_status axis_scan_plan(const problem *p, const instance *i, plan *out
     launch *made = &out->launches[0];
     *made = (launch){.kernel = &i->kernels[0],
                      .shape.grid = (unsigned)blocks,
-                     .message_args = 1u << 8,
-                     .args_count = 9,
-                     .args = {0, (uintptr_t)p->outputs[0].data, shape->outer, shape->length,
-                              shape->columns, l.wide, l.high, l.deep, 0}};
+                     .message_args = 1u << MESSAGES,
+                     .args_count = ARGS,
+                     .args = {[OUT] = (uintptr_t)p->outputs[0].data,
+                              [OUTER] = shape->outer,
+                              [ROWS] = shape->length,
+                              [COLUMNS] = shape->columns,
+                              [WIDE] = l.wide,
+                              [HIGH] = l.high,
+                              [DEEP] = l.deep}};
     problem_append_init(p, made);
-    return problem_place_input(p, 0, made, 0);
+    return problem_place_input(p, 0, made, IN);
 }
 
 static const field axis_scan_fields[] = {

@@ -140,6 +140,7 @@ static uint64_t columns_of_block(const problem *p, const instance *i, uint64_t t
 
 static cubc_status axis_sort_plan(const problem *p, const instance *i, plan *out)
 {
+    enum { IN, OUT, LENGTH, COLUMNS, ALL, TEAM, WIDE, ARGS };
     const device_kernel *kernel = &i->kernels[0];
     const axis_sort_numbers shape = axis_sort_numbers_of(p);
     const uint64_t ipt = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1);
@@ -153,12 +154,16 @@ static cubc_status axis_sort_plan(const problem *p, const instance *i, plan *out
     const uint64_t blocks = ceil_div(all, wide);
     TRY(problem_blocks(p, blocks));
     out->launch_count = 1;
-    out->launches[0] =
-        (launch){.kernel = kernel,
-                 .shape.grid = (unsigned)blocks,
-                 .args_count = 7,
-                 .args = {(uintptr_t)p->inputs[0].data, (uintptr_t)p->outputs[0].data, shape.length,
-                          shape.columns, all, team, wide}};
+    out->launches[0] = (launch){.kernel = kernel,
+                                .shape.grid = (unsigned)blocks,
+                                .args_count = ARGS,
+                                .args = {[IN] = (uintptr_t)p->inputs[0].data,
+                                         [OUT] = (uintptr_t)p->outputs[0].data,
+                                         [LENGTH] = shape.length,
+                                         [COLUMNS] = shape.columns,
+                                         [ALL] = all,
+                                         [TEAM] = team,
+                                         [WIDE] = wide}};
     return CUBC_OK;
 }
 

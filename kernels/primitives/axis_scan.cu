@@ -9,8 +9,8 @@
 // threads of a strip, at most 32, look at as many times TUNE_LOOK tiles at once. Tiles are numbered
 // along the rows first and then down, so that the tiles above one start before it.
 //
-// Of a few columns a thread takes whole rows: its items are contiguous, and go through 16-byte
-// accesses, where a load of neighbouring threads would have a piece of a row from each.
+// A thread takes whole rows if they are of a few columns: its items are contiguous, and go through
+// 16-byte accesses, where a load of neighbouring threads would have a piece of a row from each.
 //
 // A single thread (the CPU) has one row of accumulators. Where the prefix is not there yet, it adds
 // up its tile first, tells that, waits, and reads the tile again, from the cache.
@@ -69,7 +69,7 @@ enum {
                                                        : 1,
     MOST_ROWS = TUNE_ITEMS_PER_THREAD / STRIP > 1 ? TUNE_ITEMS_PER_THREAD / STRIP : 1,
     UNIT = rows_of_chunks(STRIP, sizeof(item_t) < sizeof(out_t) ? sizeof(item_t) : sizeof(out_t)),
-    ROWS = TUNE_FEW_COLUMNS && MOST_ROWS > UNIT ? MOST_ROWS / UNIT* UNIT : MOST_ROWS,
+    ROWS = TUNE_FEW_COLUMNS && MOST_ROWS > UNIT ? MOST_ROWS - MOST_ROWS % UNIT : MOST_ROWS,
     MOST_LOOKING = 32,
     WIDEST = SIMT_SINGLE_THREAD ? TUNE_ITEMS_PER_THREAD : SIMT_THREADS // strips of a block
 };

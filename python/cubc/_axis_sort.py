@@ -29,9 +29,11 @@ def sort_along(x: Any, axis: int, descending: Any, out: Any, where: Any) -> Any:
         how = {"segment_size": length, "descending": descending, "out": to}
         return segmented_sort(rows, **how, **where)
 
-    if not _is_short(x, axis, where):
+    fields = _fields_if_short(x, axis, where)
+    if fields is None:
         return on_rows(x, axis, sort_rows, out, where)
-    return _sorted(x, axis, descending, {"out": ("in", "in", out)}, where)
+    fields |= {"descending": descending, "out": ("in", "in", out)}
+    return call("axis_sort", fields, **where)[0]
 
 
 def argsort_along(x: Any, axis: int, descending: Any, out: Any, where: Any) -> Any:
@@ -40,33 +42,28 @@ def argsort_along(x: Any, axis: int, descending: Any, out: Any, where: Any) -> A
     def argsort_rows(rows, length, to):
         return argsort_in_segments(rows, length, descending, to, **where)
 
-    if not _is_short(x, axis, where):
+    fields = _fields_if_short(x, axis, where)
+    if fields is None:
         return on_rows(x, axis, argsort_rows, out, where)
-    return _sorted(x, axis, descending, {"indices": True, "out": ("int64", "in", out)}, where)
-
-
-def _sorted(x: Any, axis: int, descending: Any, result: dict[str, Any], where: Any) -> Any:
-    x = as_array(x)
-    length, columns = _shape(x, axis)
-    fields = {"in": x, "length": max(length, 1), "columns": max(columns, 1)}
-    fields |= {"descending": bool(descending), **result}
+    fields |= {"descending": descending, "indices": True, "out": ("int64", "in", out)}
     return call("axis_sort", fields, **where)[0]
 
 
-def _shape(x: Any, axis: int) -> tuple[int, int]:
-    """Return the length of an axis, and the items behind it."""
+def _fields_if_short(x: Any, axis: int, where: Any) -> dict[str, Any] | None:
+    """Return the array and its shape as `axis_sort` takes them; None if the axis is too long."""
+    x = as_array(x)
     shape = tuple(x.shape)
     number = axis_number(axis, len(shape))
-    return shape[number], items_of(shape[number + 1 :])
+    length, columns = shape[number], items_of(shape[number + 1 :])
+    if not _is_short(length, columns, item_dtype(x).itemsize, device_of(x, where) == "cpu"):
+        return None
+    return {"in": x, "length": max(length, 1), "columns": max(columns, 1)}
 
 
-def _is_short(x: Any, axis: int, where: Any) -> bool:
+def _is_short(length: int, columns: int, key_bytes: int, is_cpu: bool) -> bool:
     """Tell if an axis is sorted where it is."""
-    x = as_array(x)
-    length, columns = _shape(x, axis)
-    size, is_cpu = item_dtype(x).itemsize, device_of(x, where) == "cpu"
     if columns > 1:
-        return length <= (_LONGEST_ON_CPU if is_cpu else _LONGEST.get(size, 0))
+        return length <= (_LONGEST_ON_CPU if is_cpu else _LONGEST.get(key_bytes, 0))
     if is_cpu:
         return length <= _LONGEST_ROW_ON_CPU
-    return length <= _LONGEST_ROW or length in _ROWS_OF_TEAMS.get(size, ())
+    return length <= _LONGEST_ROW or length in _ROWS_OF_TEAMS.get(key_bytes, ())

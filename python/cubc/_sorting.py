@@ -86,11 +86,11 @@ def sort(
     are written as 1; NumPy orders bools by their bytes. On a GPU few items are sorted in shared
     memory, more in bins or by one pass a digit of 8 bits with decoupled look-back [1]_; on the cpu
     one split by the highest digit, or floats by their value, and bins sorted in cache [2]_. Rows
-    along the last axis are sorted as `segmented_sort` does, those of up to 64 items (128 on the
-    cpu) by a network [3]_. Another axis is sorted where it is, in one pass without temporary
-    storage, if it has at most 2048 items on the cpu, and on a GPU 256, 512 or 1024 items of 1, 2 or
-    more bytes. Around a sort of a longer one the array is transposed, which takes twice as much
-    memory.
+    along the last axis are sorted as `segmented_sort` does, those of up to 32 items (128 on the
+    cpu) by a network [3]_, and on a GPU 65 to 512 items of 4 bytes by a team of threads. Another
+    axis is sorted where it is, in one pass without temporary storage, if it has at most 2048 items
+    on the cpu, and on a GPU 256, 512 or 1024 items of 1, 2 or more bytes. Around a sort of a longer
+    one the array is transposed, which takes twice as much memory.
 
     References
     ----------

@@ -243,7 +243,8 @@ def _count(x, axis, keepdims, where, options) -> Any:
 
 def _refuse_axis(x: Any, axis: Any) -> None:
     """Raise AxisError for an axis of an array without dimensions, which sums take as one item."""
-    for one in axis if isinstance(axis, tuple) else () if axis is None else (axis,):
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    for one in () if axis is None else axes:
         axis_number(one, len(x.shape))
 
 

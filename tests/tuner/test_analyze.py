@@ -120,7 +120,7 @@ def test_the_best_is_a_line(db):
     html = best._repr_html_()
     assert html.startswith("<table><caption>reduce.sum F32 on ")
     assert html.count("<tr>") == 1 + len(best.speedups)
-    assert str(replace(best, label="base")).endswith(": base, than which nothing is faster")
+    assert str(replace(best, label="base")).endswith(": base, nothing is faster")
 
 
 def test_coverage(db):

@@ -128,7 +128,7 @@ def unitarity(gauge: Gauge, *, stream: Any = None) -> tuple[float, float]:
     Raises
     ------
     TypeError
-        If `stream` is none.
+        If `stream` is no stream.
     ValueError
         If the field was made of native links that no such lattice has.
     TimeoutError

@@ -55,7 +55,7 @@ class Best:
     def __str__(self) -> str:
         where = " ".join(filter(None, [self.benchmark, *self.ct.values(), "on", self.device]))
         if self.label == "base":
-            return f"{where}: base, than which nothing is faster"
+            return f"{where}: base, nothing is faster"
         found = f"{where}: {self.label}, score {self.score:.3f}"
         if self.verdict is None:
             return f"{found}, measured once"

@@ -35,7 +35,7 @@ typedef struct cubc_comm {
                     double seconds);
     // The same in two calls, so that a rank computes while its messages are under way; both or
     // NULL. start begins to send and to receive, up to CUBC_COMM_MESSAGES times, and does not wait.
-    // What one rank sends another comes in the order of these calls. Not 0: it failed.
+    // Messages from one rank to another come in the order of these calls. Not 0: it failed.
     int (*start)(void *context, int to, const void *send, int from, void *receive, size_t bytes);
     // Waits until all that was started has been sent and has come; then, or after `seconds`,
     // nothing of it is read or stored any more. Not 0: 1 + the rank whose message has not come, or
