@@ -196,14 +196,16 @@ static cubc_status plan_teams(const problem *p, const instance *i, plan *out)
     made.args[CAPACITY] = capacity;
     made.args[CHUNKS] = round_up(8 * (2 + capacity), CHUNK_ENTRY);
     made.args[SUMS] = made.args[CHUNKS] + CHUNK_ENTRY * capacity;
-    out->scratch_bytes = made.args[SUMS] + capacity * round_up((uint64_t)problem_acc_bytes(p), 4);
-    out->message_bytes = 8;
-    if (capacity == 0 && blocks_hold_segments(p, i)) {
-        made.kernel = &i->kernels[BLOCKS_KERNEL];
-        made.shape.grid = (unsigned)count;
-        return finish_launch(p, &made, out);
+    if (capacity) {
+        out->scratch_bytes =
+            made.args[SUMS] + capacity * round_up((uint64_t)problem_acc_bytes(p), 4);
+        out->message_bytes = 8;
     }
     made.shape.grid = (unsigned)smaller(turns, most);
+    if (blocks_hold_segments(p, i)) {
+        made.kernel = &i->kernels[BLOCKS_KERNEL];
+        made.shape.grid = (unsigned)count;
+    }
     TRY(finish_launch(p, &made, out));
     if (capacity == 0) return CUBC_OK; // all segments are reduced
     made.kernel = &i->kernels[CHUNKS_KERNEL];

@@ -22,18 +22,14 @@ static size_t plan_bytes(const plan *pl)
 
 static cubc_status run_in_pool(table *t, cubc_device *device, plan *pl, void *stream)
 {
-    workspace_lease lease = {0};
-    void *scratch = NULL;
-    cubc_status st = CUBC_OK;
+    workspace_bytes bytes = {pl->message_bytes, pl->scratch_bytes};
+    workspace_lease lease;
     if (!pl->launch_count) return CUBC_OK;
-    if (pl->scratch_bytes) TRY(device->api->alloc(device, pl->scratch_bytes, stream, &scratch));
-    if (pl->message_bytes)
-        st = workspace_acquire(table_workspaces(t), device, pl->message_bytes,
-                               (uint32_t)pl->launch_count, stream, &lease);
-    if (!st) st = plan_place(pl, lease.memory, scratch);
-    if (!st) st = plan_queue(device, pl, scratch, stream);
+    TRY(workspace_acquire(table_workspaces(t), device, bytes, (uint32_t)pl->launch_count, stream,
+                          &lease));
+    cubc_status st = plan_place(pl, lease.messages, lease.scratch);
+    if (!st) st = plan_queue(device, pl, lease.scratch, stream);
     workspace_release(device, &lease, stream, st);
-    device->api->free(device, scratch, stream); // after what is queued on the stream
     return st;
 }
 

@@ -13,9 +13,9 @@ struct workspace {
     uint64_t stream_id;   // read with the list's lock or its own, written with both
     uint64_t used;        // value of the pool's `uses`
     device_event *event;  // after its last launch; NULL: belongs to its stream for good
-    void *memory;
-    size_t bytes;
-    uint32_t launches; // since it was cleared
+    void *messages, *scratch;
+    workspace_bytes bytes;
+    uint32_t launches; // since the messages were cleared
     unsigned forks;    // of the process when it was last used
 };
 
@@ -124,41 +124,98 @@ static cubc_status allocate_cleared(cubc_device *device, size_t bytes, void *str
     return st;
 }
 
-static cubc_status grow(workspace *w, cubc_device *device, size_t bytes, void *stream)
+static size_t room_for(size_t bytes)
 {
     size_t room = 65536;
-    void *memory;
     while (room < bytes) room *= 2;
+    return room;
+}
+
+// What it held before is freed after what is queued on the stream.
+static cubc_status grow_messages(workspace *w, cubc_device *device, size_t bytes, void *stream)
+{
+    void *memory;
+    size_t room = room_for(bytes);
     TRY(allocate_cleared(device, room, stream, &memory));
-    device->api->free(device, w->memory, stream); // after what is queued on the stream
-    w->memory = memory;
-    w->bytes = room;
+    device->api->free(device, w->messages, stream);
+    w->messages = memory;
+    w->bytes.messages = room;
     w->launches = 0;
     return CUBC_OK;
 }
 
-cubc_status workspace_acquire(workspace_pool *pool, cubc_device *device, size_t bytes,
-                              uint32_t launches, void *stream, workspace_lease *out)
+static cubc_status grow_scratch(workspace *w, cubc_device *device, size_t bytes, void *stream)
 {
-    workspace *w = NULL;
-    *out = (workspace_lease){0};
-    if (device->api->is_capturing(device, stream))
-        return allocate_cleared(device, bytes, stream, &out->memory);
-    TRY(lock_block(pool, device, stream, &w));
-    cubc_status st = CUBC_OK;
-    if (w->bytes < bytes) {
-        st = grow(w, device, bytes, stream);
+    void *memory;
+    size_t room = room_for(bytes);
+    TRY(device->api->alloc(device, room, stream, &memory));
+    device->api->free(device, w->scratch, stream);
+    w->scratch = memory;
+    w->bytes.scratch = room;
+    return CUBC_OK;
+}
+
+static cubc_status lend_messages(workspace *w, cubc_device *device, size_t bytes, uint32_t launches,
+                                 void *stream, workspace_lease *out)
+{
+    if (w->bytes.messages < bytes) {
+        TRY(grow_messages(w, device, bytes, stream));
     } else if (w->launches + launches > MESSAGE_LAUNCHES) {
-        st = device->api->fill(device, w->memory, 0, w->bytes, stream);
+        TRY(device->api->fill(device, w->messages, 0, w->bytes.messages, stream));
         w->launches = 0;
     }
-    if (st) {
-        pthread_mutex_unlock(&w->busy);
-        return st;
-    }
     w->launches += launches;
-    *out = (workspace_lease){w->memory, w};
+    out->messages = w->messages;
     return CUBC_OK;
+}
+
+static cubc_status lend_scratch(workspace *w, cubc_device *device, size_t bytes, void *stream,
+                                workspace_lease *out)
+{
+    if (w->bytes.scratch < bytes) TRY(grow_scratch(w, device, bytes, stream));
+    out->scratch = w->scratch;
+    return CUBC_OK;
+}
+
+static cubc_status lend_kept(workspace *w, cubc_device *device, workspace_bytes kept,
+                             uint32_t launches, void *stream, workspace_lease *out)
+{
+    if (kept.messages) TRY(lend_messages(w, device, kept.messages, launches, stream, out));
+    return kept.scratch ? lend_scratch(w, device, kept.scratch, stream, out) : CUBC_OK;
+}
+
+// What the stream keeps of a call's needs. The cpu allocates in no time, and threads that share a
+// block there wait for each other's calls.
+static workspace_bytes kept_of(const cubc_device *device, workspace_bytes bytes, bool captured)
+{
+    if (captured) return (workspace_bytes){0};
+    if (bytes.scratch > WORKSPACE_KEPT || device_is_cpu(device->api->kind)) bytes.scratch = 0;
+    return bytes;
+}
+
+static cubc_status allocate_others(cubc_device *device, workspace_bytes bytes, workspace_bytes kept,
+                                   void *stream, workspace_lease *out)
+{
+    if (bytes.messages && !kept.messages)
+        TRY(allocate_cleared(device, bytes.messages, stream, &out->messages));
+    if (!bytes.scratch || kept.scratch) return CUBC_OK;
+    out->own_scratch = true;
+    return device->api->alloc(device, bytes.scratch, stream, &out->scratch);
+}
+
+cubc_status workspace_acquire(workspace_pool *pool, cubc_device *device, workspace_bytes bytes,
+                              uint32_t launches, void *stream, workspace_lease *out)
+{
+    workspace_bytes kept = kept_of(device, bytes, device->api->is_capturing(device, stream));
+    *out = (workspace_lease){0};
+    cubc_status st = allocate_others(device, bytes, kept, stream, out);
+    if (!st && (kept.messages || kept.scratch)) {
+        st = lock_block(pool, device, stream, &out->owner);
+        if (st) out->owner = NULL;
+        if (!st) st = lend_kept(out->owner, device, kept, launches, stream, out);
+    }
+    if (st) workspace_release(device, out, stream, CUBC_OK);
+    return st;
 }
 
 void workspace_release(cubc_device *device, workspace_lease *lease, void *stream,
@@ -172,8 +229,9 @@ void workspace_release(cubc_device *device, workspace_lease *lease, void *stream
             w->event = NULL;
         }
         pthread_mutex_unlock(&w->busy);
-    } else if (lease->memory)
-        device->api->free(device, lease->memory, stream);
+    } else
+        device->api->free(device, lease->messages, stream); // after what is queued on the stream
+    if (lease->own_scratch) device->api->free(device, lease->scratch, stream);
     *lease = (workspace_lease){0};
 }
 
@@ -182,7 +240,8 @@ void workspace_close(workspace_pool *pool, cubc_device *device)
     while (pool->first) {
         workspace *w = pool->first;
         pool->first = w->next;
-        device->api->free(device, w->memory, NULL);
+        device->api->free(device, w->messages, NULL);
+        device->api->free(device, w->scratch, NULL);
         device->api->event_destroy(device, w->event);
         pthread_mutex_destroy(&w->busy);
         mem_free(w);

@@ -1,10 +1,14 @@
-// Temporary storage for the messages of a launch (kernels/grid/message.h), one block of it a
-// stream.
+// Temporary storage of a call: for the messages of its launches (kernels/grid/message.h), and
+// scratch. A stream keeps a block of each.
 //
 // Messages need memory that is zero before its first launch and is then left alone: every launch
-// leaves it ready for the next. So a stream keeps its block, and a call neither allocates nor
-// clears. Two cases get a block of their own, cleared first: storage that the caller provides, and
-// launches captured into a graph, whose replays may run beside anything.
+// leaves it ready for the next. So a call neither allocates nor clears. Two cases get a block of
+// their own, cleared first: storage that the caller provides, and launches captured into a graph,
+// whose replays may run beside anything.
+//
+// Scratch has whatever was there. On a GPU an allocation and its release in the order of the stream
+// take a microsecond of the stream's time, so that a stream keeps up to WORKSPACE_KEPT bytes. More
+// comes from the device's pool, as calls that need more take far longer.
 //
 // Nobody tells when a stream is gone, and programs exist that make a new one for every request. So
 // past a number of streams a block is passed on from the stream that used it longest ago: the new
@@ -21,20 +25,27 @@ typedef struct workspace_pool { // zero-initialised
     uint64_t uses; // number of requests so far: the clock by which the oldest block is found
 } workspace_pool;
 
+enum { WORKSPACE_KEPT = 8 << 20 };
+
+typedef struct workspace_bytes {
+    size_t messages, scratch;
+} workspace_bytes;
+
 typedef struct workspace_lease {
-    void *memory;     // the messages
-    workspace *owner; // NULL: temporary, freed on release
+    void *messages, *scratch; // NULL where the call needs none
+    workspace *owner;         // of what it keeps; NULL: keeps nothing
+    bool own_scratch;         // is freed on release
 } workspace_lease;
 
 // Launches after which messages have to be cleared: their tags have 30 bits for the epoch.
 enum { MESSAGE_LAUNCHES = (1 << 30) - 2 };
 
 // Lends memory for that many launches. Until its release no other thread queues work on the same
-// block.
-cubc_status workspace_acquire(workspace_pool *pool, cubc_device *device, size_t bytes,
+// block. After a failure there is nothing to release.
+cubc_status workspace_acquire(workspace_pool *pool, cubc_device *device, workspace_bytes bytes,
                               uint32_t launches, void *stream, workspace_lease *out);
-// Takes the status of the launch: after a failure the block is cleared before it is used again,
-// because an abandoned launch has left half of its messages.
+// Takes the status of the launch: after a failure the messages are cleared before they are used
+// again, because an abandoned launch has left half of them.
 void workspace_release(cubc_device *device, workspace_lease *lease, void *stream,
                        cubc_status launched);
 void workspace_close(workspace_pool *pool, cubc_device *device);

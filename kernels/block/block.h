@@ -30,7 +30,7 @@ FUNCTION V block_reduce(V value, Op op, block_reduce_storage<V>& s)
         block_sync();
         if (warp_id() == 0) {
             if (lane_id() < SIMT_WARPS) value = s.warp[lane_id()];
-            value = warp_reduce(value, op, SIMT_WARPS);
+            value = warp_reduce<SIMT_WARPS>(value, op);
         }
     }
     return value;

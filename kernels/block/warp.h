@@ -28,16 +28,47 @@ FUNCTION V warp_shuffle(V value, u32 lane)
     return out.value;
 }
 
-// Combines the values of the first `count` lanes.
+// Returns the value of the lane whose number differs in the bits of `bits`.
+//   Called by   all lanes, with the same bits
+//   Result      in each lane
+template <class V>
+FUNCTION V warp_exchange(V value, u32 bits)
+{
+    constexpr int words = static_cast<int>((sizeof(V) + 3) / 4);
+    warp_words<V> in, out;
+    in.word[words - 1] = 0; // a value need not fill its last word
+    in.value = value;
+    UNROLL
+    for (int w = 0; w < words; w++) out.word[w] = warp_exchange_word(FULL_WARP, in.word[w], bits);
+    return out.value;
+}
+
+// Combines the values of the first COUNT lanes. What other lanes than the first get has no meaning:
+// pairs exchange values, of which the lane with the lower number has them in order.
+//   Called by   all lanes
+//   Result      in lane 0
+template <u32 COUNT = SIMT_WARP, class V, class Op>
+FUNCTION V warp_reduce(V value, Op op)
+{
+    constexpr bool WHOLE = (COUNT & (COUNT - 1)) == 0;
+    UNROLL
+    for (u32 d = 1; d < COUNT; d *= 2) {
+        const V other = warp_exchange(value, d);
+        if (WHOLE || (lane_id() | d) < COUNT) value = op(value, other);
+    }
+    return value;
+}
+
+// Combines the values of the first `count` lanes, a number that is known when the kernel runs.
 //   Called by   all lanes
 //   Result      in lane 0
 template <class V, class Op>
-FUNCTION V warp_reduce(V value, Op op, u32 count = SIMT_WARP)
+FUNCTION V warp_reduce_first(V value, Op op, u32 count)
 {
     UNROLL
     for (u32 d = 1; d < SIMT_WARP; d *= 2) {
-        const V other = warp_shuffle(value, lane_id() + d);
-        if (lane_id() + d < count) value = op(value, other);
+        const V other = warp_exchange(value, d);
+        if ((lane_id() | d) < count) value = op(value, other);
     }
     return value;
 }

@@ -28,6 +28,7 @@ using namespace cubc_simt;
 #undef block_sync
 #undef warp_sync
 #undef warp_shuffle_word
+#undef warp_exchange_word
 #undef warp_ballot
 #undef warp_match
 #endif

@@ -155,6 +155,15 @@ FUNCTION void prefetch_this_tile(const T* p, u64 begin, u64 n)
         if (begin + i < n) prefetch_item(p + begin + i);
 }
 
+// Prefetches the first of items [begin, end) to the L2 cache: 128 bytes a thread.
+template <class T>
+FUNCTION void prefetch_items(const T* p, u64 begin, u64 end)
+{
+    enum { LINE = sizeof(T) < 128 ? 128 / sizeof(T) : 1 };
+    const u64 i = begin / LINE * LINE + thread_id() * LINE;
+    if (i < end) prefetch_item(p + i);
+}
+
 // Prefetches to the L2 cache the part of the array that lies AHEAD mebibytes after the tile of TILE
 // items at `begin`. Blocks that find their tiles there take less and more equal time, which matters
 // if each waits for those before it. AHEAD 0 prefetches nothing.

@@ -110,6 +110,12 @@ FUNCTION u32 warp_shuffle_word(u32 mask, u32 word, u32 lane)
 {
     return __shfl_sync(mask, word, static_cast<int>(lane));
 }
+// Returns the word of the lane whose number differs in the bits of `bits`, by an instruction that
+// needs no lane's number.
+FUNCTION u32 warp_exchange_word(u32 mask, u32 word, u32 bits)
+{
+    return __shfl_xor_sync(mask, word, static_cast<int>(bits));
+}
 FUNCTION u32 warp_ballot(u32 mask, bool vote) { return __ballot_sync(mask, vote); }
 FUNCTION u32 warp_match(u32 mask, u32 value) { return __match_any_sync(mask, value); }
 // Returns the mask of lanes whose value agrees with the caller's in `bit`. Inline assembly, because
@@ -345,6 +351,7 @@ FUNCTION u32 thread_id() { return 0; }
 #define block_sync() ((void)0)
 #define warp_sync(mask) ((void)(mask))
 FUNCTION u32 warp_shuffle_word(u32, u32 word, u32) { return word; }
+FUNCTION u32 warp_exchange_word(u32, u32 word, u32) { return word; }
 FUNCTION u32 warp_ballot(u32, bool vote) { return vote ? 1u : 0u; }
 FUNCTION u32 warp_match(u32, u32) { return 1u; }
 #else
@@ -353,6 +360,8 @@ FUNCTION u32 thread_id() { return simt->thread_id(); }
 #define warp_sync(mask) simt_warp_sync((mask), __FILE__, __LINE__)
 #define warp_shuffle_word(mask, word, lane) \
     simt_shuffle_word((mask), (word), (lane), __FILE__, __LINE__)
+#define warp_exchange_word(mask, word, bits) \
+    simt_shuffle_word((mask), (word), lane_id() ^ (bits), __FILE__, __LINE__)
 #define warp_ballot(mask, vote) simt_ballot((mask), (vote), __FILE__, __LINE__)
 #define warp_match(mask, value) simt_match((mask), (value), __FILE__, __LINE__)
 static inline void simt_warp_sync(u32 mask, const char* file, int line)

@@ -33,7 +33,7 @@ template <class V, class Op>
 FUNCTION V lanes_reduce(V (&lane)[LANES], u32 count, Op op)
 {
     if constexpr (LANES == 1)
-        return warp_reduce(lane[0], op, count);
+        return warp_reduce_first(lane[0], op, count);
     else {
         for (u32 d = 1; d < count; d *= 2)
             for (u32 l = 0; l + d < count; l += 2 * d) lane[l] = op(lane[l], lane[l + d]);

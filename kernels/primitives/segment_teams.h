@@ -19,6 +19,14 @@ FUNCTION u64 counts_of(u64 chunks) { return chunks + 2; }
 FUNCTION u64 count_of_groups(u64 first) { return 1 + first; }
 FUNCTION u64 count_of_chunks(u64 first) { return 2 + first; }
 
+// Clears them for the second launch.
+FUNCTION void clear_counts(const segmented_reduce_args& a)
+{
+    const u64 thread = static_cast<u64>(block_id()) * SIMT_THREADS + thread_id();
+    const u64 threads = static_cast<u64>(block_count()) * SIMT_THREADS;
+    for (u64 w = thread; a.capacity && w < counts_of(a.capacity); w += threads) a.counts[w] = 0;
+}
+
 FUNCTION void write_whole(const segmented_reduce_args& a, u64 segment, acc_t sum, bool empty)
 {
 #if defined(TUNE_ARG)
@@ -67,13 +75,19 @@ FUNCTION void reduce_segments(const segmented_reduce_args& a, segment_teams_shar
 }
 
 // Segments that blocks hold at once, one per block, item by item. So few instructions, as fetching
-// those of the other ways takes longer than the items of a small call.
+// those of the other ways takes longer than the items of a small call. While blocks wait for their
+// offsets, each prefetches a share of the items: together all, wherever segments begin.
 FUNCTION void reduce_segment_of_block(const segmented_reduce_args& a, segment_teams_shared& s)
 {
     enum : u32 { AT_ONCE = TUNE_BLOCK_LOADS };
     const u64 segment = block_id(), begin = segment_begin(a.set, segment);
-    const u64 end = segment_end(a.set, segment);
-    const u32 count = end > begin ? static_cast<u32>(end - begin) : 0;
+    const u64 end = segment_end(a.set, segment), length = end > begin ? end - begin : 0;
+    prefetch_items(a.in, segment * a.set.size, (segment + 1) * a.set.size);
+    if (length > a.longest) {
+        if (warp_id() == 0) leave_segment(a, segment, length, member{lane_id(), SIMT_WARP});
+        return;
+    }
+    const u32 count = static_cast<u32>(length);
     const auto in = input_from(a.in, begin);
     acc_t sum = acc_identity();
     NO_UNROLL

@@ -422,15 +422,14 @@ KERNEL(segmented_reduce_shares, segmented_reduce_args, segmented_reduce_shared)
 
 KERNEL(segmented_reduce_teams, segmented_reduce_args, segment_teams_shared)
 {
-    const u64 thread = static_cast<u64>(block_id()) * SIMT_THREADS + thread_id();
-    const u64 threads = static_cast<u64>(block_count()) * SIMT_THREADS;
-    for (u64 w = thread; a.capacity && w < counts_of(a.capacity); w += threads) a.counts[w] = 0;
+    clear_counts(a);
     if constexpr (!SIMT_SINGLE_THREAD) reduce_segments(a, s);
 }
 
 KERNEL(segmented_reduce_blocks, segmented_reduce_args, segment_teams_shared)
 {
     if constexpr (!SIMT_SINGLE_THREAD) reduce_segment_of_block(a, s);
+    clear_counts(a);
 }
 
 KERNEL(segmented_reduce_chunks, segmented_reduce_args, segment_teams_shared)

@@ -44,6 +44,10 @@ template <int TILE, class In>
 FUNCTION void prefetch_this_tile(const In&, u64, u64)
 {
 }
+template <class In>
+FUNCTION void prefetch_items(const In&, u64, u64)
+{
+}
 
 // Input from an item on; for an array a pointer.
 template <class In>

@@ -22,12 +22,14 @@ static bool all_zero(const void *memory, size_t bytes)
 static void *launch(workspace_pool *pool, size_t bytes, void *stream)
 {
     workspace_lease lease = {0};
-    if (!CHECK_STATUS(workspace_acquire(pool, device, bytes, 1, stream, &lease), CUBC_OK))
+    if (!CHECK_STATUS(
+            workspace_acquire(pool, device, (workspace_bytes){bytes, 0}, 1, stream, &lease),
+            CUBC_OK))
         return NULL;
-    void *memory = lease.memory;
+    void *memory = lease.messages;
     memset(memory, 0xAB, bytes);
     workspace_release(device, &lease, stream, CUBC_OK);
-    CHECK(!lease.memory && !lease.owner);
+    CHECK(!lease.messages && !lease.owner);
     return memory;
 }
 
@@ -35,14 +37,16 @@ static void test_reuse(void)
 {
     workspace_pool pool = {0};
     workspace_lease lease = {0};
-    CHECK_STATUS(workspace_acquire(&pool, device, 1000, 1, NULL, &lease), CUBC_OK);
-    CHECK(all_zero(lease.memory, 1000) && (uintptr_t)lease.memory % 8 == 0);
-    void *first = lease.memory;
+    CHECK_STATUS(workspace_acquire(&pool, device, (workspace_bytes){1000, 0}, 1, NULL, &lease),
+                 CUBC_OK);
+    CHECK(all_zero(lease.messages, 1000) && (uintptr_t)lease.messages % 8 == 0);
+    void *first = lease.messages;
     workspace_release(device, &lease, NULL, CUBC_OK);
     launch(&pool, 1000, NULL);
-    CHECK_STATUS(workspace_acquire(&pool, device, 500, 1, NULL, &lease), CUBC_OK);
-    CHECK(lease.memory == first); // as the launch before has left it
-    CHECK(((uint8_t *)lease.memory)[0] == 0xAB);
+    CHECK_STATUS(workspace_acquire(&pool, device, (workspace_bytes){500, 0}, 1, NULL, &lease),
+                 CUBC_OK);
+    CHECK(lease.messages == first); // as the launch before has left it
+    CHECK(((uint8_t *)lease.messages)[0] == 0xAB);
     workspace_release(device, &lease, NULL, CUBC_OK);
     workspace_close(&pool, device);
 }
@@ -52,9 +56,10 @@ static void test_growth(void)
     workspace_pool pool = {0};
     for (size_t bytes = 8; bytes <= (size_t)1 << 22; bytes *= 4) {
         workspace_lease lease = {0};
-        CHECK_STATUS(workspace_acquire(&pool, device, bytes, 1, NULL, &lease), CUBC_OK);
-        CHECK(all_zero((uint8_t *)lease.memory + bytes / 2, bytes - bytes / 2));
-        memset(lease.memory, 1, bytes / 2);
+        CHECK_STATUS(workspace_acquire(&pool, device, (workspace_bytes){bytes, 0}, 1, NULL, &lease),
+                     CUBC_OK);
+        CHECK(all_zero((uint8_t *)lease.messages + bytes / 2, bytes - bytes / 2));
+        memset(lease.messages, 1, bytes / 2);
         workspace_release(device, &lease, NULL, CUBC_OK);
     }
     workspace_close(&pool, device);
@@ -91,15 +96,18 @@ static void test_epochs_wrap(void)
     // The last launch whose epoch fits a tag, and the one after.
     workspace_set_launches(&pool, (1u << 30) - 3);
     workspace_lease lease = {0};
-    CHECK_STATUS(workspace_acquire(&pool, device, 4096, 1, NULL, &lease), CUBC_OK);
-    CHECK(((uint8_t *)lease.memory)[4095] == 0xAB);
+    CHECK_STATUS(workspace_acquire(&pool, device, (workspace_bytes){4096, 0}, 1, NULL, &lease),
+                 CUBC_OK);
+    CHECK(((uint8_t *)lease.messages)[4095] == 0xAB);
     workspace_release(device, &lease, NULL, CUBC_OK);
-    CHECK_STATUS(workspace_acquire(&pool, device, 64, 1, NULL, &lease), CUBC_OK);
-    CHECK(all_zero(lease.memory, 65536)); // whole, not only what this launch needs
+    CHECK_STATUS(workspace_acquire(&pool, device, (workspace_bytes){64, 0}, 1, NULL, &lease),
+                 CUBC_OK);
+    CHECK(all_zero(lease.messages, 65536)); // whole, not only what this launch needs
     workspace_release(device, &lease, NULL, CUBC_OK);
     launch(&pool, 4096, NULL);
-    CHECK_STATUS(workspace_acquire(&pool, device, 64, 1, NULL, &lease), CUBC_OK);
-    CHECK(((uint8_t *)lease.memory)[0] == 0xAB); // counting began anew
+    CHECK_STATUS(workspace_acquire(&pool, device, (workspace_bytes){64, 0}, 1, NULL, &lease),
+                 CUBC_OK);
+    CHECK(((uint8_t *)lease.messages)[0] == 0xAB); // counting began anew
     workspace_release(device, &lease, NULL, CUBC_OK);
     workspace_close(&pool, device);
 }
@@ -112,11 +120,49 @@ static void test_streams_are_apart(void)
     for (int s = 1; s < 3; s++)
         CHECK_STATUS(device->api->stream_create(device, &streams[s]), CUBC_OK);
     for (int s = 0; s < 3; s++)
-        CHECK_STATUS(workspace_acquire(&pool, device, 64, 1, streams[s], &leases[s]), CUBC_OK);
-    CHECK(leases[0].memory != leases[1].memory && leases[1].memory != leases[2].memory);
+        CHECK_STATUS(
+            workspace_acquire(&pool, device, (workspace_bytes){64, 0}, 1, streams[s], &leases[s]),
+            CUBC_OK);
+    CHECK(leases[0].messages != leases[1].messages && leases[1].messages != leases[2].messages);
     for (int s = 0; s < 3; s++) workspace_release(device, &leases[s], streams[s], CUBC_OK);
     CHECK(launch(&pool, 64, streams[1]) != launch(&pool, 64, streams[2]));
     for (int s = 1; s < 3; s++) device->api->stream_destroy(device, streams[s]);
+    workspace_close(&pool, device);
+}
+
+// ---- scratch ------------------------------------------------------------------------------------
+static workspace_lease lend(workspace_pool *pool, size_t messages, size_t scratch)
+{
+    workspace_lease lease = {0};
+    CHECK_STATUS(
+        workspace_acquire(pool, device, (workspace_bytes){messages, scratch}, 1, NULL, &lease),
+        CUBC_OK);
+    CHECK((lease.messages != NULL) == (messages > 0) && (lease.scratch != NULL) == (scratch > 0));
+    memset(lease.scratch, 0xAB, scratch);
+    workspace_lease was = lease;
+    workspace_release(device, &lease, NULL, CUBC_OK);
+    return was;
+}
+
+static void test_scratch_is_kept_where_allocations_cost(void)
+{
+    const device_api *cheap_api = device->api;
+    device_api costly = *cheap_api;
+    workspace_pool pool = {0};
+    costly.kind = "cuda"; // with memory of the cpu
+    device->api = &costly;
+    workspace_lease first = lend(&pool, 0, 1000), second = lend(&pool, 64, 500);
+    CHECK(first.owner && second.owner == first.owner && second.scratch == first.scratch);
+    workspace_lease most = lend(&pool, 64, WORKSPACE_KEPT);
+    CHECK(most.owner == first.owner && most.messages == second.messages && !most.own_scratch);
+    workspace_lease more = lend(&pool, 0, WORKSPACE_KEPT + 1);
+    CHECK(!more.owner && more.own_scratch);
+    CHECK(lend(&pool, 0, 1000).scratch == most.scratch);
+    workspace_close(&pool, device);
+    device->api = cheap_api;
+    workspace_lease cheap = lend(&pool, 64, 1000);
+    CHECK(cheap.owner && cheap.own_scratch);
+    CHECK(!lend(&pool, 0, 1000).owner);
     workspace_close(&pool, device);
 }
 
@@ -136,11 +182,11 @@ static void test_captured_launches_have_their_own(void)
     capturing.is_capturing = always;
     other.api = &capturing;
     long before = mem_outstanding();
-    CHECK_STATUS(workspace_acquire(&pool, &other, 256, 1, NULL, &a), CUBC_OK);
-    memset(a.memory, 1, 256);
-    CHECK_STATUS(workspace_acquire(&pool, &other, 256, 1, NULL, &b),
+    CHECK_STATUS(workspace_acquire(&pool, &other, (workspace_bytes){256, 0}, 1, NULL, &a), CUBC_OK);
+    memset(a.messages, 1, 256);
+    CHECK_STATUS(workspace_acquire(&pool, &other, (workspace_bytes){256, 0}, 1, NULL, &b),
                  CUBC_OK); // no wait for the first
-    CHECK(a.memory != b.memory && !a.owner && all_zero(b.memory, 256));
+    CHECK(a.messages != b.messages && !a.owner && all_zero(b.messages, 256));
     workspace_release(&other, &a, NULL, CUBC_OK);
     workspace_release(&other, &b, NULL, CUBC_OK);
     CHECK(mem_outstanding() == before && !pool.first);
@@ -158,7 +204,8 @@ static void *queue_often(void *argument)
     shared_block *shared = argument;
     for (int i = 0; i < 2000; i++) {
         workspace_lease lease = {0};
-        if (workspace_acquire(&shared->pool, device, 64, 1, NULL, &lease)) return argument;
+        if (workspace_acquire(&shared->pool, device, (workspace_bytes){64, 0}, 1, NULL, &lease))
+            return argument;
         int now = ++shared->inside; // only the lease protects it
         if (now > shared->most) shared->most = now;
         shared->inside--;
@@ -189,18 +236,31 @@ static void test_allocations_fail(void)
     for (long nth = 1; nth < 6; nth++) {
         workspace_lease lease = {0};
         mem_fail_at(nth);
-        cubc_status st = workspace_acquire(&pool, device, 100, 1, NULL, &lease);
+        cubc_status st =
+            workspace_acquire(&pool, device, (workspace_bytes){100, 0}, 1, NULL, &lease);
         mem_fail_at(0);
         CHECK(st == CUBC_OK || st == CUBC_NO_MEMORY || st == CUBC_NO_DEVICE_MEMORY);
-        CHECK((lease.memory != NULL) == (st == CUBC_OK));
+        CHECK((lease.messages != NULL) == (st == CUBC_OK));
         failures += st != CUBC_OK;
         workspace_release(device, &lease, NULL, CUBC_OK);
     }
     CHECK(failures == 2); // the block's record and its memory
+    for (long nth = 1; nth < 5; nth++) {
+        workspace_lease lease = {0};
+        mem_fail_at(nth);
+        workspace_bytes bytes = {200000, 1000}; // more than there are
+        cubc_status st = workspace_acquire(&pool, device, bytes, 1, NULL, &lease);
+        mem_fail_at(0);
+        CHECK((lease.messages && lease.scratch) == (st == CUBC_OK));
+        failures += st != CUBC_OK;
+        workspace_release(device, &lease, NULL, CUBC_OK);
+    }
+    CHECK(failures == 4); // the scratch and the messages
     launch(&pool, 100, NULL);
     mem_fail_at(1); // to grow
     workspace_lease lease = {0};
-    CHECK_STATUS(workspace_acquire(&pool, device, 1 << 20, 1, NULL, &lease), CUBC_NO_DEVICE_MEMORY);
+    CHECK_STATUS(workspace_acquire(&pool, device, (workspace_bytes){1 << 20, 0}, 1, NULL, &lease),
+                 CUBC_NO_DEVICE_MEMORY);
     mem_fail_at(0);
     CHECK(launch(&pool, 100, NULL) != NULL); // the old one is still good
     CHECK(launch(&pool, 1 << 20, NULL) != NULL);
@@ -214,6 +274,7 @@ static const check_test tests[] = {
     {"epochs wrap", test_epochs_wrap},
     {"streams are apart", test_streams_are_apart},
     {"many streams", test_many_streams},
+    {"scratch is kept where allocations cost", test_scratch_is_kept_where_allocations_cost},
     {"captured launches have their own", test_captured_launches_have_their_own},
     {"one thread at a time", test_one_thread_at_a_time},
     {"allocations fail", test_allocations_fail},
