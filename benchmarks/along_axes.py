@@ -1,15 +1,15 @@
 """Scans, sorts and variances along the first axis of a matrix, beside CuPy and PyTorch.
 
-    python benchmarks/along_axes.py [--names scan sort argsort rows var] [--sizes 16 20 24 28]
+    python benchmarks/along_axes.py [--names scan sort argsort rows argrows var] [--sizes 16 20 24 28]
         [--json]
 
 Calls through the public functions on CuPy's arrays of integers, with a cold L2 cache and the stream
 held while they are queued: device time between two events, medians of 15. Scans are of --columns,
 sorts of --lengths of the axis. The scan by transposing is what `deterministic=True` chooses for
 floats, with the algorithm that integers have. Sorts are measured in one pass and by transposing
-twice; `cubc` is the way that the public function takes (`python/cubc/_axis_sort.py`). `rows` sorts
-along the last axis, of the same lengths, where `segmented_sort` is the other way. Variances are of
---columns of floats, and have the whole array's beside them.
+twice; `cubc` is the way that the public function takes (`python/cubc/_axis_sort.py`). `rows` and
+`argrows` sort along the last axis, of the same lengths, where `segmented_sort` is the other way.
+Variances are of --columns of floats, and have the whole array's beside them.
 """
 
 import argparse
@@ -32,7 +32,9 @@ PEERS = {
     "cupy": "CuPy",
     "torch": "PyTorch",
 }
-NAMES = ["scan", "sort", "argsort", "rows", "var"]
+NAMES = ["scan", "sort", "argsort", "rows", "argrows", "var"]
+OF_INDICES = ("argsort", "argrows")
+OF_ROWS = ("rows", "argrows")
 LONGEST = 2048  # axis that one pass sorts
 
 
@@ -53,15 +55,15 @@ def sorts(name, x, out, stream):
     where, axis = {"stream": stream}, axis_of(name)
 
     def sort_rows(rows, length, to):
-        if name == "argsort":
+        if name in OF_INDICES:
             return argsort_in_segments(rows, length, False, to, **where)
         return segmented_sort(rows, segment_size=length, out=to, **where)
 
-    result = ("int64" if name == "argsort" else "in", "in", out)
+    result = ("int64" if name in OF_INDICES else "in", "in", out)
     length = x.shape[axis]
     fields = {"in": x, "length": length, "columns": 1 if axis else x.shape[1]}
-    fields |= {"indices": name == "argsort", "out": result}
-    public = cubc.argsort if name == "argsort" else cubc.sort
+    fields |= {"indices": name in OF_INDICES, "out": result}
+    public = cubc.argsort if name in OF_INDICES else cubc.sort
     ways = {"cubc": lambda: public(x, axis=axis, out=out, **where)}
     if length <= LONGEST:
         ways["one pass"] = lambda: _core.call("axis_sort", fields, **where)
@@ -80,12 +82,12 @@ def variances(x, out, stream):
 
 def benchmark_of(name):
     """Return the name in the records."""
-    return "sort.axis_1" if name == "rows" else f"{name}.axis_0"
+    return {"rows": "sort.axis_1", "argrows": "argsort.axis_1"}.get(name, f"{name}.axis_0")
 
 
 def axis_of(name):
     """Return the axis that a benchmark goes along."""
-    return 1 if name == "rows" else 0
+    return 1 if name in OF_ROWS else 0
 
 
 def ways_of(name, x, out, stream):
@@ -98,6 +100,7 @@ def ways_of(name, x, out, stream):
         "sort": lambda: cupy.sort(x, axis=axis),
         "rows": lambda: cupy.sort(x, axis=axis),
         "argsort": lambda: cupy.argsort(x, axis=axis),
+        "argrows": lambda: cupy.argsort(x, axis=axis),
         "var": lambda: cupy.var(x, axis=0),
     }[name]
     if importlib.util.find_spec("torch"):
@@ -131,16 +134,16 @@ def expected(name, x):
 def measure(name, dtype, n, columns, stream, flushed, hold):
     """Return the microseconds of each way, and how many results are wrong."""
     x = cupy.random.randint(-99, 99, n // columns * columns).astype(dtype).reshape(-1, columns)
-    if name == "rows":
+    if name in OF_ROWS:
         x = x.reshape(columns, -1)
     shape = x.shape[1:] if name == "var" else x.shape
-    out = cupy.empty(shape, "int64" if name == "argsort" else dtype)
+    out = cupy.empty(shape, "int64" if name in OF_INDICES else dtype)
     ways, wanted, wrong = ways_of(name, x, out, stream), expected(name, x), 0
     for way in ("cubc", "one pass"):
         if way in ways:
             out.fill(0)
             ways[way]()
-            got = cupy.take_along_axis(x, out, 0) if name == "argsort" else out
+            got = cupy.take_along_axis(x, out, axis_of(name)) if name in OF_INDICES else out
             near = 0.1 if name == "var" else 0  # of 3267
             wrong += int((abs(got - wanted) > near).sum())
     us = {way: round(median_us([call], stream, flushed, hold), 2) for way, call in ways.items()}

@@ -11,15 +11,10 @@ from ._core import call
 from ._long_segments import device_of
 from ._segments import argsort_in_segments, segmented_sort
 
-# Most items of an axis that is sorted where it is, on a GPU by the bytes of a key: a block has 32
-# bytes of a row then, a sector of memory.
-_LONGEST = {1: 256, 2: 512, 4: 1024, 8: 1024}
-_LONGEST_ON_CPU = 2048  # that the core takes
-# The same of the last axis: up to 32 items a thread of a GPU sorts alone, and vectors of the cpu up
-# to 128. Teams sort longer rows of 4-byte keys; of the lengths between, `segmented_sort` is faster.
-_LONGEST_ROW = 32
-_ROWS_OF_TEAMS = {4: range(65, 513)}
-_LONGEST_ROW_ON_CPU = 128
+# Most items of an axis that is sorted where it is: those that the core takes. The cpu sorts longer
+# rows faster by `segmented_sort`.
+_LONGEST, _LONGEST_ROW_ON_CPU = 2048, 128
+_MOST_KEY_BYTES = 8
 
 
 def sort_along(x: Any, axis: int, descending: Any, out: Any, where: Any) -> Any:
@@ -62,8 +57,5 @@ def _fields_if_short(x: Any, axis: int, where: Any) -> dict[str, Any] | None:
 
 def _is_short(length: int, columns: int, key_bytes: int, is_cpu: bool) -> bool:
     """Tell if an axis is sorted where it is."""
-    if columns > 1:
-        return length <= (_LONGEST_ON_CPU if is_cpu else _LONGEST.get(key_bytes, 0))
-    if is_cpu:
-        return length <= _LONGEST_ROW_ON_CPU
-    return length <= _LONGEST_ROW or length in _ROWS_OF_TEAMS.get(key_bytes, ())
+    longest = _LONGEST_ROW_ON_CPU if is_cpu and columns <= 1 else _LONGEST
+    return length <= longest and key_bytes <= _MOST_KEY_BYTES

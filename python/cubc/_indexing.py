@@ -195,6 +195,8 @@ def where(condition, x=None, y=None, /, *, stream=None, device=None) -> Any:
     ------
     TypeError, ValueError
         As `transform`; if one of `x` and `y` is missing.
+    OverflowError
+        For an int that the other's type cannot hold.
 
     Examples
     --------
@@ -208,6 +210,9 @@ def where(condition, x=None, y=None, /, *, stream=None, device=None) -> Any:
     condition = as_array(condition)
     x, y = (z if np.isscalar(z) else as_array(z) for z in (x, y))
     types = [z.dtype for z in (x, y) if hasattr(z, "dtype")]
+    for z in (x, y):
+        if type(z) is int and len(types) == 1 and np.dtype(types[0]).kind in "iu":
+            np.dtype(types[0]).type(z)  # raises OverflowError
     if len(types) == 1 and any(isinstance(z, complex) for z in (x, y)):
         types.append(np.result_type(*types, 1j))
     numbers = not any(isinstance(z, Lazy) or np.ndim(z) for z in (x, y))
@@ -218,7 +223,7 @@ def where(condition, x=None, y=None, /, *, stream=None, device=None) -> Any:
         text = "convert<bool>(c) ? convert<out_t>(x) : convert<out_t>(y)"
     dtype = np.result_type(*types) if "out_t" in text else None
     how = {"dtype": dtype, "casting": "unsafe", "stream": stream, "device": device}
-    return transform(text, c=condition, x=x, y=y, **how)  # numbers are cut, as in NumPy
+    return transform(text, c=condition, x=x, y=y, **how)
 
 
 @named

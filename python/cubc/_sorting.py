@@ -85,12 +85,11 @@ def sort(
     it); several NaNs are ordered by their bits. All bytes of a bool but 0 are the same key, and
     are written as 1; NumPy orders bools by their bytes. On a GPU few items are sorted in shared
     memory, more in bins or by one pass a digit of 8 bits with decoupled look-back [1]_; on the cpu
-    one split by the highest digit, or floats by their value, and bins sorted in cache [2]_. Rows
-    along the last axis are sorted as `segmented_sort` does, those of up to 32 items (128 on the
-    cpu) by a network [3]_, and on a GPU 65 to 512 items of 4 bytes by a team of threads. Another
-    axis is sorted where it is, in one pass without temporary storage, if it has at most 2048 items
-    on the cpu, and on a GPU 256, 512 or 1024 items of 1, 2 or more bytes. Around a sort of a longer
-    one the array is transposed, which takes twice as much memory.
+    one split by the highest digit, or floats by their value, and bins sorted in cache [2]_. An
+    axis of at most 2048 items (128 on the cpu, if it is the last) is sorted where it is, in one
+    pass without temporary storage: by a network [3]_, or by merges of a team of threads. Longer
+    rows along the last axis are sorted as `segmented_sort` does; around a sort along another one
+    the array is transposed, which takes twice as much memory.
 
     References
     ----------

@@ -227,7 +227,7 @@ def test_a_source_that_does_not_compile(device):
 
 UNCLOSED = [
     ("__global__ void f(int x){", 1),
-    ("// }\nvoid g() {}\n__global__ void f(int* x)\n{\n if (*x) { *x = '}';\n}\n", 4),
+    ("// }\n__device__ void g() {}\n__global__ void f(int* x)\n{\n if (*x) { *x = '}';\n}\n", 4),
     ('#include "own.h"\n__global__ void f(int* x)\n{ *x = "}"[0];\n', 3),
 ]
 

@@ -234,9 +234,14 @@ def test_a_number_that_the_result_need_not_hold(device, type, n):
     same(cubc.transform("x + n - n", x=given, n=int(most)), x)
 
 
-def test_where_cuts_numbers_as_numpys(device):
+def test_where_refuses_numbers_that_are_cut(device):
     x = np.arange(3, dtype="u1")
-    same(cubc.where(on(device, x > 1), on(device, x), 1000), np.where(x > 1, x, 1000))
+    mask, given = on(device, x > 1), on(device, x)
+    same(cubc.where(mask, given, 255), np.where(x > 1, x, 255))
+    same(cubc.where(mask, 1.5, given), np.where(x > 1, 1.5, x))
+    for pair in ((given, 256), (-1, given)):
+        with pytest.raises(OverflowError, match="out of bounds for uint8"):
+            cubc.where(mask, *pair)
 
 
 def test_a_number_is_compared_in_the_type_of_the_arrays(device):
