@@ -1,7 +1,7 @@
 """Scans, sorts and variances along the first axis of a matrix, beside CuPy and PyTorch.
 
-    python benchmarks/along_axes.py [--names scan sort argsort rows argrows var] [--sizes 16 20 24 28]
-        [--json]
+    python benchmarks/along_axes.py [--names scan sort argsort rows argrows var]
+        [--sizes 16 20 24 28] [--json]
 
 Calls through the public functions on CuPy's arrays of integers, with a cold L2 cache and the stream
 held while they are queued: device time between two events, medians of 15. Scans are of --columns,

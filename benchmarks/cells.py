@@ -43,6 +43,10 @@ def load(device, folder=FOLDER):
     return {path.stem: read(path) for path in sorted((folder / device).glob("*.jsonl"))}
 
 
+def write(path, cells):
+    path.write_text("".join(json.dumps(cell) + "\n" for cell in cells))
+
+
 def put(cells, device, folder=FOLDER):
     """Writes cells of a device, each in the place of the one with its key, or behind the others."""
     (folder / device).mkdir(parents=True, exist_ok=True)
@@ -50,7 +54,7 @@ def put(cells, device, folder=FOLDER):
         path = folder / device / f"{benchmark}.jsonl"
         there = {key(cell): cell for cell in (read(path) if path.exists() else [])}
         there.update((key(cell), cell) for cell in cells if cell["benchmark"] == benchmark)
-        path.write_text("".join(json.dumps(cell) + "\n" for cell in there.values()))
+        write(path, there.values())
 
 
 def folder_name(info):

@@ -140,6 +140,11 @@ def size_name(size):
     return f"2^{size}" if size <= EXPONENTS else str(size)
 
 
+def size_of(name):
+    """Size that has a name."""
+    return int(name.removeprefix("2^"))
+
+
 @contextlib.contextmanager
 def cub_work(library, algorithm, dtype, n, axes, pointers, device):
     """CUB's call on a workload's arrays, as Workload.measure takes it; None if CUB has none."""
