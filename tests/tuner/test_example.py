@@ -1,6 +1,7 @@
 """The store that comes with the package can be read wherever it is installed."""
 
 import os
+import re
 import shutil
 import sqlite3
 from pathlib import Path
@@ -54,3 +55,8 @@ def test_whoever_was_measured_again_comes_first():
         sure = [label == "base" or group.verdict(label) is not None for label in labels]
         assert sure == sorted(sure, reverse=True)
         assert sum(sure) > 5
+
+
+def test_a_group_prints_as_a_line():
+    first = repr(tuner.analyze(tuner.example_db()).groups[0])
+    assert re.fullmatch(r"<Group \S+ \S+ on NVIDIA H200: \d+ variants, \d+ workloads>", first)

@@ -80,7 +80,7 @@ class Key(NamedTuple):
     axes: str
 
 
-@dataclass
+@dataclass(repr=False)
 class Group:
     """Comparable measurements of one benchmark and compile-time workload."""
 
@@ -102,6 +102,11 @@ class Group:
     _rts: dict[str, dict[str, int]] = field(default_factory=dict)
     _ordered: list[str] = field(default_factory=list)  # its keys in order, once they are asked for
     objective: Objective = TIME  # figure of which speedups and scores are ratios
+
+    def __repr__(self) -> str:
+        name = f"{self.benchmark} {ax.workload_text(self.ct)}".rstrip()
+        counts = f"{len(self.cells)} variants, {len(self._rts)} workloads"
+        return f"<Group {name} on {self.device}: {counts}>"
 
     @property
     def key(self) -> Key:
