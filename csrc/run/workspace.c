@@ -131,7 +131,7 @@ static size_t room_for(size_t bytes)
     return room;
 }
 
-// What it held before is freed after what is queued on the stream.
+// Frees the memory that it held before, after the work that is queued on the stream.
 static cubc_status grow_messages(workspace *w, cubc_device *device, size_t bytes, void *stream)
 {
     void *memory;
@@ -184,7 +184,7 @@ static cubc_status lend_kept(workspace *w, cubc_device *device, workspace_bytes 
     return kept.scratch ? lend_scratch(w, device, kept.scratch, stream, out) : CUBC_OK;
 }
 
-// What the stream keeps of a call's needs. The cpu allocates in no time, and threads that share a
+// Returns the part of a call's needs that the stream keeps. The cpu allocates in no time, and threads that share a
 // block there wait for each other's calls.
 static workspace_bytes kept_of(const cubc_device *device, workspace_bytes bytes, bool captured)
 {
