@@ -184,7 +184,7 @@ def rank_of(rank, options, values, barrier):
                 with_faces, without = hop(name, short, precision, grid, comm)
                 cell["apart"] = round((alone + with_faces - without) * 1e6, 2)
             if peer and options.ranks == 2:
-                cell |= {"peer": peer, "ratio": round(peer / over * 1e-6, 2)} | QUDA_ORIGIN
+                cell |= {"peer": peer, "ratio": round(peer / over * 1e-6, 3)} | QUDA_ORIGIN
             note(cell, over, alone)
     several = options.ranks > 1
     solves = itertools.product(options.solves, options.solvers, grids.items()) if several else ()
