@@ -184,8 +184,8 @@ static cubc_status lend_kept(workspace *w, cubc_device *device, workspace_bytes 
     return kept.scratch ? lend_scratch(w, device, kept.scratch, stream, out) : CUBC_OK;
 }
 
-// Returns the part of a call's needs that the stream keeps. The cpu allocates in no time, and threads that share a
-// block there wait for each other's calls.
+// Returns the part of a call's needs that the stream keeps. The cpu allocates in no time, and threads
+// that share a block there wait for each other's calls.
 static workspace_bytes kept_of(const cubc_device *device, workspace_bytes bytes, bool captured)
 {
     if (captured) return (workspace_bytes){0};
