@@ -23,21 +23,29 @@ def is_stale(cell, arch):
     return cell["variant"] != _core.policy(benchmark, {"T{ct}": cell["type"]}, arch, rt)
 
 
+def name_stale(device, name, drop):
+    """Print the stale cells of a benchmark, and remove them if asked to."""
+    found = load(device)[name]
+    stale = [cell for cell in found if is_stale(cell, ARCHITECTURES[device])]
+    for cell in stale:
+        print(device, name, cell["type"], cell["size"], cell["commit"])
+    path = FOLDER / device / f"{name}.jsonl"
+    if drop and len(stale) == len(found):
+        path.unlink()
+    elif drop and stale:
+        write(path, [cell for cell in found if cell not in stale])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("devices", nargs="*", default=list(ARCHITECTURES))
     parser.add_argument("--drop", action="store_true")
     options = parser.parse_args()
     for device in options.devices:
-        for name, all_ in load(device).items():
-            if name not in cub.NAMES:
-                continue
-            stale = [cell for cell in all_ if is_stale(cell, ARCHITECTURES[device])]
-            for cell in stale:
-                print(device, name, cell["type"], cell["size"], cell["commit"])
-            if stale and options.drop:
-                path = FOLDER / device / f"{name}.jsonl"
-                write(path, [cell for cell in all_ if cell not in stale])
+        if device not in ARCHITECTURES:
+            parser.error(f"{device}: known are {', '.join(ARCHITECTURES)}")
+        for name in set(cub.NAMES) & load(device).keys():
+            name_stale(device, name, options.drop)
 
 
 if __name__ == "__main__":

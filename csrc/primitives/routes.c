@@ -5,7 +5,6 @@
 //     cubc_reduce             reduce                              deterministic_reduce
 //     cubc_segmented_reduce   segmented_reduce                    deterministic_reduce
 //       of one size           row_reduce                          deterministic_reduce
-//       a single one          reduce                              deterministic_reduce
 //     cubc_axis_reduce        axis_reduce                         axis_reduce
 //       of the last axis      row_reduce                          deterministic_reduce
 //       of a single row       reduce                              deterministic_reduce

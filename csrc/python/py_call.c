@@ -217,8 +217,8 @@ int py_call_prepare_out(py_call *c, int k, const char *function, cubc_type type,
     if (!py_call_same_shape(&out->view, ndim, shape) && !(ndim == 0 && out->view.n == 1))
         return wrong_out(function, &out->view, ndim, shape);
     if (c->host != out->view.on_host || !same_device(&out->view, c->device)) {
-        PyErr_Format(PyExc_ValueError, "%s(): out must be %s as the input is", function,
-                     c->host ? "host memory" : c->device->info.name);
+        PyErr_Format(PyExc_ValueError, "%s(): out must lie %s%s, as the input does", function,
+                     c->host ? "in host memory" : "on ", c->host ? "" : c->device->info.name);
         return -1;
     }
     cubc_status st = py_view_order(&out->view, c->stream, c->stream_object);
@@ -245,7 +245,10 @@ int py_call_workspace(py_call *c, PyObject *workspace)
     if (py_view_get(workspace, "workspace", true, c->stream, &c->workspace) < 0) return -1;
     bool host_on_cpu = c->workspace.on_host && device_is_cpu(c->device->info.kind);
     if (!host_on_cpu && c->workspace.device != c->device) {
-        PyErr_SetString(PyExc_ValueError, "workspace must be memory of the device that computes");
+        PyErr_Format(PyExc_ValueError,
+                     "workspace must be memory of the device that computes, %s: make it by "
+                     "cubc.empty(bytes, 'uint8', device=...)",
+                     c->device->info.name);
         return -1;
     }
     cubc_status st = py_view_order(&c->workspace, c->stream, c->stream_object);

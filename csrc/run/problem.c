@@ -242,7 +242,7 @@ cubc_status problem_apart(const problem *p, const void *memory, size_t bytes)
         for (int k = 0; k < counts[g]; k++)
             if (!groups[g][k].scalar && !groups[g][k].lazy && overlap(&groups[g][k], &workspace))
                 FAIL(CUBC_INVALID_ARGUMENT,
-                     "memory to work in overlaps an array of the call: they must be apart");
+                     "the workspace overlaps an array of the call: it must lie apart");
     return CUBC_OK;
 }
 

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <time.h>
 
-enum { STREAMS_WITHOUT_EVENT = 32, MAX_STREAMS = 64 };
+enum { STREAMS_WITHOUT_EVENT = 32, STREAMS_BEFORE_SHARING = 64 };
 
 struct workspace {
     workspace *next;
@@ -87,7 +87,7 @@ static cubc_status find_or_make(workspace_pool *pool, cubc_device *device, void 
     int count = 0;
     workspace *w = pool->first;
     for (; w && w->stream_id != id; w = w->next) count++;
-    if (!w && count >= MAX_STREAMS && (w = oldest_free(pool))) {
+    if (!w && count >= STREAMS_BEFORE_SHARING && (w = oldest_free(pool))) {
         cubc_status st = device->api->event_wait(device, w->event, stream);
         if (!st) w->stream_id = id;
         pthread_mutex_unlock(&w->busy);
@@ -120,7 +120,10 @@ static cubc_status allocate_cleared(cubc_device *device, size_t bytes, void *str
 {
     TRY(device->api->alloc(device, bytes, stream, out));
     cubc_status st = device->api->fill(device, *out, 0, bytes, stream);
-    if (st) device->api->free(device, *out, stream);
+    if (st) {
+        device->api->free(device, *out, stream);
+        *out = NULL;
+    }
     return st;
 }
 
@@ -184,8 +187,8 @@ static cubc_status lend_kept(workspace *w, cubc_device *device, workspace_bytes 
     return kept.scratch ? lend_scratch(w, device, kept.scratch, stream, out) : CUBC_OK;
 }
 
-// Returns the part of a call's needs that the stream keeps. The cpu allocates in no time, and threads
-// that share a block there wait for each other's calls.
+// Returns the part of a call's needs that the stream keeps. The cpu allocates in no time, and
+// threads that share a block there wait for each other's calls.
 static workspace_bytes kept_of(const cubc_device *device, workspace_bytes bytes, bool captured)
 {
     if (captured) return (workspace_bytes){0};
@@ -196,8 +199,10 @@ static workspace_bytes kept_of(const cubc_device *device, workspace_bytes bytes,
 static cubc_status allocate_others(cubc_device *device, workspace_bytes bytes, workspace_bytes kept,
                                    void *stream, workspace_lease *out)
 {
-    if (bytes.messages && !kept.messages)
+    if (bytes.messages && !kept.messages) {
+        out->own_messages = true;
         TRY(allocate_cleared(device, bytes.messages, stream, &out->messages));
+    }
     if (!bytes.scratch || kept.scratch) return CUBC_OK;
     out->own_scratch = true;
     return device->api->alloc(device, bytes.scratch, stream, &out->scratch);
@@ -229,8 +234,9 @@ void workspace_release(cubc_device *device, workspace_lease *lease, void *stream
             w->event = NULL;
         }
         pthread_mutex_unlock(&w->busy);
-    } else
-        device->api->free(device, lease->messages, stream); // after what is queued on the stream
+    }
+    // After what is queued on the stream.
+    if (lease->own_messages) device->api->free(device, lease->messages, stream);
     if (lease->own_scratch) device->api->free(device, lease->scratch, stream);
     *lease = (workspace_lease){0};
 }

@@ -1,14 +1,13 @@
 // Temporary storage of a call: for the messages of its launches (kernels/grid/message.h), and
-// scratch. A stream keeps a block of each.
+// scratch. A stream keeps one block, which has both.
 //
 // Messages need memory that is zero before its first launch and is then left alone: every launch
-// leaves it ready for the next. So a call neither allocates nor clears. Two cases get a block of
-// their own, cleared first: storage that the caller provides, and launches captured into a graph,
-// whose replays may run beside anything.
+// leaves it ready for the next. So a call neither allocates nor clears. Launches that are captured
+// into a graph get memory of their own, cleared first, since replays may run beside anything.
 //
 // Scratch has whatever was there. On a GPU an allocation and its release in the order of the stream
-// take a microsecond of the stream's time, so that a stream keeps up to WORKSPACE_KEPT bytes. More
-// comes from the device's pool, as calls that need more take far longer.
+// take a microsecond of the stream's time, so that a stream keeps up to WORKSPACE_KEPT bytes of it.
+// More comes from the device's pool, as calls that need more take far longer.
 //
 // Nobody tells when a stream is gone, and programs exist that make a new one for every request. So
 // past a number of streams a block is passed on from the stream that used it longest ago: the new
@@ -32,9 +31,9 @@ typedef struct workspace_bytes {
 } workspace_bytes;
 
 typedef struct workspace_lease {
-    void *messages, *scratch; // NULL where the call needs none
-    workspace *owner;         // of what it keeps; NULL: keeps nothing
-    bool own_scratch;         // is freed on release
+    void *messages, *scratch;       // NULL where the call needs none
+    workspace *owner;               // of what a stream keeps; NULL: nothing is lent from there
+    bool own_messages, own_scratch; // are freed on release
 } workspace_lease;
 
 // Launches after which messages have to be cleared: their tags have 30 bits for the epoch.

@@ -43,8 +43,8 @@ FUNCTION V warp_exchange(V value, u32 bits)
     return out.value;
 }
 
-// Combines the values of the first COUNT lanes. What other lanes than the first get has no meaning:
-// pairs exchange values, of which the lane with the lower number has them in order.
+// Combines the values of the first COUNT lanes, in order. The results of other lanes than the first
+// have no meaning: in each exchange the higher lane combines in the wrong order.
 //   Called by   all lanes
 //   Result      in lane 0
 template <u32 COUNT = SIMT_WARP, class V, class Op>

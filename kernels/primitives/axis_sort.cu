@@ -70,7 +70,7 @@ struct strided {
 FUNCTION strided rows_of_column(const axis_sort_args& a, u32 wide)
 {
     strided m{thread_id() % wide, thread_id() / wide, SIMT_THREADS / wide, 0, 0, 0};
-    const u64 column = block_id() * wide + m.column;
+    const u64 column = static_cast<u64>(block_id()) * wide + m.column;
     const u64 outer = column < a.columns ? 0 : column / a.columns; // a division takes long
     m.at = (outer * a.length + m.row) * a.columns + (column - outer * a.columns);
     m.pitch = m.step * a.columns;
@@ -83,7 +83,7 @@ FUNCTION strided rows_of_column(const axis_sort_args& a, u32 wide)
 FUNCTION strided neighbours_in_array(const axis_sort_args& a, u32 wide)
 {
     const u32 length = static_cast<u32>(a.length);
-    const u64 first = block_id() * wide, left = a.all - first;
+    const u64 first = static_cast<u64>(block_id()) * wide, left = a.all - first;
     const u32 count = length * (left < wide ? static_cast<u32>(left) : wide);
     strided m{thread_id() / length, thread_id() % length, 0, 0, SIMT_THREADS, 0};
     m.at = first * length + thread_id();

@@ -3,8 +3,9 @@
 // A team, of lanes or a block, takes its segment by its two offsets. One that is too long is left
 // to a second launch, in which each warp reduces a chunk. The warp that is the last of GROUP
 // neighbouring chunks combines their sums, and the warp that is the last of a segment's groups
-// combines those of the groups. The sums that are combined, and their order, depend on the
-// segment's length alone, so that a result is the same from run to run.
+// combines those of the groups. Which sums are combined, and in which
+// order, depends on the call's sizes, its offsets, the variant and the device alone, so that a
+// result is the same from run to run.
 #pragma once
 
 enum : u32 { GROUP = 32 }; // chunks, a lane each
@@ -74,9 +75,9 @@ FUNCTION void reduce_segments(const segmented_reduce_args& a, segment_teams_shar
     }
 }
 
-// Segments that blocks hold at once, one per block, item by item. So few instructions, as fetching
-// those of the other ways takes longer than the items of a small call. While blocks wait for their
-// offsets, each prefetches a share of the items: together all, wherever segments begin.
+// Reduces one segment a block, which holds it at once. The code is short, since in a small call
+// fetching instructions takes longer than reading items. While a block waits for its offsets, it
+// prefetches an equal share of all items, whichever segments they belong to.
 FUNCTION void reduce_segment_of_block(const segmented_reduce_args& a, segment_teams_shared& s)
 {
     enum : u32 { AT_ONCE = TUNE_BLOCK_LOADS };

@@ -78,6 +78,7 @@ struct long_chunk {
     u64 segment;
     u32 first, count;
 };
+static_assert(sizeof(long_chunk) == 16, "the descriptor has made room for chunks");
 
 struct segmented_reduce_args {
     in_t in;

@@ -6,15 +6,14 @@
 from typing import Any
 
 from ._axes import axis_number, items_of, on_rows
-from ._calls import as_array, item_dtype
+from ._calls import as_array
 from ._core import call
 from ._long_segments import device_of
 from ._segments import argsort_in_segments, segmented_sort
 
-# Most items of an axis that is sorted where it is: those that the core takes. The cpu sorts longer
-# rows faster by `segmented_sort`.
+# Most items of an axis that is sorted where it is: CUBC_AXIS_SORT_LONGEST, more are refused there.
+# The cpu sorts longer rows faster by `segmented_sort`.
 _LONGEST, _LONGEST_ROW_ON_CPU = 2048, 128
-_MOST_KEY_BYTES = 8
 
 
 def sort_along(x: Any, axis: int, descending: Any, out: Any, where: Any) -> Any:
@@ -50,12 +49,11 @@ def _fields_if_short(x: Any, axis: int, where: Any) -> dict[str, Any] | None:
     shape = tuple(x.shape)
     number = axis_number(axis, len(shape))
     length, columns = shape[number], items_of(shape[number + 1 :])
-    if not _is_short(length, columns, item_dtype(x).itemsize, device_of(x, where) == "cpu"):
+    if not _is_short(length, columns, device_of(x, where) == "cpu"):
         return None
     return {"in": x, "length": max(length, 1), "columns": max(columns, 1)}
 
 
-def _is_short(length: int, columns: int, key_bytes: int, is_cpu: bool) -> bool:
+def _is_short(length: int, columns: int, is_cpu: bool) -> bool:
     """Tell if an axis is sorted where it is."""
-    longest = _LONGEST_ROW_ON_CPU if is_cpu and columns <= 1 else _LONGEST
-    return length <= longest and key_bytes <= _MOST_KEY_BYTES
+    return length <= (_LONGEST_ROW_ON_CPU if is_cpu and columns <= 1 else _LONGEST)

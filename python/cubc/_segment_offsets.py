@@ -19,13 +19,13 @@ def segments_of(function: str, x: Any, offsets: Any, size: int | None) -> tuple[
         if size < 1 or items % size:
             raise ValueError(
                 f"{function}(): {items} items are no multiple of segment_size={size}; "
-                "it is 1 or more, and segments of different lengths have offsets"
+                "give a divisor of it, or offsets for segments of different lengths"
             )
         return None, items // size
     offsets = as_array(offsets)
     if offsets.ndim != 1 or offsets.shape[0] == 0:
         raise ValueError(
-            f"{function}(): offsets have one dimension and one more than there are segments, "
+            f"{function}(): offsets have one dimension, and one item more than there are segments, "
             f"not the shape {tuple(offsets.shape)}"
         )
     if isinstance(offsets, np.ndarray) and offsets.dtype.kind in "iu":

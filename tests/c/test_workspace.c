@@ -193,6 +193,28 @@ static void test_captured_launches_have_their_own(void)
     workspace_close(&pool, &other);
 }
 
+static cubc_status no_fill(cubc_device *d, void *memory, int value, size_t bytes, void *stream)
+{
+    (void)d, (void)memory, (void)value, (void)bytes, (void)stream;
+    FAIL(CUBC_DEVICE_ERROR, "memory cannot be filled");
+}
+
+static void test_memory_that_cannot_be_cleared_is_freed_once(void)
+{
+    const device_api *as_it_is = device->api;
+    device_api capturing = *as_it_is;
+    workspace_pool pool = {0};
+    workspace_lease lease;
+    capturing.is_capturing = always;
+    capturing.fill = no_fill;
+    device->api = &capturing;
+    long before = mem_outstanding();
+    CHECK_STATUS(workspace_acquire(&pool, device, (workspace_bytes){64, 64}, 1, NULL, &lease),
+                 CUBC_DEVICE_ERROR);
+    CHECK(mem_outstanding() == before && !lease.messages && !lease.scratch);
+    device->api = as_it_is;
+}
+
 // ---- threads ------------------------------------------------------------------------------------
 typedef struct shared_block {
     workspace_pool pool;
@@ -276,6 +298,8 @@ static const check_test tests[] = {
     {"many streams", test_many_streams},
     {"scratch is kept where allocations cost", test_scratch_is_kept_where_allocations_cost},
     {"captured launches have their own", test_captured_launches_have_their_own},
+    {"memory that cannot be cleared is freed once",
+     test_memory_that_cannot_be_cleared_is_freed_once},
     {"one thread at a time", test_one_thread_at_a_time},
     {"allocations fail", test_allocations_fail},
 };

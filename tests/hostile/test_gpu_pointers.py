@@ -106,7 +106,7 @@ def test_arrays_of_two_devices(array):
     if len([name for name in cubc.devices() if name.startswith("cuda")]) < 2:
         pytest.skip("needs two GPUs")
     other = cubc.asarray(np.zeros(5000, "i4"), device="cuda:1")
-    with pytest.raises(ValueError, match="out must be cuda:0 as the input is"):
+    with pytest.raises(ValueError, match="out must lie on cuda:0, as the input does"):
         cubc.scan(array, out=other)
 
 

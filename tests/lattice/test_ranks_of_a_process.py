@@ -87,6 +87,9 @@ def test_what_is_refused():
     cut = lattice.Wilson(gauge, KAPPA, **BOUNDARY)
     with pytest.raises(ValueError, match="of shape"):
         cut(psi[:2])
+    for call in (cut, cut.dagger, cut.dslash, cut.solve):
+        with pytest.raises(ValueError, match="stream= is for one device"):
+            call(psi, stream=1)
     with pytest.raises(ValueError, match="names of 2 devices"):
         lattice.Gauge(links, grid=(1, 1, 1, 2), devices=["cpu"])
     with pytest.raises(TypeError, match=r"give grid=\(1, 1, 1, 2\)"):

@@ -132,7 +132,7 @@ class Operator:
         out : array, optional
             Array for the result, of the same shape; by default a new one of the type of `x`.
         stream : optional
-            As for `cubc.reduce`.
+            As for `cubc.reduce`; not for a gauge field on several devices, which have their own.
         """
         try:
             return self._both(x, False, out, stream)
@@ -163,7 +163,7 @@ class Operator:
     def _both(self, x: Any, dagger: bool, out: Any, stream: Any) -> Any:
         if self.gauge.team is not None:
             return self.gauge.team.apply(
-                self, [x], out, lambda one, part: one._both(part, dagger, None, None)
+                self, [x], out, stream, lambda one, part: one._both(part, dagger, None, None)
             )
         given, field = self._packed(x, stream)
         if self._is_half(given):
@@ -213,7 +213,7 @@ class Operator:
             raise ValueError(f"parity {parity!r}: expected 'even' or 'odd', or None for both")
         if self.gauge.team is not None:
             return self.gauge.team.apply(
-                self, [x], out, lambda one, part: one.dslash(part, parity, dagger=dagger)
+                self, [x], out, stream, lambda one, part: one.dslash(part, parity, dagger=dagger)
             )
         given, field = self._packed(x, stream)
         half = self._is_half(given)

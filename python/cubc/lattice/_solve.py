@@ -112,7 +112,7 @@ def _summary(sources: list[SolveInfo], shifts: int) -> SolveInfo:
 
 
 def _solve_by_team(
-    operator: Any, b: Any, x0: Any, out: Any, options: dict[str, Any]
+    operator: Any, b: Any, x0: Any, out: Any, stream: Any, options: dict[str, Any]
 ) -> tuple[Any, SolveInfo]:
     """Solve by the ranks of this process, whose reports differ in their seconds alone."""
     infos = []
@@ -122,7 +122,7 @@ def _solve_by_team(
         infos.append(info)
         return x
 
-    return operator.gauge.team.apply(operator, [b, x0], out, work), infos[0]
+    return operator.gauge.team.apply(operator, [b, x0], out, stream, work), infos[0]
 
 
 def check_operator(operator: Any) -> None:
@@ -228,7 +228,8 @@ def solve(
     out : array, optional
         Array for x, of the shape of `b`.
     stream : optional
-        As for `cubc.reduce`. The call returns when x is complete.
+        As for `cubc.reduce`; not for a gauge field on several devices, which have their own. The
+        call returns when x is complete.
 
     Returns
     -------
@@ -280,7 +281,7 @@ def solve(
             "schwarz": schwarz,
             "schwarz_precision": schwarz_precision,
         }
-        return _solve_by_team(operator, b, x0, out, options)
+        return _solve_by_team(operator, b, x0, out, stream, options)
     if precision is None:
         precision = operator.precision
         if precision == "half":

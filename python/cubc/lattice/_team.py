@@ -127,7 +127,12 @@ class Team:
         return _core.asarray(whole, device=self.devices[0])
 
     def apply(
-        self, operator: Any, fields: Sequence[Any], out: Any, work: Callable[..., Any]
+        self,
+        operator: Any,
+        fields: Sequence[Any],
+        out: Any,
+        stream: Any,
+        work: Callable[..., Any],
     ) -> Any:
         """Return what operators of the ranks make of their parts of fields.
 
@@ -139,9 +144,15 @@ class Team:
             Arrays of the whole lattice, or None. The result is where the first one is.
         out : array, optional
             Array on the host for the result.
+        stream : object, optional
+            None: the ranks have streams of their own.
         work : callable
             Makes a rank's field, of its operator and its parts of `fields`.
         """
+        if stream is not None:
+            raise ValueError(
+                "stream= is for one device: leave it out, ranks have their own streams"
+            )
         if out is not None and not is_on_host(out):
             raise ValueError("out is on a device: fields of ranks of one process go by the host")
         axes = 4 + len(operator._site)
