@@ -54,10 +54,10 @@ cubc_status reduction_operands(const reduction *r, const algorithm *a, problem *
 
 uint64_t reduction_team_log2(uint64_t vectors, uint64_t loads, uint64_t segments, uint64_t threads)
 {
-    enum { WARP = 32 };
     uint64_t log2 = 0;
-    for (uint64_t team = 1; team < WARP && (team * loads < vectors ||
-                                            (team < vectors && 2 * team * segments <= threads));
+    for (uint64_t team = 1;
+         team < WARP_LANES &&
+         (team * loads < vectors || (team < vectors && 2 * team * segments <= threads));
          team *= 2)
         log2++;
     return log2;

@@ -30,6 +30,11 @@ typedef struct reduction {
 // descriptor adds its benchmark and what else its code depends on.
 cubc_status reduction_operands(const reduction *r, const algorithm *a, problem *out);
 
+enum {
+    WARP_LANES = 32,
+    TEAM_IS_BLOCK = 6 // log2 of a team that is a block: beyond a warp's 5
+};
+
 // Lanes (log2) of a team that reduces a row or segment of `vectors` vectors, of which a lane loads
 // `loads` at once: as few as hold it in their registers, but more where there are too few segments
 // for the device's threads; at most a warp.

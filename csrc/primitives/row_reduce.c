@@ -101,16 +101,15 @@ static void share_rows(layout *l, uint64_t least, uint64_t most_blocks)
 static void lay_out_teams(layout *l, uint64_t vector, uint64_t loads, uint64_t threads,
                           uint64_t sm_count, uint64_t resident, uint64_t waves)
 {
-    enum { WARP = 32, BLOCK = 6 };
     uint64_t vectors = ceil_div(l->length, vector), warps;
-    if ((vectors > WARP * loads && l->rows <= resident) || l->length > MOST_ITEMS) {
-        l->team_log2 = BLOCK;
+    if ((vectors > WARP_LANES * loads && l->rows <= resident) || l->length > MOST_ITEMS) {
+        l->team_log2 = TEAM_IS_BLOCK;
         share_rows(l, vector * loads * threads, resident * waves);
         return;
     }
     l->team_log2 = reduction_team_log2(vectors, loads, l->rows, sm_count * threads);
-    warps = ceil_div(l->rows, WARP >> l->team_log2);
-    l->turns = larger(ceil_div(warps, threads / WARP), smaller(warps, sm_count));
+    warps = ceil_div(l->rows, WARP_LANES >> l->team_log2);
+    l->turns = larger(ceil_div(warps, threads / WARP_LANES), smaller(warps, sm_count));
     l->blocks = smaller(l->turns, resident * waves);
 }
 
@@ -179,7 +178,7 @@ static cubc_status row_reduce_plan(const problem *p, const instance *i, plan *ou
     layout l = lay_out(p, i);
     TRY(add_launch(p, &kernels[PARTS_KERNEL], l.blocks, &l, out));
     if (l.splits == 1) return CUBC_OK;
-    uint64_t threads = rows * (l.splits < 32 ? 1 : 32);
+    uint64_t threads = rows * (l.splits < WARP_LANES ? 1 : WARP_LANES);
     uint64_t blocks = smaller(ceil_div(threads, kernels[JOIN_KERNEL].threads), 65535);
     out->scratch_bytes = l.splits * rows * (uint64_t)problem_acc_bytes(p);
     return add_launch(p, &kernels[JOIN_KERNEL], blocks, &l, out);

@@ -71,7 +71,7 @@ enum { // the arguments; then the initial value
     SET_COUNT,
     SET_ITEMS,
     MESSAGES,
-    TEAM,
+    TEAM_LOG2,
     TURNS,
     LONGEST,
     CHUNK,
@@ -120,8 +120,6 @@ static cubc_status plan_shares(const problem *p, const instance *i, plan *out)
     return finish_launch(p, &made, out);
 }
 
-enum { BLOCK = 6 }; // log2 of a team that is a block
-
 // Bytes that a block reads about as fast as a second launch begins.
 enum { SOON = 524288 };
 
@@ -129,6 +127,13 @@ static uint64_t bytes_of(const problem *p)
 {
     return p->n * cubc_type_size((cubc_type)p->type);
 }
+
+typedef struct layout {
+    uint64_t team_log2, turns; // of teams
+    uint64_t longest;          // items of a segment that a team reduces
+    uint64_t chunk, capacity;  // items of a chunk, and chunks that there is room for
+    bool blocks_hold;          // a block, that loads an item a time, holds the mean segment
+} layout;
 
 // Items of a chunk: a warp gets a few, so that all end together.
 static uint64_t chunk_for(const problem *p, uint64_t warps)
@@ -145,8 +150,9 @@ static uint64_t longest_for(const problem *p, const instance *i, uint64_t team_l
 {
     enum { AT_ONCE = 65536, MOST_OF_WARP = 65536, MOST_OF_BLOCK = 262144 };
     uint64_t size = cubc_type_size((cubc_type)p->type), count = p->outputs[0].n;
-    uint64_t mean = p->n / count, most = team_log2 == BLOCK ? MOST_OF_BLOCK : MOST_OF_WARP;
-    if (team_log2 == BLOCK && mean * size <= AT_ONCE && bytes_of(p) <= SOON) return p->n;
+    bool block = team_log2 == TEAM_IS_BLOCK;
+    uint64_t mean = p->n / count, most = block ? MOST_OF_BLOCK : MOST_OF_WARP;
+    if (block && mean * size <= AT_ONCE && bytes_of(p) <= SOON) return p->n;
     if (count < (uint64_t)i->device->info.sm_count) return chunk;
     return larger(chunk, smaller(2 * mean, most / size));
 }
@@ -155,62 +161,68 @@ static uint64_t longest_for(const problem *p, const instance *i, uint64_t team_l
 // there are not many more segments than blocks that run at once.
 static uint64_t team_for(const problem *p, const instance *i)
 {
-    enum { WARP = 32 };
     uint64_t vector = 1u << variant_value(&i->space, &i->variant, "ipv", 0);
     uint64_t loads = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) / vector;
     uint64_t count = p->outputs[0].n, vectors = ceil_div(p->n / count, vector);
     uint64_t threads = (uint64_t)i->device->info.sm_count * i->kernels[TEAMS_KERNEL].threads;
-    if ((vectors > WARP * loads || bytes_of(p) <= SOON) &&
+    if ((vectors > WARP_LANES * loads || bytes_of(p) <= SOON) &&
         count <= 2 * resident_blocks(i, &i->kernels[TEAMS_KERNEL]))
-        return BLOCK;
+        return TEAM_IS_BLOCK;
     return reduction_team_log2(vectors, loads, count, threads);
 }
 
-// True if a block loads the mean segment at once, an item a load.
-static bool blocks_hold_segments(const problem *p, const instance *i)
+static layout lay_out(const problem *p, const instance *i)
 {
-    uint64_t mean = p->n / p->outputs[0].n;
-    return team_for(p, i) == BLOCK && mean <= BLOCK_LOADS * i->kernels[BLOCKS_KERNEL].threads;
+    const device_kernel *teams = &i->kernels[TEAMS_KERNEL], *blocks = &i->kernels[BLOCKS_KERNEL];
+    uint64_t count = p->outputs[0].n, warps = teams->threads / WARP_LANES;
+    layout l = {.team_log2 = team_for(p, i), .turns = count};
+    if (l.team_log2 < TEAM_IS_BLOCK) {
+        uint64_t of_warps = ceil_div(count, WARP_LANES >> l.team_log2);
+        l.turns = larger(ceil_div(of_warps, warps),
+                         smaller(of_warps, (uint64_t)i->device->info.sm_count));
+    }
+    l.chunk = chunk_for(p, resident_blocks(i, teams) * warps);
+    l.longest = longest_for(p, i, l.team_log2, l.chunk);
+    // A segment that is cut has a whole chunk, so that its last one at most doubles their number.
+    if (l.longest < p->n) l.capacity = 2 * (p->n / l.chunk);
+    l.blocks_hold =
+        l.team_log2 == TEAM_IS_BLOCK && p->n / count <= BLOCK_LOADS * (uint64_t)blocks->threads;
+    return l;
+}
+
+// The scratch has the counts, the chunks and their sums, one behind the other.
+static void place_scratch(const problem *p, const layout *l, launch *made, plan *out)
+{
+    enum { CHUNK_ENTRY = 16 }; // sizeof(long_chunk)
+    if (l->capacity == 0) return;
+    made->args[CHUNKS] = round_up(8 * (2 + l->capacity), CHUNK_ENTRY);
+    made->args[SUMS] = made->args[CHUNKS] + CHUNK_ENTRY * l->capacity;
+    out->scratch_bytes =
+        made->args[SUMS] + l->capacity * round_up((uint64_t)problem_acc_bytes(p), 4);
+    out->message_bytes = 8;
 }
 
 static cubc_status plan_teams(const problem *p, const instance *i, plan *out)
 {
-    enum { WARP = 32, CHUNK_ENTRY = 16 };
-    const device_kernel *kernel = &i->kernels[TEAMS_KERNEL];
-    uint64_t count = p->outputs[0].n, threads = kernel->threads, turns = count;
-    uint64_t sms = i->device->info.sm_count, team_log2 = team_for(p, i);
-    uint64_t most = resident_blocks(i, &i->kernels[TEAMS_KERNEL]) *
-                    (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
-    launch made = make_launch(p, kernel, 0);
-    if (team_log2 < BLOCK) {
-        uint64_t warps = ceil_div(count, WARP >> team_log2);
-        turns = larger(ceil_div(warps, threads / WARP), smaller(warps, sms));
-    }
-    uint64_t chunk = chunk_for(p, resident_blocks(i, &i->kernels[TEAMS_KERNEL]) * threads / WARP);
-    uint64_t longest = longest_for(p, i, team_log2, chunk);
-    uint64_t capacity = longest < p->n ? 2 * (p->n / chunk) : 0;
-    made.args[TEAM] = team_log2;
-    made.args[TURNS] = turns;
-    made.args[LONGEST] = longest;
-    made.args[CHUNK] = chunk;
-    made.args[CAPACITY] = capacity;
-    made.args[CHUNKS] = round_up(8 * (2 + capacity), CHUNK_ENTRY);
-    made.args[SUMS] = made.args[CHUNKS] + CHUNK_ENTRY * capacity;
-    if (capacity) {
-        out->scratch_bytes =
-            made.args[SUMS] + capacity * round_up((uint64_t)problem_acc_bytes(p), 4);
-        out->message_bytes = 8;
-    }
-    made.shape.grid = (unsigned)smaller(turns, most);
-    if (blocks_hold_segments(p, i)) {
+    const device_kernel *teams = &i->kernels[TEAMS_KERNEL], *chunks = &i->kernels[CHUNKS_KERNEL];
+    uint64_t waves = (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
+    layout l = lay_out(p, i);
+    launch made = make_launch(p, teams, smaller(l.turns, resident_blocks(i, teams) * waves));
+    made.args[TEAM_LOG2] = l.team_log2;
+    made.args[TURNS] = l.turns;
+    made.args[LONGEST] = l.longest;
+    made.args[CHUNK] = l.chunk;
+    made.args[CAPACITY] = l.capacity;
+    place_scratch(p, &l, &made, out);
+    if (l.blocks_hold) {
         made.kernel = &i->kernels[BLOCKS_KERNEL];
-        made.shape.grid = (unsigned)count;
+        made.shape.grid = (unsigned)p->outputs[0].n;
     }
     TRY(finish_launch(p, &made, out));
-    if (capacity == 0) return CUBC_OK; // all segments are reduced
-    made.kernel = &i->kernels[CHUNKS_KERNEL];
-    made.shape.grid = (unsigned)smaller(ceil_div(capacity, threads / WARP),
-                                        resident_blocks(i, &i->kernels[CHUNKS_KERNEL]));
+    if (l.capacity == 0) return CUBC_OK; // all segments are reduced
+    made.kernel = chunks;
+    made.shape.grid = (unsigned)smaller(ceil_div(l.capacity, teams->threads / WARP_LANES),
+                                        resident_blocks(i, chunks));
     return finish_launch(p, &made, out);
 }
 
