@@ -1,7 +1,7 @@
 // Descriptor of axis_reduce: kernels/primitives/axis_reduce.cu. It has rows of several columns;
 // along the last axis the rows are segments (routes.c).
 #include "base/integer.h"
-#include "primitives/routes.h"
+#include "primitives/reduction.h"
 
 typedef struct axis_reduce_traits {
     int deterministic; // the shape alone says in which order rows are combined
@@ -28,26 +28,29 @@ static void axis_reduce_place(const problem *p, uint64_t *place)
     place[COLUMN_AXIS] = columns;
 }
 
-cubc_status axis_reduce_build(const reduction *r, problem *out)
+static void axis_reduce_complete(const void *call, problem *p)
 {
-    TRY(reduction_operands(r, &axis_reduce_algorithm, out));
-    problem_set_benchmark(out, "axis_reduce.", problem_operator_name(out));
-    axis_reduce_numbers_set(out, (axis_reduce_numbers){r->columns});
-    const int whole_chunks = r->columns * cubc_type_size((cubc_type)out->type) % 16 == 0;
-    axis_reduce_traits_set(out, (axis_reduce_traits){r->deterministic, whole_chunks});
-    if (!whole_chunks) out->aligned = false; // rows begin anywhere
-    return CUBC_OK;
+    const reduction *r = call;
+    problem_set_benchmark(p, "axis_reduce.", problem_operator_name(p));
+    axis_reduce_numbers_set(p, (axis_reduce_numbers){r->columns});
+    const int whole_chunks = r->columns * cubc_type_size((cubc_type)p->type) % 16 == 0;
+    axis_reduce_traits_set(p, (axis_reduce_traits){r->deterministic, whole_chunks});
+    if (!whole_chunks) p->aligned = false; // rows begin anywhere
 }
 
-// Makes matrices of as many rows as the items are enough for.
+// Makes matrices of as many rows as the items are enough for. One column would make the axis the
+// last.
 static cubc_status axis_reduce_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                         problem *out)
 {
-    reduction r = reduction_call(b, type, at[0]);
-    r.columns = smaller(r.n, at[COLUMN_AXIS]);
-    r.outer = smaller(r.n / r.columns, at[MATRIX_AXIS]);
-    r.n -= r.n % (r.outer * r.columns);
-    return axis_reduce_build(&r, out);
+    cubc_axis_reduce_params call = *(const cubc_axis_reduce_params *)b->call;
+    const uint64_t n = larger(at[0], 2);
+    call.columns = larger(smaller(n, at[COLUMN_AXIS]), 2);
+    call.outer = smaller(n / call.columns, at[MATRIX_AXIS]);
+    call.length = n / call.outer / call.columns;
+    call.type = type;
+    operator_types(operator_find(call.op), type, true, NULL, &call.acc_type, &call.out_type);
+    return axis_reduce_problem(&call, out);
 }
 
 // ---- variants -----------------------------------------------------------------------------------
@@ -195,7 +198,7 @@ static const int matrices[] = {1, 4096}, columns[] = {8, 64, 4096}, many[] = {40
 #define BENCHMARK(op_name, matrix_counts, column_counts)                           \
     BENCHMARK_OF("axis_reduce." op_name, .axes[MATRIX_AXIS] = AXIS(matrix_counts), \
                  .axes[COLUMN_AXIS] = AXIS(column_counts),                         \
-                 REDUCTION_CALL(.op = op_name, .shape = REDUCTION_COLUMNS))
+                 REDUCTION_CALL(axis_reduce, .op = op_name))
 static const benchmark axis_reduce_benchmarks[] = {BENCHMARK("sum", matrices, columns),
                                                    BENCHMARK("argmax", many, few)};
 
@@ -206,6 +209,7 @@ const algorithm axis_reduce_algorithm = {.name = "axis_reduce",
                                          .benchmarks = axis_reduce_benchmarks,
                                          .benchmark_count = COUNT_OF(axis_reduce_benchmarks),
                                          .workload = axis_reduce_workload,
+                                         .complete = axis_reduce_complete,
                                          .place = axis_reduce_place,
                                          .define = axis_reduce_define,
                                          .invalid = problem_invalid_columns,

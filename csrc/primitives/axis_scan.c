@@ -1,8 +1,7 @@
 // Descriptor of axis_scan: kernels/primitives/axis_scan.cu. It has rows of several columns; along
 // the last axis the rows are segments (routes.c).
 #include "base/integer.h"
-#include "primitives/routes.h"
-#include "primitives/scan.h"
+#include "primitives/scan_shared.h"
 
 typedef struct axis_scan_traits {
     int whole_chunks; // rows have a multiple of 16 bytes
@@ -41,31 +40,34 @@ static int few_columns(const problem *p, uint64_t outer, uint64_t length, uint64
     return p->aligned && (outer == 1 || whole) && is_few ? (int)columns : 0;
 }
 
-cubc_status axis_scan_build(const cubc_scan_params *whole, uint64_t length, uint64_t columns,
-                            problem *out)
+static void axis_scan_complete(const void *call, problem *p)
 {
-    const uint64_t outer = whole->n ? whole->n / length / columns : 0;
-    TRY(scan_operands(whole, &axis_scan_algorithm, out));
-    problem_set_benchmark(out, out->inclusive ? "axis_scan.inclusive." : "axis_scan.exclusive.",
-                          problem_operator_name(out));
-    axis_scan_numbers_set(out, (axis_scan_numbers){outer, length, columns});
-    const int whole_chunks = columns * cubc_type_size((cubc_type)out->type) % 16 == 0;
-    const int few = few_columns(out, outer, length, columns);
-    axis_scan_traits_set(out, (axis_scan_traits){whole_chunks, few});
-    if (!whole_chunks && !few) out->aligned = false; // rows begin anywhere
-    return CUBC_OK;
+    const cubc_axis_scan_params *along = call;
+    const uint64_t length = along->length, columns = along->columns;
+    const uint64_t outer = p->n ? p->n / length / columns : 0;
+    problem_set_benchmark(p, p->inclusive ? "axis_scan.inclusive." : "axis_scan.exclusive.",
+                          problem_operator_name(p));
+    axis_scan_numbers_set(p, (axis_scan_numbers){outer, length, columns});
+    const int whole_chunks = columns * cubc_type_size((cubc_type)p->type) % 16 == 0;
+    const int few = few_columns(p, outer, length, columns);
+    axis_scan_traits_set(p, (axis_scan_traits){whole_chunks, few});
+    if (!whole_chunks && !few) p->aligned = false; // rows begin anywhere
 }
 
-// Makes matrices of as many rows as the items are enough for.
+// Makes matrices of as many rows as the items are enough for. One column would make the axis the
+// last.
 static cubc_status axis_scan_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                       problem *out)
 {
-    cubc_scan_params call = scan_call(b, type, at);
-    const uint64_t columns = smaller(call.n, at[COLUMN_AXIS]);
-    const uint64_t outer = smaller(call.n / columns, at[MATRIX_AXIS]);
-    const uint64_t length = call.n / outer / columns;
-    call.n = outer * length * columns;
-    return axis_scan_build(&call, length, columns, out);
+    cubc_axis_scan_params call = *(const cubc_axis_scan_params *)b->call;
+    const uint64_t n = larger(at[0], 2);
+    call.columns = larger(smaller(n, at[COLUMN_AXIS]), 2);
+    const uint64_t outer = smaller(n / call.columns, at[MATRIX_AXIS]);
+    call.length = n / outer / call.columns;
+    call.n = outer * call.length * call.columns;
+    call.type = type;
+    operator_types(operator_find(call.op), type, false, NULL, &call.acc_type, &call.out_type);
+    return axis_scan_problem(&call, out);
 }
 
 // ---- variants -----------------------------------------------------------------------------------
@@ -193,9 +195,11 @@ static const field axis_scan_fields[] = {
 };
 
 static const int matrices[] = {1}, columns[] = {8, 64, 4096};
-static const benchmark axis_scan_benchmarks[] = {
-    BENCHMARK_OF("axis_scan.inclusive.sum", .axes[MATRIX_AXIS] = AXIS(matrices),
-                 .axes[COLUMN_AXIS] = AXIS(columns), SCAN_CALL(.op = "sum", .inclusive = 1))};
+static const benchmark axis_scan_benchmarks[] = {BENCHMARK_OF(
+    "axis_scan.inclusive.sum", .axes[MATRIX_AXIS] = AXIS(matrices),
+    .axes[COLUMN_AXIS] = AXIS(columns),
+    .call = &(const cubc_axis_scan_params){
+        .in = BENCHMARK_ARRAY(0), .out = BENCHMARK_ARRAY(1), .op = "sum", .inclusive = 1})};
 
 const algorithm axis_scan_algorithm = {.name = "axis_scan",
                                        .source = "axis_scan.cu",
@@ -206,6 +210,7 @@ const algorithm axis_scan_algorithm = {.name = "axis_scan",
                                        .benchmark_count = COUNT_OF(axis_scan_benchmarks),
                                        FIELDS(axis_scan_fields),
                                        .workload = axis_scan_workload,
+                                       .complete = axis_scan_complete,
                                        .place = axis_scan_place,
                                        .define = axis_scan_define,
                                        .invalid = axis_scan_invalid,

@@ -1,7 +1,7 @@
 // Descriptor of deterministic_reduce: kernels/primitives/deterministic_reduce.cu. It has no call of
 // its own: deterministic reductions of an array and of segments come here (routes.c).
 #include "base/integer.h"
-#include "primitives/routes.h"
+#include "primitives/reduction.h"
 
 #include <string.h>
 
@@ -22,13 +22,12 @@ static bool is_whole(const problem *p)
     return deterministic_reduce_traits_of(p).whole;
 }
 
-cubc_status deterministic_reduce_build(const reduction *r, problem *out)
+static void deterministic_reduce_complete(const void *call, problem *p)
 {
-    TRY(reduction_operands(r, &deterministic_reduce_algorithm, out));
-    bool whole = out->input_count < 2 && out->outputs[0].n == 1;
-    deterministic_reduce_traits_set(out, (deterministic_reduce_traits){whole});
-    strcpy(out->benchmark, whole ? WHOLE_NAME : SEGMENTS_NAME); // one for all operators
-    return CUBC_OK;
+    const bool whole = p->input_count < 2 && p->outputs[0].n == 1;
+    (void)call;
+    deterministic_reduce_traits_set(p, (deterministic_reduce_traits){whole});
+    strcpy(p->benchmark, whole ? WHOLE_NAME : SEGMENTS_NAME); // one for all operators
 }
 
 enum { SEGMENT_SIZE = 1 }; // among the run-time axes: the mean length of segments
@@ -43,9 +42,28 @@ static void deterministic_reduce_place(const problem *p, uint64_t *place)
 static cubc_status deterministic_reduce_workload(const benchmark *b, cubc_type type,
                                                  const uint64_t *at, problem *out)
 {
-    reduction r = reduction_call(b, type, at[0]);
-    if (r.offsets) r.outer = r.n / smaller(r.n, at[SEGMENT_SIZE]);
-    return deterministic_reduce_build(&r, out);
+    static const type_value zero; // of an empty segment, which only built-in operators know
+    const char *op = operator_in_order(type);
+    cubc_type acc_type, out_type;
+    operator_types(operator_find("sum"), type, true, NULL, &acc_type, &out_type);
+    if (b->axes[SEGMENT_SIZE].count == 0) {
+        cubc_reduce_params call = *(const cubc_reduce_params *)b->call;
+        call.n = at[0];
+        call.type = type;
+        call.acc_type = acc_type;
+        call.out_type = out_type;
+        call.op = op;
+        return reduce_problem(&call, out);
+    }
+    cubc_segmented_reduce_params call = *(const cubc_segmented_reduce_params *)b->call;
+    call.n = at[0];
+    call.segments = call.n / smaller(call.n, at[SEGMENT_SIZE]);
+    call.type = type;
+    call.acc_type = acc_type;
+    call.out_type = out_type;
+    call.op = op;
+    call.init = operator_find(op) ? NULL : &zero;
+    return segmented_reduce_problem(&call, out);
 }
 
 static const char *deterministic_reduce_random(const problem *p, int k)
@@ -172,10 +190,9 @@ static cubc_status deterministic_reduce_plan(const problem *p, const instance *i
 
 static const int lengths[] = {256};
 static const benchmark deterministic_reduce_benchmarks[] = {
-    BENCHMARK_OF(WHOLE_NAME, REDUCTION_CALL(.op = "sum", .shape = REDUCTION_WHOLE)),
+    BENCHMARK_OF(WHOLE_NAME, REDUCTION_CALL(reduce, .commutative = 1, .deterministic = 1)),
     BENCHMARK_OF(SEGMENTS_NAME, .axes[SEGMENT_SIZE] = AXIS(lengths),
-                 REDUCTION_CALL(.op = "sum", .shape = REDUCTION_SEGMENTS,
-                                .offsets = BENCHMARK_ARRAY(2), .offset_type = CUBC_I64))};
+                 REDUCTION_CALL_SEGMENTED(.commutative = 1, .deterministic = 1))};
 
 const algorithm deterministic_reduce_algorithm = {
     .name = "deterministic_reduce",
@@ -186,6 +203,7 @@ const algorithm deterministic_reduce_algorithm = {
     .benchmarks = deterministic_reduce_benchmarks,
     .benchmark_count = COUNT_OF(deterministic_reduce_benchmarks),
     .workload = deterministic_reduce_workload,
+    .complete = deterministic_reduce_complete,
     .place = deterministic_reduce_place,
     .define = deterministic_reduce_define,
     .invalid = deterministic_reduce_invalid,

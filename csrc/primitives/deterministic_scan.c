@@ -1,9 +1,8 @@
 // Descriptor of deterministic_scan: kernels/primitives/deterministic_scan.cu. It has no call of its
 // own: deterministic scans and reductions by key come here (routes.c).
 #include "base/integer.h"
-#include "primitives/routes.h"
-#include "primitives/runs.h"
-#include "primitives/scan.h"
+#include "primitives/runs_shared.h"
+#include "primitives/scan_shared.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,18 +16,6 @@ static bool reduces(const problem *p)
 }
 
 // ---- problems -----------------------------------------------------------------------------------
-// One benchmark for all operators.
-cubc_status deterministic_scan_build(const cubc_scan_params *params, problem *out)
-{
-    static const char *const names[] = {[SCAN_WHOLE] = "deterministic_scan.sum",
-                                        [SCAN_BY_KEY] = "deterministic_scan.by_key",
-                                        [SCAN_BY_OFFSETS] = "deterministic_scan.segmented",
-                                        [SCAN_OF_EQUAL_SIZE] = "deterministic_scan.segmented"};
-    TRY(scan_operands(params, &deterministic_scan_algorithm, out));
-    strcpy(out->benchmark, names[scan_kind_of(out)]);
-    return CUBC_OK;
-}
-
 // Reorders the operands of runs, which have the keys first: here the values and their result are.
 static void scan_runs(problem *p)
 {
@@ -40,27 +27,34 @@ static void scan_runs(problem *p)
     p->type = p->inputs[SCAN_ITEMS].type;
     p->inclusive = true;
     scan_set_kind(p, SCAN_BY_KEY);
-    strcpy(p->benchmark, "deterministic_scan.runs");
 }
 
-cubc_status deterministic_runs_build(const cubc_runs_params *params, problem *out)
+// One benchmark for all operators.
+static void deterministic_scan_complete(const void *call, problem *p)
 {
-    TRY(runs_operands(params, &deterministic_scan_algorithm, out));
-    scan_runs(out);
-    return CUBC_OK;
+    static const char *const names[] = {[SCAN_WHOLE] = "deterministic_scan.sum",
+                                        [SCAN_BY_KEY] = "deterministic_scan.by_key",
+                                        [SCAN_BY_OFFSETS] = "deterministic_scan.segmented",
+                                        [SCAN_OF_EQUAL_SIZE] = "deterministic_scan.segmented"};
+    (void)call;
+    if (reduces(p)) scan_runs(p);
+    strcpy(p->benchmark, reduces(p) ? "deterministic_scan.runs" : names[scan_kind_of(p)]);
 }
 
-static const cubc_runs_params reduced_runs = {RUNS_REDUCE_CALL};
+static const cubc_runs_params reduced_runs = {RUNS_REDUCE_CALL, .deterministic = 1};
 
 static cubc_status deterministic_scan_workload(const benchmark *b, cubc_type type,
                                                const uint64_t *at, problem *out)
 {
     if (b->call == &reduced_runs) {
-        const cubc_runs_params call = runs_call(b, type, at);
-        return deterministic_runs_build(&call, out);
+        cubc_runs_params call = runs_call(b, type, at);
+        call.op = operator_in_order(type);
+        return runs_problem(&call, out);
     }
-    const cubc_scan_params call = scan_call(b, type, at);
-    return deterministic_scan_build(&call, out);
+    cubc_scan_params call = scan_call(b, type, at);
+    call.op = operator_in_order(type);
+    call.deterministic = 1;
+    return scan_problem(&call, out);
 }
 
 // ---- variants -----------------------------------------------------------------------------------
@@ -131,6 +125,7 @@ const algorithm deterministic_scan_algorithm = {.name = "deterministic_scan",
                                                 .benchmark_count =
                                                     COUNT_OF(deterministic_scan_benchmarks),
                                                 .workload = deterministic_scan_workload,
+                                                .complete = deterministic_scan_complete,
                                                 .place = scan_place,
                                                 .define = deterministic_scan_define,
                                                 .invalid = deterministic_scan_invalid,

@@ -1,6 +1,6 @@
 // Descriptor of reduce: kernels/primitives/reduce.cu.
 #include "base/integer.h"
-#include "primitives/routes.h"
+#include "primitives/reduction.h"
 
 #include <string.h>
 
@@ -13,7 +13,7 @@ static bool is_dot(const problem *p)
     return arrays > 1 && p->op && strcmp(p->op->name, "sum") == 0;
 }
 
-static const reduction dot = {.call = "reduce.dot", .out = BENCHMARK_ARRAY(1), .op = "sum"};
+static const cubc_reduce_params dot = {.out = BENCHMARK_ARRAY(1), .op = "sum"};
 
 // Several reductions in one pass, as cubc.reduce makes them of a list of operators: each item
 // becomes a struct, of which a thread has far fewer in its registers than it loads items.
@@ -26,13 +26,12 @@ static bool is_several(const problem *p)
 #define FIRST                                                          \
     "((a.most > b.most) | ((a.most != a.most) & (b.most == b.most)) |" \
     "(((a.most == b.most) | ((a.most != a.most) & (b.most != b.most))) & (a.at < b.at)))"
-static const reduction several = {.call = "reduce.several",
-                                  .out = BENCHMARK_ARRAY(1),
-                                  .op = "value_t{a.total + b.total, "
-                                        "(a.least < b.least) | ((a.least != a.least) & (b.least == "
-                                        "b.least)) ? a.least : b.least, " FIRST
-                                        " ? a.most : b.most, " FIRST " ? a.at : b.at}",
-                                  .commutative = true};
+static const cubc_reduce_params several = {
+    .out = BENCHMARK_ARRAY(1),
+    .op = "value_t{a.total + b.total, "
+          "(a.least < b.least) | ((a.least != a.least) & (b.least == "
+          "b.least)) ? a.least : b.least, " FIRST " ? a.most : b.most, " FIRST " ? a.at : b.at}",
+    .commutative = 1};
 
 // A sum, the smallest item, and the largest one with its index.
 static cubc_status several_type(cubc_type items, cubc_type *out)
@@ -55,34 +54,36 @@ static cubc_status several_type(cubc_type items, cubc_type *out)
     return cubc_type_struct(members, COUNT, round_up(end, widest), out);
 }
 
-cubc_status reduce_build(const reduction *r, problem *out)
+static void reduce_complete(const void *call, problem *p)
 {
-    TRY(reduction_operands(r, &reduce_algorithm, out));
-    problem_set_benchmark(out, "reduce.",
-                          is_dot(out)       ? "dot"
-                          : is_several(out) ? "several"
-                                            : problem_operator_name(out));
-    return CUBC_OK;
+    (void)call;
+    problem_set_benchmark(p, "reduce.",
+                          is_dot(p)       ? "dot"
+                          : is_several(p) ? "several"
+                                          : problem_operator_name(p));
 }
 
 static cubc_status reduce_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                    problem *out)
 {
-    reduction r = reduction_call(b, type, at[0]);
+    cubc_reduce_params call = *(const cubc_reduce_params *)b->call;
     const cubc_operand factors[] = {{.name = "x", .data = BENCHMARK_ARRAY(2), .type = type},
                                     {.name = "y", .data = BENCHMARK_ARRAY(3), .type = type}};
     cubc_lazy in = {.expression = "x * y", .type = type, .operands = factors, .operand_count = 2};
+    call.n = at[0];
+    call.type = type;
+    operator_types(operator_find(call.op), type, true, NULL, &call.acc_type, &call.out_type);
     if (b->call == &several) {
         TRY(several_type(type, &in.type));
         in.expression = "out_t{x, x, x, i}";
         in.operand_count = 1;
-        r.acc_type = r.out_type = in.type;
+        call.acc_type = call.out_type = in.type;
     }
     if (b->call == &dot || b->call == &several) {
-        r.in = &in;
-        r.type = CUBC_LAZY;
+        call.in = &in;
+        call.type = CUBC_LAZY;
     }
-    return reduce_build(&r, out);
+    return reduce_problem(&call, out);
 }
 
 // TUNE_BYTES of kernels/primitives/bytes.h. An extreme is looked for among the items as they are,
@@ -138,7 +139,7 @@ static cubc_status reduce_plan(const problem *p, const instance *i, plan *out)
     return problem_place_input(p, 0, &out->launches[0], IN);
 }
 
-#define BENCHMARK(op_name) BENCHMARK_OF("reduce." op_name, REDUCTION_CALL(.op = op_name))
+#define BENCHMARK(op_name) BENCHMARK_OF("reduce." op_name, REDUCTION_CALL(reduce, .op = op_name))
 static const benchmark reduce_benchmarks[] = {BENCHMARK("sum"),
                                               BENCHMARK("prod"),
                                               BENCHMARK("min"),
@@ -155,6 +156,7 @@ const algorithm reduce_algorithm = {.name = "reduce",
                                     .benchmarks = reduce_benchmarks,
                                     .benchmark_count = COUNT_OF(reduce_benchmarks),
                                     .workload = reduce_workload,
+                                    .complete = reduce_complete,
                                     .define = reduce_define,
                                     .invalid = reduce_invalid,
                                     .plan = reduce_plan,

@@ -62,13 +62,3 @@ uint64_t reduction_team_log2(uint64_t vectors, uint64_t loads, uint64_t segments
         log2++;
     return log2;
 }
-
-reduction reduction_call(const benchmark *b, cubc_type type, uint64_t n)
-{
-    reduction r = *(const reduction *)b->call;
-    r.type = type;
-    r.n = n;
-    r.outer = r.columns = 1;
-    operator_types(operator_find(r.op), type, true, NULL, &r.acc_type, &r.out_type);
-    return r;
-}

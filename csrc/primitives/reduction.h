@@ -26,8 +26,8 @@ typedef struct reduction {
     bool deterministic; // the caller wants it, and the order of the operands shows
 } reduction;
 
-// The common part of a reduction's problem: arrays, operator, and all checks of them. A
-// descriptor adds its benchmark and what else its code depends on.
+// The common part of a reduction's problem: arrays, operator, and all checks of them. The
+// descriptor's `complete` adds the rest.
 cubc_status reduction_operands(const reduction *r, const algorithm *a, problem *out);
 
 enum {
@@ -40,13 +40,15 @@ enum {
 // for the device's threads; at most a warp.
 uint64_t reduction_team_log2(uint64_t vectors, uint64_t loads, uint64_t segments, uint64_t threads);
 
-// A benchmark's call, which its row has as REDUCTION_CALL, of n items to one result.
-reduction reduction_call(const benchmark *b, cubc_type type, uint64_t n);
-#define REDUCTION_CALL(...)                                                  \
-    .call = &(const reduction)                                               \
-    {                                                                        \
-        .call = "a benchmark", .input = "its input", .output = "its output", \
-        .in = BENCHMARK_ARRAY(0), .out = BENCHMARK_ARRAY(1), __VA_ARGS__     \
+// The parameters of a benchmark's call, a row's: name is reduce, axis_reduce or segmented_reduce.
+#define REDUCTION_CALL(name, ...)                                        \
+    .call = &(const cubc_##name##_params)                                \
+    {                                                                    \
+        .in = BENCHMARK_ARRAY(0), .out = BENCHMARK_ARRAY(1), __VA_ARGS__ \
     }
+// Those of segments with offsets.
+#define REDUCTION_CALL_SEGMENTED(...)                                                        \
+    REDUCTION_CALL(segmented_reduce, .offsets = BENCHMARK_ARRAY(2), .offset_type = CUBC_I64, \
+                   __VA_ARGS__)
 
 #endif

@@ -15,7 +15,9 @@
 //
 // The last column is for a caller who wants a deterministic result. With integers and indices every
 // order gives that, with min and max every order of a scan, and the first algorithm computes.
-#include "primitives/routes.h"
+#include "primitives/reduction.h"
+#include "primitives/runs_shared.h"
+#include "primitives/scan_shared.h"
 
 // True if the caller wants a deterministic result and the order of the operands shows in it.
 static bool in_one_order(int deterministic, const char *op, cubc_type acc_type)
@@ -35,15 +37,23 @@ static bool shows_in_scan(int deterministic, const char *op, cubc_type acc_type)
 }
 
 // ---- reductions ---------------------------------------------------------------------------------
-static cubc_status route(const reduction *r, problem *out)
+static const algorithm *way_of(const reduction *r)
 {
     switch (r->shape) {
-    case REDUCTION_COLUMNS: return axis_reduce_build(r, out);
+    case REDUCTION_COLUMNS: return &axis_reduce_algorithm;
     case REDUCTION_SEGMENTS:
-        if (r->deterministic) return deterministic_reduce_build(r, out);
-        return r->offsets ? segmented_reduce_build(r, out) : row_reduce_build(r, out);
-    default: return r->deterministic ? deterministic_reduce_build(r, out) : reduce_build(r, out);
+        if (r->deterministic) return &deterministic_reduce_algorithm;
+        return r->offsets ? &segmented_reduce_algorithm : &row_reduce_algorithm;
+    default: return r->deterministic ? &deterministic_reduce_algorithm : &reduce_algorithm;
     }
+}
+
+static cubc_status route(const reduction *r, problem *out)
+{
+    const algorithm *a = way_of(r);
+    TRY(reduction_operands(r, a, out));
+    a->complete(r, out);
+    return CUBC_OK;
 }
 
 // The members that the three structs of parameters have in common.
@@ -101,12 +111,16 @@ cubc_status axis_reduce_problem(const cubc_axis_reduce_params *params, problem *
 // ---- scans --------------------------------------------------------------------------------------
 cubc_status scan_problem(const cubc_scan_params *params, problem *out)
 {
-    bool one = shows_in_scan(params->deterministic, params->op, params->acc_type);
-    return one ? deterministic_scan_build(params, out) : scan_build(params, out);
+    const bool one = shows_in_scan(params->deterministic, params->op, params->acc_type);
+    const algorithm *a = one ? &deterministic_scan_algorithm : &scan_algorithm;
+    TRY(scan_operands(params, a, out));
+    a->complete(params, out);
+    return CUBC_OK;
 }
 
 cubc_status axis_scan_problem(const cubc_axis_scan_params *params, problem *out)
 {
+    const algorithm *a = params->columns == 1 ? &scan_algorithm : &axis_scan_algorithm;
     uint64_t rows = params->length;
     const bool fits = size_multiply(&rows, params->columns) && rows && params->n % rows == 0;
     const cubc_scan_params whole = {.in = params->in,
@@ -127,12 +141,17 @@ cubc_status axis_scan_problem(const cubc_axis_scan_params *params, problem *out)
              "least 1",
              (unsigned long long)params->n, (unsigned long long)params->length,
              (unsigned long long)params->columns);
-    return params->columns == 1 ? scan_build(&whole, out)
-                                : axis_scan_build(&whole, params->length, params->columns, out);
+    TRY(scan_operands(&whole, a, out));
+    a->complete(params, out);
+    return CUBC_OK;
 }
 
 cubc_status runs_problem(const cubc_runs_params *params, problem *out)
 {
-    bool one = params->op && shows_in_scan(params->deterministic, params->op, params->acc_type);
-    return one ? deterministic_runs_build(params, out) : runs_build(params, out);
+    const bool one =
+        params->op && shows_in_scan(params->deterministic, params->op, params->acc_type);
+    const algorithm *a = one ? &deterministic_scan_algorithm : &runs_algorithm;
+    TRY(runs_operands(params, a, out));
+    a->complete(params, out);
+    return CUBC_OK;
 }

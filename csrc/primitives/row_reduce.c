@@ -1,7 +1,7 @@
 // Descriptor of row_reduce: kernels/primitives/row_reduce.cu. It has no call of its own: reductions
 // along the last axis and of segments of one size come here (routes.c).
 #include "base/integer.h"
-#include "primitives/routes.h"
+#include "primitives/reduction.h"
 
 typedef struct row_reduce_numbers {
     uint64_t shift; // items between a multiple of 16 bytes and the input
@@ -36,22 +36,23 @@ static void place_vectors(problem *p)
     p->aligned = true;
 }
 
-cubc_status row_reduce_build(const reduction *r, problem *out)
+static void row_reduce_complete(const void *call, problem *p)
 {
-    TRY(reduction_operands(r, &row_reduce_algorithm, out));
-    problem_set_benchmark(out, "row_reduce.", problem_operator_name(out));
-    place_vectors(out);
-    return CUBC_OK;
+    (void)call;
+    problem_set_benchmark(p, "row_reduce.", problem_operator_name(p));
+    place_vectors(p);
 }
 
 static cubc_status row_reduce_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                        problem *out)
 {
-    reduction r = reduction_call(b, type, at[0]);
-    uint64_t length = smaller(r.n, at[SEGMENT_SIZE]);
-    r.outer = r.n / length;
-    r.n -= r.n % length;
-    return row_reduce_build(&r, out);
+    cubc_segmented_reduce_params call = *(const cubc_segmented_reduce_params *)b->call;
+    const uint64_t length = smaller(at[0], at[SEGMENT_SIZE]);
+    call.segments = at[0] / length;
+    call.n = call.segments * length;
+    call.type = type;
+    operator_types(operator_find(call.op), type, true, NULL, &call.acc_type, &call.out_type);
+    return segmented_reduce_problem(&call, out);
 }
 
 // ---- variants -----------------------------------------------------------------------------------
@@ -186,7 +187,7 @@ static cubc_status row_reduce_plan(const problem *p, const instance *i, plan *ou
 
 #define BENCHMARK(op_name, row_lengths)                                          \
     BENCHMARK_OF("row_reduce." op_name, .axes[SEGMENT_SIZE] = AXIS(row_lengths), \
-                 REDUCTION_CALL(.op = op_name, .shape = REDUCTION_SEGMENTS))
+                 REDUCTION_CALL(segmented_reduce, .op = op_name))
 static const int lengths[] = {8, 64, 1000, 65536}, length[] = {1000};
 static const benchmark row_reduce_benchmarks[] = {BENCHMARK("sum", lengths),
                                                   BENCHMARK("argmin", length)};
@@ -198,6 +199,7 @@ const algorithm row_reduce_algorithm = {.name = "row_reduce",
                                         .benchmarks = row_reduce_benchmarks,
                                         .benchmark_count = COUNT_OF(row_reduce_benchmarks),
                                         .workload = row_reduce_workload,
+                                        .complete = row_reduce_complete,
                                         .place = row_reduce_place,
                                         .define = row_reduce_define,
                                         .invalid = row_reduce_invalid,

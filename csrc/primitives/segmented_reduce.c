@@ -1,6 +1,6 @@
 // Descriptor of segmented_reduce: kernels/primitives/segmented_reduce.cu.
 #include "base/integer.h"
-#include "primitives/routes.h"
+#include "primitives/reduction.h"
 
 // ---- problems -----------------------------------------------------------------------------------
 enum { ITEMS, OFFSETS };   // places of the inputs
@@ -14,11 +14,10 @@ static void segmented_reduce_place(const problem *p, uint64_t *place)
     place[SEGMENT_SIZE] = count ? p->n / count : 0;
 }
 
-cubc_status segmented_reduce_build(const reduction *r, problem *out)
+static void segmented_reduce_complete(const void *call, problem *p)
 {
-    TRY(reduction_operands(r, &segmented_reduce_algorithm, out));
-    problem_set_benchmark(out, "segmented_reduce.", problem_operator_name(out));
-    return CUBC_OK;
+    (void)call;
+    problem_set_benchmark(p, "segmented_reduce.", problem_operator_name(p));
 }
 
 // ---- benchmarks ---------------------------------------------------------------------------------
@@ -31,9 +30,12 @@ static const char *segmented_reduce_random(const problem *p, int k)
 static cubc_status segmented_reduce_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                              problem *out)
 {
-    reduction r = reduction_call(b, type, at[0]);
-    r.outer = r.n / smaller(r.n, at[SEGMENT_SIZE]);
-    return segmented_reduce_build(&r, out);
+    cubc_segmented_reduce_params call = *(const cubc_segmented_reduce_params *)b->call;
+    call.n = at[0];
+    call.type = type;
+    call.segments = call.n / smaller(call.n, at[SEGMENT_SIZE]);
+    operator_types(operator_find(call.op), type, true, NULL, &call.acc_type, &call.out_type);
+    return segmented_reduce_problem(&call, out);
 }
 
 // ---- variants -----------------------------------------------------------------------------------
@@ -252,8 +254,7 @@ static const field segmented_reduce_fields[] = {
 
 #define BENCHMARK(op_name, lengths)                                                \
     BENCHMARK_OF("segmented_reduce." op_name, .axes[SEGMENT_SIZE] = AXIS(lengths), \
-                 REDUCTION_CALL(.op = op_name, .shape = REDUCTION_SEGMENTS,        \
-                                .offsets = BENCHMARK_ARRAY(2), .offset_type = CUBC_I64))
+                 REDUCTION_CALL_SEGMENTED(.op = op_name))
 static const int lengths[] = {8, 256, 65536}, short_length[] = {8};
 static const benchmark segmented_reduce_benchmarks[] = {BENCHMARK("sum", lengths),
                                                         BENCHMARK("argmin", short_length)};
@@ -268,6 +269,7 @@ const algorithm segmented_reduce_algorithm = {
     .benchmark_count = COUNT_OF(segmented_reduce_benchmarks),
     FIELDS(segmented_reduce_fields),
     .workload = segmented_reduce_workload,
+    .complete = segmented_reduce_complete,
     .place = segmented_reduce_place,
     .define = segmented_reduce_define,
     .invalid = segmented_reduce_invalid,

@@ -199,8 +199,8 @@ typedef struct benchmark {
     // Values that a search is for, by the algorithm's run-time axes. Those of Elements are
     // exponents of two. None: the benchmark has no such axis.
     benchmark_axis axes[POLICY_AXES];
-    // Its public call, but for types and sizes, with a BENCHMARK_ARRAY for each array: a
-    // cubc_<name>_params, or a reduction (primitives/reduction.h).
+    // The parameters of its public call, but for types and sizes, with a BENCHMARK_ARRAY for each
+    // array: a cubc_<name>_params of this algorithm, or of one whose calls come to it (routes.c).
     const void *call;
 } benchmark;
 
@@ -227,9 +227,13 @@ struct algorithm {
     bool keys_fill_type; // a benchmark's keys are of the type's whole range, unlike a call's
     const void *details; // a table of the descriptor's own, for functions that several share
 
-    // Makes a benchmark's problem: that of its call, with types and sizes. at: a value of each
-    // axis, 0 where the benchmark lacks the axis.
+    // Makes a benchmark's problem: adds types and sizes to the parameters of its public call, and
+    // goes that call's way. at: a value of each axis, 0 where the benchmark lacks the axis.
     cubc_status (*workload)(const benchmark *b, cubc_type type, const uint64_t *at, problem *out);
+    // Completes a problem that routes.c has made: its benchmark, and what else its code depends on.
+    // call: the reduction (primitives/reduction.h), or the parameters of the public call. NULL: the
+    // algorithm's own call leads to it alone.
+    void (*complete)(const void *call, problem *p);
     // Finds a call's value on each axis; NULL: there is one axis, the number of items.
     void (*place)(const problem *p, uint64_t *place);
     // The compile-time workload as macros, in front of the source.

@@ -73,6 +73,11 @@ static int rank_of(cubc_type type)
     return kind < KIND_FLOAT ? 0 : (int)kind;
 }
 
+const char *operator_in_order(cubc_type type)
+{
+    return type_table[type].kind >= KIND_FLOAT ? "sum" : "a + b";
+}
+
 void operator_types(const operator_info *op, cubc_type type, bool widen, const cubc_type *asked,
                     cubc_type *acc, cubc_type *out)
 {

@@ -22,6 +22,9 @@ const operator_info *operator_find(const char *name);
 // A built-in by name, or NULL for an expression. A bare word that is neither is an error: "no
 // operator 'smu', did you mean 'sum'? ..."
 cubc_status operator_read(const char *text, const operator_info **out);
+// An operator that adds, and whose order shows with items of the type: integers have one in
+// expressions alone.
+const char *operator_in_order(cubc_type type);
 // The type of a result and the type that the operator (NULL: an expression) is evaluated in: see
 // cubc_reduce_types. widen: as in reductions; scans keep the types of integers. asked: the type
 // that the caller wants the result to have, or NULL.

@@ -232,6 +232,12 @@ def single_threads_are_listed(path, text):
     return offences
 
 
+def workloads_take_the_calls_way(path, text):
+    """A benchmark makes the parameters of a call, and its problem as the call does."""
+    bodies = re.findall(r"^static cubc_status \w+_workload\([^;{}]*\)\n\{.*?^\}", text, re.M | re.S)
+    return [body.split("(")[0] for body in bodies if not re.search(r"\w_problem\(&", body)]
+
+
 def opens_with_comment(path, text):
     first = re.sub(r"\A#![^\n]*\n", "", text).lstrip()
     start = ("#",) if path.suffix in (".sh", "") else ("//", "/*")
@@ -313,6 +319,14 @@ RULES = [
     (single_threads_are_listed, KERNELS, ("reduce.cu", "if constexpr (SIMT_THREADS > 1)")),
     (single_threads_are_listed, KERNELS, ("sort.cu", "enum { N = SIMT_SINGLE_THREAD ? 1 : 2 };")),
     (single_threads_are_listed, KERNELS, ("reduce.cu", "enum { N = SIMT_THREADS };")),
+    (
+        workloads_take_the_calls_way,
+        CORE,
+        (
+            "primitives/scan.c",
+            "static cubc_status scan_workload(problem *out)\n{\n    return scan_build(out);\n}\n",
+        ),
+    ),
     (opens_with_comment, EVERYTHING, ("reduce.c", "#include <stddef.h>")),
     (opens_with_comment, EVERYTHING, ("cli.py", "import sys")),
     (not_too_long, EVERYTHING, ("long.c", "// one\n" * (LONGEST + 1))),

@@ -1,6 +1,7 @@
-// The common part of scan.c and deterministic_scan.c: two kernels with the same arguments.
-#ifndef CUBC_SCAN_H
-#define CUBC_SCAN_H
+// The part that scans share: routes.c makes their problems, scan.c and deterministic_scan.c have
+// kernels with the same arguments.
+#ifndef CUBC_SCAN_SHARED_H
+#define CUBC_SCAN_SHARED_H
 
 #include "run/problem.h"
 
@@ -10,9 +11,12 @@ typedef enum scan_kind { SCAN_WHOLE, SCAN_BY_KEY, SCAN_BY_OFFSETS, SCAN_OF_EQUAL
 
 scan_kind scan_kind_of(const problem *p);
 void scan_set_kind(problem *p, scan_kind kind);
-// A scan's problem but for its benchmark: arrays, operator, and all checks of them.
+bool scan_in_segments(const problem *p);  // by offsets, or of equal size
+uint64_t scan_segments(const problem *p); // how many there are
+// A scan's problem but for its benchmark: arrays, operator, and all checks of them. The
+// descriptor's `complete` adds the rest.
 cubc_status scan_operands(const cubc_scan_params *params, const algorithm *a, problem *out);
-// A benchmark's call, which its row has as one of these.
+// The parameters of a benchmark's call: those of its row, with types and sizes.
 cubc_scan_params scan_call(const benchmark *b, cubc_type type, const uint64_t *at);
 #define SCAN_CALL(...)                                                   \
     .call = &(const cubc_scan_params)                                    \
