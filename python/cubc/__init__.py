@@ -24,6 +24,7 @@ from ._bind import bind
 from ._bundle import use_bundle
 from ._calls import named as _named
 from ._comparing import array_equal, count_if, is_sorted, mismatch
+from ._concatenate import concatenate
 from ._copies import copy_batch
 from ._core import (
     Array,
@@ -43,10 +44,11 @@ from ._core import (
     transform,
 )
 from ._device import device, device_info, synchronize
+from ._find import find_if
 from ._for_each import for_each
 from ._histogramdd import histogram2d, histogramdd
 from ._histograms import bincount, histogram, histogram_channels
-from ._indexing import lexsort, nonzero, take, take_along_axis, where
+from ._indexing import lexsort, nonzero, where
 from ._interface import ffi, get_include, get_library
 from ._kernel import Kernel
 from ._lazy import lazy
@@ -78,7 +80,6 @@ from ._runs import (
 )
 from ._scans import scan
 from ._scatter import put, put_along_axis, scatter
-from ._searching import find_if, topk
 from ._segments import (
     segmented_argsort,
     segmented_reduce,
@@ -89,7 +90,6 @@ from ._segments import (
 )
 from ._selections import flatnonzero, partition_if, select, unique_consecutive
 from ._sets import (
-    concatenate,
     intersect1d,
     isin,
     permutation,
@@ -100,6 +100,8 @@ from ._sets import (
 )
 from ._sorting import argsort, sort, sort_pairs
 from ._statistics import count_nonzero, mean, std, var
+from ._take import take, take_along_axis
+from ._topk import topk
 from ._trace import trace
 from ._unique import unique
 

@@ -8,8 +8,8 @@ from ._arithmetic import compute, filled
 from ._axes import items_of
 from ._calls import as_array, beside, computed, named, translated
 from ._core import Lazy
+from ._find import find_if
 from ._lazy import lazy
-from ._searching import find_if
 from ._statistics import count_nonzero
 
 _DESCENDS = "b < a || (a != a && b == b)"  # NaN is last

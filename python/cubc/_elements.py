@@ -14,11 +14,11 @@ from ._arithmetic import store
 from ._axes import items_of
 from ._calls import described, unnamed
 from ._core import Array, Lazy, asarray, transform
-from ._indexing import check_indices, take
 from ._lazy import lazy
 from ._scatter import scatter
 from ._selections import flatnonzero, select
 from ._strides import broadcast, contiguous, gathered, index_of, steps_of
+from ._take import check_indices, take
 
 
 @unnamed

@@ -16,6 +16,7 @@ from ._core import Lazy, asarray, call, transform
 from ._lazy import lazy
 from ._options import Where, without_workspace
 from ._payload import MOVED
+from ._take import take
 
 _MOST_BITS = 64  # of a key
 
@@ -29,8 +30,6 @@ def sorted_by_fields(
     x: Any, order: Any, key: Any, descending: Any, indices: bool, out: Any, where: Where
 ) -> Any:
     """Return structs in the order of fields, or the indices that sort them."""
-    from ._indexing import take  # which needs a sort
-
     given = x.array() if isinstance(x, Lazy) else as_array(x)
     x = given.reshape(-1)
     size = items_of(tuple(x.shape))

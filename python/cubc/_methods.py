@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from . import _arithmetic, _indexing, _numpy, _reductions, _runs, _searching, _statistics
+from . import _arithmetic, _indexing, _numpy, _reductions, _runs, _statistics, _topk
 from ._axes import axis_number
 from ._calls import named
 from ._core import Array, Lazy, NoDeviceError, asarray
 from ._elements import items_in_turn, set_item
-from ._indexing import take
 from ._ordered import searchsorted
 from ._partitions import argpartition
 from ._scatter import put
 from ._sorting import argsort
 from ._strides import turned
+from ._take import take
 
 _SHOWN = 1000  # items; of more, only those at the edges are copied to be shown
 _EDGE = 3
@@ -366,7 +366,7 @@ _SHARED = {
     "repeat": _runs.repeat,
     "searchsorted": searchsorted,
     "take": take,
-    "topk": _searching.topk,
+    "topk": _topk.topk,
     "to_device": to_device,
     "__array_namespace__": _namespace,
     "__matmul__": _matmul,

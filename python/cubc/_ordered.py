@@ -10,10 +10,11 @@ from typing import Any, Unpack
 import numpy as np
 
 from ._calls import as_array, beside, dimensions, one_dimension, primitive
+from ._concatenate import concatenate
 from ._core import call, transform
-from ._indexing import take
 from ._options import Where, without_workspace
 from ._payload import call_with_values, indices_beside, is_moved, take_values
+from ._take import take
 
 
 @primitive(workspace="cubc_merge_sort_temp_bytes, aligned to 256 bytes")
@@ -223,8 +224,6 @@ def _sorted_by(a: Any, sorter: Any, where: Where) -> Any:
 
 def _merged_by_indices(fields: Any, of_a: Any, of_b: Any, out: Any, where: Where) -> Any:
     """Merge indices of values, which are taken by them: those of `b` come behind those of `a`."""
-    from ._sets import concatenate  # which needs a search
-
     a, b = fields["a"], fields["b"]
     sizes = [x.shape[0] for x in (a, b)]
     if [x.shape[0] for x in (of_a, of_b)] != sizes:

@@ -12,6 +12,7 @@ from ._axes import items_of
 from ._calls import as_array, item_dtype
 from ._core import Lazy, asarray, call, transform
 from ._options import without_workspace
+from ._take import take
 
 MOVED = (1, 2, 4, 8, 16)  # bytes of values that the kernels move
 _KNOWN_BYTES = 64  # of an item of an array in a device's memory
@@ -76,8 +77,6 @@ def indices_beside(x: Any, first: int, n: int, where: Any) -> Any:
 
 def take_values(values: Any, order: Any, out: Any, where: Any) -> Any:
     """Return the values of these indices; `out` may be the values."""
-    from ._indexing import take  # which needs a sort
-
     rows = _as_rows(values)
     if rows is values and (out is None or not _same_memory(values, out)):
         return take(rows, order, 0, out, "clip", **without_workspace(where))

@@ -11,12 +11,12 @@ import numpy as np
 from ._axes import axis_number, items_of
 from ._calls import as_array, dtype_of, one_dimension, output_pair, primitive
 from ._core import Lazy, asarray, call, operator_types, scan, transform
-from ._indexing import places_of, take
 from ._initial import init_in_memory
 from ._lazy import lazy
 from ._options import Where, without_workspace
 from ._payload import is_moved, take_values, with_indices
 from ._selections import _first
+from ._take import places_of, take
 
 MOST_REPEATS = 1 << 60  # of all items, so that int64 holds every sum and size
 

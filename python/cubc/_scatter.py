@@ -12,12 +12,12 @@ import numpy as np
 from ._axes import axis_number, items_of
 from ._calls import as_array, beside, computed, described, named, primitive
 from ._core import Lazy, asarray, call, transform
-from ._indexing import MODES, check_indices, check_mode, places_of
 from ._lazy import lazy
 from ._options import Where, without_workspace
 from ._runs import reduce_by_key
 from ._sorting import argsort
 from ._strides import broadcast, gathered, steps_of
+from ._take import MODES, check_indices, check_mode, places_of
 
 _BUILT_IN = ("sum", "prod", "min", "max", "any", "all")
 # An index of an axis of n items, brought into [0, n) as by kernels/shared/places.h.

@@ -11,9 +11,13 @@ import numpy as np
 
 from ._axes import items_of
 from ._calls import as_array, beside, item_dtype
+from ._comparing import array_equal
+from ._concatenate import concatenate
 from ._core import Lazy, asarray, empty, scan, transform
 from ._lazy import lazy
 from ._options import without_workspace
+from ._runs import repeat
+from ._take import take
 
 Joined = tuple[Any, Any, Any]
 # A place among n items; numbers of 64 bits without a sign may be beyond those with one.
@@ -79,9 +83,6 @@ def _check_order(function: str, begins: Any, ends: Any) -> None:
 
 def _offsets_alike(begins: Any, ends: Any, size: int, in_place: bool, options: Any) -> Any:
     """Return the offsets of segments of which each begins where the one before ends, or None."""
-    from ._comparing import array_equal
-    from ._sets import concatenate
-
     if not begins.shape[0] or not array_equal(begins[1:], ends[:-1], **options):
         return None
     edges = [begins[:1], ends[-1:]]
@@ -98,8 +99,6 @@ def _host(x: Any) -> Any:
 
 
 def _joined(x: Any, begins: Any, ends: Any, size: int, options: Any) -> Joined:
-    from ._runs import repeat
-
     begin, end = (lazy(_INSIDE, k=bound, n=size, dtype="int64") for bound in (begins, ends))
     lengths = transform("e > b ? e - b : 0", b=begin, e=end, dtype="int64", **options)
     count = lengths.shape[0]
@@ -124,8 +123,6 @@ def _new(x: Any, size: int, options: Any) -> Any:
 
 def rows_at(keys: Any, values: Any, places: Any, where: Any) -> Any:
     """Return the values of the items at these places."""
-    from ._indexing import take
-
     if values.shape[0] != keys.shape[0]:
         raise ValueError(
             f"there are {values.shape[0]} values and {keys.shape[0]} keys: one is needed for each"

@@ -13,6 +13,7 @@ from ._axes import axis_number
 from ._calls import as_array, beside, primitive
 from ._core import call
 from ._options import Where, without_workspace
+from ._take import take
 
 
 @primitive(workspace="cubc_select_temp_bytes")
@@ -178,8 +179,6 @@ def flatnonzero(x, /, *, out=None, count=None, **where: Unpack[Where]) -> Any:
 
 def _along(x: Any, mask: Any, axis: Any, out: Any, count: Any, where: Where) -> Any:
     """Return the items of an array at the places of an axis that a mask has."""
-    from ._indexing import take
-
     if count is not None or isinstance(mask, str):
         given = "count=" if count is not None else "an expression"
         raise TypeError(

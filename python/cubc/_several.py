@@ -10,6 +10,7 @@ import numpy as np
 
 from ._arithmetic import filled
 from ._axes import axis_number, items_of
+from ._callables import operator_of
 from ._calls import as_array
 from ._core import Array, Lazy, device_info, operator_types, reduce, transform
 from ._lazy import dialect, lazy
@@ -73,8 +74,6 @@ def _faster_apart(x: Any, texts: list[str], device: Any) -> bool:
 
 def _text(op: Any, x: Any) -> str:
     if callable(op):
-        from ._callables import operator_of
-
         return operator_of(op, x)
     if not isinstance(op, str):
         raise TypeError(f"an operator of several is {op!r}: expected a text or a function")

@@ -7,11 +7,12 @@ import numpy as np
 from ._axes import items_of
 from ._calls import as_array, item_dtype, named
 from ._core import Array, asarray, call, empty, transform
-from ._indexing import lexsort, take
+from ._indexing import lexsort
 from ._lazy import lazy
 from ._scans import scan
 from ._selections import flatnonzero, unique_consecutive
 from ._sorting import argsort, sort, sort_pairs
+from ._take import take
 
 # NumPy's order of complex numbers: without NaN, then with it as imaginary part, as real part.
 _NANS = "2 * (real(z) != real(z)) + (imag(z) != imag(z))"

@@ -6,10 +6,10 @@ file, and over a planted offence, so that a rule that has gone blind shows as we
 
 import re
 import warnings
-from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
+from graphs import circle
 
 ROOT = Path(__file__).resolve().parents[2]
 LONG = 500  # lines, above which a file is named in a warning
@@ -352,15 +352,6 @@ def calls(texts):
         path: {owner[name] for name in re.findall(r"\w+", text) if name in owner} - {path}
         for path, text in code.items()
     }
-
-
-def circle(graph):
-    """Files that need each other, in order; None if there are none."""
-    try:
-        TopologicalSorter(graph).prepare()
-    except CycleError as error:
-        return error.args[1]
-    return None
 
 
 def test_no_files_of_the_core_call_each_other():

@@ -10,8 +10,8 @@ import pytest
 from nvrtc import why_no_nvrtc
 
 from cubc import _core
+from cubc import _progress as progress
 from cubc.tuner import _machine_code as machine_code
-from cubc.tuner import _progress as progress
 from cubc.tuner._cli import main
 from cubc.tuner._machine_code import changed, manifest
 

@@ -7,7 +7,7 @@ import time
 import pytest
 from searches import search
 
-from cubc.tuner import _progress as progress
+from cubc import _progress as progress
 from cubc.tuner._local import local
 from cubc.tuner._target import Request, Run
 from cubc.tuner._workload import CompileTimeWorkload

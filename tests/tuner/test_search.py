@@ -12,8 +12,8 @@ import stores
 from searches import TIMING, keys, search
 
 from cubc import _core, tuner
+from cubc import _progress as progress
 from cubc.tuner import _process as process
-from cubc.tuner import _progress as progress
 from cubc.tuner import _search as searching
 from cubc.tuner import _session, _workload
 from cubc.tuner._strategy import Exhaustive

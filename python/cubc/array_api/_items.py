@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from .. import _indexing, _ordered, _reductions, _sorting
+from .. import _indexing, _ordered, _reductions, _sorting, _take
 from .. import _unique as _distinct
 from .._calls import named
 from .._core import Array
@@ -176,7 +176,7 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Array:
     x = computed(x)
     if axis is None and x.ndim != 1:
         raise ValueError(f"axis is needed for {x.ndim} dimensions: name the one to go along")
-    return _indexing.take(x, computed(indices), axis or 0)
+    return _take.take(x, computed(indices), axis or 0)
 
 
 @named
@@ -196,7 +196,7 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Array:
     >>> xp.take_along_axis(x, xp.asarray([[1], [0]])).tolist()
     [[2.0], [3.0]]
     """
-    return _indexing.take_along_axis(computed(x), computed(indices), axis)
+    return _take.take_along_axis(computed(x), computed(indices), axis)
 
 
 # ---- sets ----------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _runs, _sets
+from .. import _concatenate, _runs
 from .._axes import axis_number
 from .._calls import named
 from .._core import Array
@@ -224,7 +224,7 @@ def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Array:
         if split:
             before = (slice(None),) * d
             parts = [made[(*before, slice(split, None))], made[(*before, slice(None, split))]]
-            made = _sets.concatenate(parts, d)
+            made = _concatenate.concatenate(parts, d)
     return made.copy() if made is x else made
 
 
@@ -295,7 +295,7 @@ def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> Array:
     >>> xp.concat([xp.arange(2), xp.arange(3)]).tolist()
     [0, 1, 0, 1, 2]
     """
-    return _sets.concatenate([computed(x) for x in arrays], axis)
+    return _concatenate.concatenate([computed(x) for x in arrays], axis)
 
 
 @named

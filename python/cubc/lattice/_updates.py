@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._calls import named
 from .._core import call, synchronize
+from .._progress import bar
 from ._fields import MARGIN, extent_fields
 
 if TYPE_CHECKING:
@@ -121,8 +122,6 @@ def update(
     >>> 0.5 < u.plaquette()[0] < 1
     True
     """
-    from ..tuner._progress import bar
-
     if isinstance(beta, bool) or not isinstance(beta, numbers.Real):
         raise TypeError(f"beta is {beta!r:.80}: expected a number")
     if sweeps < 0 or over_relaxation < 0 or first < 0:

@@ -23,9 +23,9 @@ from typing import Any
 
 from cubc import _core
 from cubc import _outputs as outputs
+from cubc._progress import bar
 
 from ._limits import cores
-from ._progress import bar
 from ._workload import CompileTimeWorkload, compile_time_workloads
 
 # Names of the hashes of an entry; the second may be missing.

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from cubc import _core
+from cubc._progress import Progress
 
 from ._goal import Goal
 from ._objective import Objective
-from ._progress import Progress
 from ._target import Source
 
 

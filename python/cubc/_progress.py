@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from cubc._extras import need
-from cubc._waiting import watched
+from ._extras import need
+from ._waiting import watched
 
 WIDTH = 79  # of the line: a terminal of 80 columns breaks a line that fills it
 NAME = 28  # characters of the name in front of it, at most

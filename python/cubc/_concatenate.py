@@ -1,0 +1,102 @@
+"""Arrays joined along an axis, by NumPy's name."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ._axes import axis_number
+from ._calls import as_array, beside, item_dtype, named
+from ._core import asarray, empty, transform
+
+
+@named
+def concatenate(
+    arrays: Sequence[Any],
+    /,
+    axis=0,
+    out=None,
+    *,
+    dtype=None,
+    casting="same_kind",
+    stream=None,
+    device=None,
+) -> Any:
+    """Join arrays along an axis, as numpy.concatenate.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like
+        Arrays of one device, whose shapes differ along the axis alone.
+    axis : int or None
+        Axis along which to join; None joins them flat. Another than the first one takes a launch
+        for each array, as the first one does, whose rows are then written apart.
+    out : array, optional
+        Array for the result.
+    dtype : dtype, optional
+        Type of the result, in place of that which the arrays have together; not with `out`.
+    casting : str
+        What conversions there may be, as for numpy.can_cast.
+    stream, device
+        As for `transform`.
+
+    Returns
+    -------
+    array or out
+        Array of the type that they have together.
+
+    Raises
+    ------
+    ValueError
+        Without arrays; for shapes that do not go together.
+    TypeError
+        For a conversion that `casting` excludes; for both `out` and `dtype`.
+
+    Examples
+    --------
+    >>> print(cubc.concatenate([np.array([1, 2]), np.array([3])]))
+    [1 2 3]
+    """
+    given = [as_array(one) for one in arrays]
+    if not given:
+        raise ValueError("concatenate(): need at least one array to concatenate")
+    given = [given[0], *(as_array(beside(given[0], one, stream)) for one in given[1:])]
+    if all(isinstance(one, np.ndarray) for one in given):
+        return np.concatenate(given, axis, out, dtype=dtype, casting=casting)
+    if out is not None and dtype is not None:
+        raise TypeError("out and dtype are given: the result has the type of out")
+    parts = [asarray(one, stream=stream) for one in given]
+    if len({one.device for one in parts}) > 1:
+        raise ValueError("the arrays are on different devices; move them with cubc.asarray")
+    if axis is None:
+        parts, axis = [one.reshape(-1) for one in parts], 0
+    axis = axis_number(axis, parts[0].ndim)
+    others = {(one.shape[:axis], one.shape[axis + 1 :]) for one in parts}
+    if len(others) > 1:
+        raise ValueError(
+            f"arrays of the shapes {', '.join(str(one.shape) for one in parts)} differ along other "
+            f"axes than {axis}"
+        )
+    if dtype is None:
+        dtype = item_dtype(out) if out is not None else np.result_type(*map(item_dtype, parts))
+    for one in parts:
+        if not np.can_cast(item_dtype(one), dtype, casting):
+            raise TypeError(f"{one.dtype} does not become {dtype} with casting={casting!r}")
+    order = [axis, *range(axis), *range(axis + 1, parts[0].ndim)]
+    back = [*range(1, axis + 1), 0, *range(axis + 1, parts[0].ndim)]
+    rows = [one.transpose(order) for one in parts] if axis else parts
+    length, at = sum(one.shape[0] for one in rows), 0
+    shape = (length, *rows[0].shape[1:])
+    joined = asarray(out) if out is not None and not axis else None
+    if joined is None:
+        joined = empty(shape, dtype, device=parts[0].device, stream=stream)
+    elif joined.shape != shape:
+        raise ValueError(f"out has the shape {joined.shape}, expected {shape}")
+    for one in rows:
+        if one.size:
+            part = joined[at : at + one.shape[0]]
+            transform("x", x=one, out=part, casting="unsafe", stream=stream)
+        at += one.shape[0]
+    if out is not None:
+        return transform("x", x=joined.transpose(back), out=out, stream=stream) if axis else out
+    return joined.transpose(back) if axis else joined

@@ -1,0 +1,171 @@
+"""Items by their indices, along an axis."""
+
+from typing import Any, Unpack
+
+import numpy as np
+
+from ._axes import axis_number, items_of
+from ._calls import as_array, beside, item_dtype, primitive
+from ._core import Lazy, call
+from ._lazy import lazy
+from ._options import Where, without_workspace
+from ._reductions import any as any_of
+from ._strides import broadcast
+
+MODES = {"raise": 0, "wrap": 1, "clip": 2}
+
+
+def places_of(items: Any, indices: Any, stream: Any) -> Any:
+    """Return indices as an array beside items; an empty list, of no type yet, is of integers."""
+    empty = isinstance(indices, list | tuple) and not np.size(indices)
+    places = as_array(beside(items, indices, stream))
+    return places.astype("int64") if empty else places
+
+
+def check_mode(mode: Any) -> None:
+    """Raise ValueError for a mode that is not there."""
+    if mode not in MODES:
+        raise ValueError(f"mode is {mode!r}: expected 'raise', 'wrap' or 'clip'")
+
+
+@primitive(workspace=None)
+def take(x, indices, /, axis=None, out=None, mode="raise", **where: Unpack[Where]) -> Any:
+    """Take items by their indices, as numpy.take does: ``x[indices]`` of an array taken flat.
+
+    Parameters
+    ----------
+    x : array_like
+        Array of any number of dimensions.
+    indices : array_like or Lazy
+        Integers, of any number of dimensions; negative ones count from the end.
+    axis : int, optional
+        Axis along which to take; by default `x` is taken flat.
+    out : array, optional
+        Array for the result, of its shape and of the type of `x`. It must not overlap the inputs.
+    mode : {"raise", "wrap", "clip"}
+        "raise" looks at all indices first, and waits for a device that has them; "wrap" takes them
+        modulo the number of items, "clip" takes the nearest, so that negative ones are 0.
+
+    Returns
+    -------
+    numpy.ndarray, cubc.Array or out
+        Items; the shape of `indices` takes the place of the axis.
+
+    Raises
+    ------
+    IndexError
+        For an index beyond the items with "raise"; for any index if there are no items.
+    TypeError
+        For indices that are no integers.
+    ValueError
+        For an axis that is not there, or another `mode`.
+
+    Examples
+    --------
+    >>> print(cubc.take(np.array([3.0, 1.0, 2.0]), np.array([2, 0])))
+    [2. 3.]
+    """
+    items = as_array(x)
+    places = indices
+    if not isinstance(places, Lazy):
+        places = places_of(items, indices, where.get("stream"))
+    shape = tuple(items.shape)
+    if axis is None:
+        shape, number = (items_of(shape),), 0
+    else:
+        number = axis_number(axis, len(shape) or 1)
+        shape = shape or (1,)
+    check_mode(mode)
+    check_indices("take", places, shape, number, mode, where)
+    result = (*shape[:number], *tuple(places.shape), *shape[number + 1 :])
+    fields = {
+        "in": items,
+        "indices": places,
+        "length": shape[number],
+        "columns": items_of(shape[number + 1 :]),
+        "mode": MODES[mode],
+        "out": ("in", result, out),
+    }
+    return call("take", fields, **where)[0]
+
+
+@primitive(workspace=None)
+def take_along_axis(x, indices, /, axis=-1, **where: Unpack[Where]) -> Any:
+    """Take from each line along an axis its own items, as numpy.take_along_axis does.
+
+    Parameters
+    ----------
+    x : array_like
+        Array of one dimension or more.
+    indices : array_like
+        Integers, of the shape of `x` but for the axis; what `argsort` returns. Other extents may be
+        1 as well. They are checked as by `take`.
+    axis : int or None
+        Axis along which to take; None takes `x` flat.
+
+    Returns
+    -------
+    numpy.ndarray or cubc.Array
+        Array of the shape of `indices`.
+
+    Raises
+    ------
+    IndexError
+        For an index beyond the axis, or indices that are no integers.
+    ValueError
+        For an axis that is not there; for shapes that do not go together.
+
+    Examples
+    --------
+    >>> print(cubc.take_along_axis(np.array([3.0, 1.0, 2.0]), np.array([2, 0]), 0))
+    [2. 3.]
+    """
+    items = as_array(x)
+    places = as_array(beside(items, indices, where.get("stream")))
+    if item_dtype(places).kind not in "iu":
+        raise IndexError("the indices are no integers")
+    shape, of = tuple(items.shape), tuple(places.shape)
+    if axis is None:
+        shape, axis = (items_of(shape),), 0
+    number = axis_number(axis, len(shape))
+    if len(of) != len(shape):
+        raise ValueError(f"the indices have {len(of)} dimensions and the array {len(shape)}")
+    others, theirs = (s[:number] + s[number + 1 :] for s in (shape, of))
+    if others != theirs:
+        both = np.broadcast_shapes(others, theirs)
+        shape, of = ((*both[:number], s[number], *both[number:]) for s in (shape, of))
+        items, places = broadcast(items, shape), broadcast(places, of)
+    check_indices("take_along_axis", places, shape, number, "raise", where)
+    fields = {
+        "in": items,
+        "indices": places,
+        "length": shape[number],
+        "columns": items_of(shape[number + 1 :]),
+        "along": 1,
+        "out": ("in", of, None),
+    }
+    return call("take", fields, **where)[0]
+
+
+def check_indices(function, places, shape, axis, mode, where: Where) -> None:
+    """Raise IndexError for indices that are not there."""
+    length = shape[axis]
+    if not items_of(places.shape):
+        return
+    if not length:
+        if mode != "raise" and not items_of((*shape[:axis], *shape[axis + 1 :])):
+            return
+        raise IndexError(f"{function}() takes no items from an axis without any")
+    if mode != "raise" or item_dtype(places).kind not in "iu":
+        return
+    if isinstance(places, np.ndarray):
+        least, most = int(places.min()), int(places.max())
+        beyond: Any = least if least < -length else most
+        wrong = not -length <= beyond < length
+    else:
+        beyond = "in device memory"
+        text = "static_cast<i64>(k) < -n || static_cast<i64>(k) >= n"
+        test = lazy(text, k=places, n=length, dtype=bool)
+        wrong = bool(any_of(test, **without_workspace(where)))
+    if wrong:
+        raise IndexError(f"index {beyond} is out of bounds for axis {axis} with size {length}")
