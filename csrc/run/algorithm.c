@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define ALGORITHM(name) &name##_algorithm,
-#define INNER ALGORITHM
+#define WITHOUT_CALL ALGORITHM
 const algorithm *const algorithm_list[] = {
 #include "run/list.def"
     NULL};

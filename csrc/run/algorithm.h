@@ -252,7 +252,7 @@ struct algorithm {
 };
 
 #define ALGORITHM(name) extern const algorithm name##_algorithm;
-#define INNER ALGORITHM
+#define WITHOUT_CALL ALGORITHM
 #include "run/list.def"
 #undef ALGORITHM
 extern const algorithm *const algorithm_list[]; // ends with NULL

@@ -169,14 +169,14 @@ DSLASH_KERNEL(dslash_domain_wall, wall_args, wall_shared)
     kernel_sums sums{};
     dslash_work w;
 #if TUNE_CUT
-    const bool outer = has_outer_site(at.tile, COLUMNS);
-    if (outer) wait_for_launch_before();
+    const bool exterior = has_exterior_site(at.tile, COLUMNS);
+    if (exterior) wait_for_launch_before();
 #endif
 #if TUNE_GUARDED
     if (!is_active(a.tail.guard, state_of(first))) return; // same for all threads of the block
 #endif
 #if TUNE_CUT
-    if (outer) wait_for_faces(*a.d.ranks);
+    if (exterior) wait_for_faces(*a.d.ranks);
 #endif
     for (u32 k = thread_id(); k < COLUMNS * GROUPS; k += SIMT_THREADS) {
         if (!column_site(at.tile, k % COLUMNS, w)) continue;
@@ -184,7 +184,7 @@ DSLASH_KERNEL(dslash_domain_wall, wall_args, wall_shared)
             put_hops(a, first, k / COLUMNS * SPT, k % COLUMNS, here, s);
         };
 #if TUNE_CUT
-        compute_by_place(w, outer, compute);
+        compute_by_place(w, exterior, compute);
 #else
         compute(w);
 #endif

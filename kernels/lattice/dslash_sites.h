@@ -74,10 +74,10 @@
 #else                              // there are no faces
 #define DSLASH_KERNEL KERNEL
 enum : u32 {
-    INNER_Y = TUNE_LY,
-    INNER_Z = TUNE_LZ,
-    INNER_T = TUNE_LT,
-    INNER_SITES = SITES,
+    INTERIOR_Y = TUNE_LY,
+    INTERIOR_Z = TUNE_LZ,
+    INTERIOR_T = TUNE_LT,
+    INTERIOR_SITES = SITES,
     FIRST_Y = 0,
     FIRST_Z = 0,
     FIRST_T = 0,
@@ -107,10 +107,10 @@ FUNCTION constexpr u32 nearest_divisor(u32 extent, u32 wanted, u32 unit)
 // Extents of the sites in bricks, those off the faces. Where there are none the order is not asked
 // for, and any numbers will do.
 enum : u32 {
-    BRICKS_Y = INNER_Y ? INNER_Y : 1,
-    BRICKS_Z = INNER_Z ? INNER_Z : 1,
-    BRICKS_T = INNER_T ? INNER_T : 1,
-    INNER_PLACES = BOTH ? 2 * INNER_SITES : INNER_SITES, // of these sites
+    BRICKS_Y = INTERIOR_Y ? INTERIOR_Y : 1,
+    BRICKS_Z = INTERIOR_Z ? INTERIOR_Z : 1,
+    BRICKS_T = INTERIOR_T ? INTERIOR_T : 1,
+    INTERIOR_PLACES = BOTH ? 2 * INTERIOR_SITES : INTERIOR_SITES, // of these sites
 };
 
 // A brick is as long along x as makes whole sectors of memory, of two sites.
@@ -129,10 +129,10 @@ constexpr u32 SWEEP = nearest_divisor(BRICKS_Z / BRICK_Z, 1u << TUNE_SWEEP_Z_LOG
 FUNCTION site site_in_order(u32 place, u32& parity)
 {
 #if TUNE_CUT
-    if (place >= INNER_PLACES) {
-        const u32 outer = place - INNER_PLACES;
-        parity = BOTH ? outer / (SITES - INNER_SITES) : TUNE_PARITY;
-        return outer_site(outer % (SITES - INNER_SITES), parity);
+    if (place >= INTERIOR_PLACES) {
+        const u32 exterior = place - INTERIOR_PLACES;
+        parity = BOTH ? exterior / (SITES - INTERIOR_SITES) : TUNE_PARITY;
+        return exterior_site(exterior % (SITES - INTERIOR_SITES), parity);
     }
 #endif
     parity = TUNE_PARITY;
@@ -174,11 +174,11 @@ FUNCTION u32 launch_sites(const Fields& d)
 }
 
 // Returns how many tiles of `each` sites have none on a face; they come first.
-FUNCTION constexpr u32 inner_tiles(u32 each) { return INNER_PLACES / each; }
+FUNCTION constexpr u32 interior_tiles(u32 each) { return INTERIOR_PLACES / each; }
 
 // True if a thread of a block may have a site on a face. The block's tile has `each` sites and the
 // number `tile`; all threads of a block agree.
-FUNCTION bool has_outer_site(u32 tile, u32 each) { return tile >= inner_tiles(each); }
+FUNCTION bool has_exterior_site(u32 tile, u32 each) { return tile >= interior_tiles(each); }
 #endif
 
 // Place of a block of a launch in which blocks of the next sources follow those of all sites: its
@@ -199,9 +199,9 @@ template <u32 TILES, u32 EACH, class Fields>
 FUNCTION block_place place_of_block(const Fields& d)
 {
 #if TUNE_CUT
-    constexpr u32 INNER = inner_tiles(EACH);
-    if (launch_sites(d) == SITES_OFF_FACES) return place_among<INNER ? INNER : 1>(0);
-    if (launch_sites(d) == SITES_ON_FACES) return place_among<TILES - INNER>(INNER);
+    constexpr u32 INTERIOR = interior_tiles(EACH);
+    if (launch_sites(d) == SITES_OFF_FACES) return place_among<INTERIOR ? INTERIOR : 1>(0);
+    if (launch_sites(d) == SITES_ON_FACES) return place_among<TILES - INTERIOR>(INTERIOR);
 #endif
     (void)d;
     return place_among<TILES>(0);
@@ -222,7 +222,7 @@ FUNCTION block_work work_of_block(const Fields& d)
     const u32 blocks = (static_cast<u32>(d.sources) + SPT - 1) / SPT;
     u32 first = 0;
 #if TUNE_CUT
-    if (launch_sites(d) == SITES_ON_FACES) first = inner_tiles(DSLASH_TILE);
+    if (launch_sites(d) == SITES_ON_FACES) first = interior_tiles(DSLASH_TILE);
 #endif
     return {first + block_id() / blocks, block_id() % blocks * SPT};
 }
@@ -244,12 +244,12 @@ FUNCTION u64 face_field(u32 source, u32 parity) { return BOTH ? 2 * source + par
 // Calls `compute` for the thread's site, in code of its own where the block has no site on a face:
 // loads that need not ask where a neighbour is are queued ahead of each other.
 template <class Compute>
-FUNCTION void compute_by_place(dslash_work& w, bool outer, Compute compute)
+FUNCTION void compute_by_place(dslash_work& w, bool exterior, Compute compute)
 {
-    if (outer) return compute(w);
-    dslash_work inner = w;
-    inner.at.off_faces = true;
-    compute(inner);
+    if (exterior) return compute(w);
+    dslash_work interior = w;
+    interior.at.off_faces = true;
+    compute(interior);
 }
 #endif
 
@@ -377,15 +377,15 @@ FUNCTION void dslash_by(const operator_args<Fields, Term>& a, dslash_shared& s, 
     const block_work block = work_of_block(a.d);
     const bool has_site = dslash_work_of(block, w);
 #if TUNE_CUT
-    const bool outer = has_outer_site(block.tile, DSLASH_TILE);
-    if (outer) wait_for_launch_before();
+    const bool exterior = has_exterior_site(block.tile, DSLASH_TILE);
+    if (exterior) wait_for_launch_before();
 #endif
 #if TUNE_GUARDED
     const guard_args& guard = a.tail.guard;
     if (!any_active(guard, block.source, a.d.sources)) return;
 #endif
 #if TUNE_CUT
-    if (outer) wait_for_faces(*a.d.ranks);
+    if (exterior) wait_for_faces(*a.d.ranks);
 #endif
 #if !TUNE_GUARDED
     (void)s;
@@ -401,7 +401,7 @@ FUNCTION void dslash_by(const operator_args<Fields, Term>& a, dslash_shared& s, 
         });
     };
 #if TUNE_CUT
-    if (has_site) compute_by_place(w, outer, compute);
+    if (has_site) compute_by_place(w, exterior, compute);
 #else
     if (has_site) compute(w);
 #endif

@@ -66,52 +66,52 @@ FUNCTION site face_site(u32 place, u32 at, u32 parity)
 // ---- the order of sites -------------------------------------------------------------------------
 // Slices on either face of a direction: all of them where the faces meet.
 template <int MU>
-FUNCTION constexpr u32 outer_slices()
+FUNCTION constexpr u32 exterior_slices()
 {
     constexpr u32 extent = extent_of<MU>(), both = 2 * FACE_DEPTH;
     return !is_cut<MU>() ? 0 : extent < both ? extent : both;
 }
 // Extents of the sites off the faces, and the first of them in each direction.
 enum : u32 {
-    INNER_Y = TUNE_LY - outer_slices<1>(),
-    INNER_Z = TUNE_LZ - outer_slices<2>(),
-    INNER_T = TUNE_LT - outer_slices<3>(),
-    INNER_SITES = HALF_X * INNER_Y * INNER_Z * INNER_T, // of one parity
-    FIRST_Y = outer_slices<1>() / 2,
-    FIRST_Z = outer_slices<2>() / 2,
-    FIRST_T = outer_slices<3>() / 2,
+    INTERIOR_Y = TUNE_LY - exterior_slices<1>(),
+    INTERIOR_Z = TUNE_LZ - exterior_slices<2>(),
+    INTERIOR_T = TUNE_LT - exterior_slices<3>(),
+    INTERIOR_SITES = HALF_X * INTERIOR_Y * INTERIOR_Z * INTERIOR_T, // of one parity
+    FIRST_Y = exterior_slices<1>() / 2,
+    FIRST_Z = exterior_slices<2>() / 2,
+    FIRST_T = exterior_slices<3>() / 2,
 };
 
 // Returns the coordinate of one of the slices on faces.
 template <int MU>
-FUNCTION u32 outer_slice(u32 k)
+FUNCTION u32 exterior_slice(u32 k)
 {
-    constexpr u32 slices = outer_slices<MU>();
+    constexpr u32 slices = exterior_slices<MU>();
     return k < slices / 2 ? k : k + (extent_of<MU>() - slices);
 }
 
 // Returns one of the sites on the faces: those of t, then those of z that are left, then of y.
-FUNCTION site outer_site(u32 place, u32 parity)
+FUNCTION site exterior_site(u32 place, u32 parity)
 {
-    constexpr u32 of_t = HALF_X * TUNE_LY * TUNE_LZ, of_z = HALF_X * TUNE_LY * INNER_T,
-                  of_y = HALF_X * INNER_Z * INNER_T;
+    constexpr u32 of_t = HALF_X * TUNE_LY * TUNE_LZ, of_z = HALF_X * TUNE_LY * INTERIOR_T,
+                  of_y = HALF_X * INTERIOR_Z * INTERIOR_T;
     const u32 half_x = place % HALF_X;
     if constexpr (is_cut<3>()) {
-        if (place < outer_slices<3>() * of_t)
-            return face_site<3>(place % of_t, outer_slice<3>(place / of_t), parity);
-        place -= outer_slices<3>() * of_t;
+        if (place < exterior_slices<3>() * of_t)
+            return face_site<3>(place % of_t, exterior_slice<3>(place / of_t), parity);
+        place -= exterior_slices<3>() * of_t;
     }
     if constexpr (is_cut<2>() && of_z > 0) {
         const u32 row = place % of_z / HALF_X;
-        if (place < outer_slices<2>() * of_z)
-            return site_at(half_x, row % TUNE_LY, outer_slice<2>(place / of_z),
+        if (place < exterior_slices<2>() * of_z)
+            return site_at(half_x, row % TUNE_LY, exterior_slice<2>(place / of_z),
                            FIRST_T + row / TUNE_LY, parity);
-        place -= outer_slices<2>() * of_z;
+        place -= exterior_slices<2>() * of_z;
     }
     if constexpr (is_cut<1>() && of_y > 0) {
         const u32 row = place % of_y / HALF_X;
-        return site_at(half_x, outer_slice<1>(place / of_y), FIRST_Z + row % INNER_Z,
-                       FIRST_T + row / INNER_Z, parity);
+        return site_at(half_x, exterior_slice<1>(place / of_y), FIRST_Z + row % INTERIOR_Z,
+                       FIRST_T + row / INTERIOR_Z, parity);
     }
     return site{};
 }

@@ -265,7 +265,7 @@ static void send_faces(const problem *p, const instance *i, plan *out)
 }
 
 // Sites of the output that are not on faces.
-static uint64_t inner_places(const problem *p)
+static uint64_t interior_places(const problem *p)
 {
     const dslash_site_traits traits = dslash_site_traits_of(p);
     const lattice_traits lattice = lattice_traits_of(p);
@@ -289,18 +289,18 @@ static void move_faces(const problem *p, dslash_grid grid, size_t edges, plan *o
                  fields_of(numbers.sources, dslash_site_traits_of(p).parity, numbers.face_slices),
                  numbers.face_reals);
     const uint64_t tiles = ceil_div(dslash_places(p), grid.tile),
-                   inner = inner_places(p) / grid.tile;
+                   interior = interior_places(p) / grid.tile;
     launch *l = &out->launches[out->launch_count - 1];
     if (!ranks_are_staged(numbers.guard.ranks)) return;
     l->before = ranks_faces_step(numbers.guard.ranks, &faces);
-    if (inner == 0) return;
+    if (interior == 0) return;
     l[1] = l[0];
     out->launch_count++;
     l[0].before = ranks_faces_begin_step(numbers.guard.ranks, &faces);
-    l[0].shape.grid = (unsigned)(inner * (grid.blocks / tiles));
+    l[0].shape.grid = (unsigned)(interior * (grid.blocks / tiles));
     l[0].args[edges] |= (uint64_t)OFF_FACES << 32;
     l[1].before = ranks_faces_end_step(numbers.guard.ranks);
-    l[1].shape.grid = (unsigned)((tiles - inner) * (grid.blocks / tiles));
+    l[1].shape.grid = (unsigned)((tiles - interior) * (grid.blocks / tiles));
     l[1].args[edges] |= (uint64_t)ON_FACES << 32;
 }
 
