@@ -16,7 +16,7 @@
 // storage: 18 KB of that would keep the library from being loaded into a running process.
 typedef struct last_error {
     char message[2048];
-    char place[64];
+    char origin[64];
     char log[16384];
 } last_error;
 static pthread_key_t last_key;
@@ -63,7 +63,7 @@ cubc_status error_set(const char *file, int line, cubc_status status, const char
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     memcpy(last->message, message, sizeof message);
-    snprintf(last->place, sizeof last->place, "%s:%d", base ? base + 1 : file, line);
+    snprintf(last->origin, sizeof last->origin, "%s:%d", base ? base + 1 : file, line);
     last->log[0] = '\0';
     return status;
 }
@@ -103,12 +103,12 @@ void error_set_log(const char *text, size_t length)
 void error_clear(void)
 {
     last_error *last = writable_last();
-    last->message[0] = last->place[0] = last->log[0] = '\0';
+    last->message[0] = last->origin[0] = last->log[0] = '\0';
 }
 
-const char *error_place(void)
+const char *error_origin(void)
 {
-    return readable_last()->place;
+    return readable_last()->origin;
 }
 
 const char *cubc_error_message(void)

@@ -61,7 +61,7 @@ void error_line(const char *log, char *line, size_t size);
 void error_prefix(const char *format, ...)
     PRINTF_LIKE(1, 2); // puts what was being done in front of the message
 void error_clear(void);
-const char *error_place(void); // "file.c:123" of the last failure
+const char *error_origin(void); // "file.c:123" of the last failure
 const char *status_exception(cubc_status status);
 const char *status_exception_doc(cubc_status status); // NULL: the exception is Python's own
 

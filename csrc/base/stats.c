@@ -33,10 +33,10 @@ static cubc_status sorted_copy(const float *samples, size_t n, float **out)
 // Between two neighbours, from the nearer one, so that the ends come out exact (as NumPy does).
 static double quantile_of_sorted(const float *sorted, size_t n, double p)
 {
-    double place = (double)(n - 1) * p;
-    size_t below = (size_t)place;
+    double rank = (double)(n - 1) * p;
+    size_t below = (size_t)rank;
     double low = sorted[below], high = sorted[below + 1 < n ? below + 1 : below];
-    double weight = place - (double)below;
+    double weight = rank - (double)below;
     return weight < 0.5 ? low + (high - low) * weight : high - (high - low) * (1.0 - weight);
 }
 

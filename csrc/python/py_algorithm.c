@@ -26,7 +26,7 @@ enum { PARAMS_BYTES = 512, TITLE_BYTES = 64 };
 typedef struct params_call {
     const algorithm *algorithm;
     PyObject *objects[MAX_FIELDS]; // borrowed from the dict; NULL: not given
-    int place[MAX_FIELDS];         // of an array among the inputs or outputs
+    int number[MAX_FIELDS];        // of an array among the inputs or outputs
     bool made[MAX_OUTPUTS];
     type_value values[MAX_FIELDS];
     _Alignas(16) unsigned char params[PARAMS_BYTES];
@@ -51,7 +51,7 @@ static bool is_output(const field *f)
 static const py_view *view_of(const params_call *c, int f)
 {
     const py_call *call = &c->call;
-    int k = c->place[f];
+    int k = c->number[f];
     return is_input(field_of(c, f)) ? &call->in[k] : &call->out[k].view;
 }
 
@@ -129,23 +129,24 @@ static int view_arrays(params_call *c)
         if (!object || !(is_array(described) || is_in_memory(c, f))) continue;
         describe(c, f, what);
         if (described->kind == FIELD_VALUE) {
-            c->place[f] = c->call.in_count;
+            c->number[f] = c->call.in_count;
             if (py_view_get(object, what, true, NULL, py_call_input(&c->call)) < 0) return -1;
             continue;
         }
         if (is_input(described)) {
-            c->place[f] = c->call.in_count;
+            c->number[f] = c->call.in_count;
             py_view *in = py_call_input(&c->call);
             if (py_input_get(object, what, described->kind == FIELD_LAZY, in) < 0) return -1;
             continue;
         }
-        c->place[f] = outputs++;
+        c->number[f] = outputs++;
         if (!PyTuple_Check(object) || PyTuple_Size(object) != 3) {
             PyErr_Format(PyExc_TypeError, "%s: expected (dtype, shape, array or None)", what);
             return -1;
         }
         PyObject *array = PyTuple_GetItem(object, 2);
-        if (py_call_view_out(&c->call, c->place[f], array == Py_None ? NULL : array) < 0) return -1;
+        if (py_call_view_out(&c->call, c->number[f], array == Py_None ? NULL : array) < 0)
+            return -1;
     }
     return 0;
 }
@@ -203,7 +204,7 @@ static int check_changed(const params_call *c, int f)
     char what[TITLE_BYTES];
     if (field_of(c, f)->kind != FIELD_CHANGED) return 0;
     describe(c, f, what);
-    if (!call->out[c->place[f]].object) {
+    if (!call->out[c->number[f]].object) {
         PyErr_Format(PyExc_TypeError, "%s is changed in place: an array is needed, not None", what);
         return -1;
     }
@@ -220,7 +221,7 @@ static int check_changed(const params_call *c, int f)
 static int prepare_output(params_call *c, int f)
 {
     Py_ssize_t shape[VIEW_DIMENSIONS];
-    int ndim, k = c->place[f];
+    int ndim, k = c->number[f];
     bool size;
     PyObject *dtype = PyTuple_GetItem(c->objects[f], 0);
     py_output *out = &c->call.out[k];
@@ -285,7 +286,7 @@ static int fill_array(params_call *c, int f)
 {
     const field *described = field_of(c, f);
     const py_view *view = view_of(c, f);
-    void *data = is_input(described) ? view->data : py_call_out_data(&c->call, c->place[f]);
+    void *data = is_input(described) ? view->data : py_call_out_data(&c->call, c->number[f]);
     uint64_t items = items_of(described, view);
     cubc_type type = py_view_kind(view);
     if (check_agreement(c, f) < 0) return -1;
@@ -370,7 +371,7 @@ static int fill_value(params_call *c, int f)
             c->objects[e])
             type = view_of(c, e)->type;
     if (is_in_memory(c, f)) {
-        const py_view *view = &c->call.in[c->place[f]];
+        const py_view *view = &c->call.in[c->number[f]];
         put(c, described->row_at, &(int){1}, sizeof(int));
         value = view->data;
         if (py_check_type(described->name, view->type, type) < 0) return -1;
@@ -403,7 +404,7 @@ static PyObject *results(params_call *c)
     PyObject *all = PyTuple_New(count);
     for (int f = 0, at = 0; all && f < c->algorithm->field_count; f++) {
         if (!is_output(field_of(c, f))) continue;
-        int k = c->place[f];
+        int k = c->number[f];
         PyObject *one = c->objects[f]
                             ? py_call_result(&c->call, k, c->made[k] && !view_of(c, f)->ndim)
                             : Py_NewRef(Py_None);

@@ -207,8 +207,8 @@ static int fill_view(const DLTensor *t, const char *what, bool writable, py_view
 static PyObject *request_capsule(PyObject *object, PyObject *method, void *stream)
 {
     PyObject *capsule = NULL;
-    PyObject *place = PyObject_CallMethod(object, "__dlpack_device__", NULL);
-    PyObject *kind = place ? PySequence_GetItem(place, 0) : NULL;
+    PyObject *device = PyObject_CallMethod(object, "__dlpack_device__", NULL);
+    PyObject *kind = device ? PySequence_GetItem(device, 0) : NULL;
     PyObject *empty = kind ? PyTuple_New(0) : NULL;
     if (empty) {
         long type = PyLong_AsLong(kind);
@@ -228,7 +228,7 @@ static PyObject *request_capsule(PyObject *object, PyObject *method, void *strea
     }
     Py_XDECREF(empty);
     Py_XDECREF(kind);
-    Py_XDECREF(place);
+    Py_XDECREF(device);
     return capsule;
 }
 

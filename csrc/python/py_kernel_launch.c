@@ -63,7 +63,7 @@ static int check_items(const py_view *view, const char *what, const argument_typ
     return -1;
 }
 
-static int check_place(const py_view *view, const char *what, const cubc_device *device)
+static int check_device(const py_view *view, const char *what, const cubc_device *device)
 {
     bool on_cpu = device_is_cpu(device->info.kind);
     if (view->device == device || (view->on_host && on_cpu)) return 0;
@@ -89,7 +89,7 @@ static int pack_array(py_launch *l, const cubc_device *device, PyObject *object,
     if (!is_array(object)) return wrong_argument(what, type, object);
     int status = py_view_get(object, what, !type->constant, stream, view);
     l->count++;
-    if (status < 0 || check_place(view, what, device) < 0 || check_items(view, what, type) < 0)
+    if (status < 0 || check_device(view, what, device) < 0 || check_items(view, what, type) < 0)
         return -1;
     memcpy(to, &view->data, sizeof view->data);
     return 0;

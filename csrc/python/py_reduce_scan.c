@@ -124,7 +124,7 @@ static int take_initial(py_call *c, PyObject *init, cubc_type acc, initial *out)
     return py_view_get(out->array, "init", true, NULL, view);
 }
 
-static const void *initial_place(const initial *i, PyObject *init)
+static const void *initial_address(const initial *i, PyObject *init)
 {
     return i->view ? i->view->data : init ? &i->value : NULL;
 }
@@ -220,7 +220,7 @@ PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObjec
                                       .op = op,
                                       .commutative = commutative,
                                       .deterministic = deterministic,
-                                      .init = initial_place(&init, v[INIT]),
+                                      .init = initial_address(&init, v[INIT]),
                                       .init_in_memory = init.view != NULL};
     st = axis_reduce_problem(&params, &p);
     if (!st) st = py_call_run(&c, &p);
@@ -272,7 +272,7 @@ PyObject *py_scan(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject 
                                .op = op,
                                .inclusive = inclusive,
                                .deterministic = deterministic,
-                               .init = initial_place(&init, v[INIT]),
+                               .init = initial_address(&init, v[INIT]),
                                .init_in_memory = init.view != NULL};
     st = scan_problem(&params, &p);
     if (!st) st = py_call_run(&c, &p);

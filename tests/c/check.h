@@ -30,7 +30,7 @@ static inline bool check_status(cubc_status got, cubc_status want, const char *w
     if (got == want) return true;
     printf("%s:%d: %s is %s, not %s", file, line, what, cubc_status_name(got),
            cubc_status_name(want));
-    if (got) printf(", from %s: %s\n%s", error_place(), cubc_error_message(), cubc_error_log());
+    if (got) printf(", from %s: %s\n%s", error_origin(), cubc_error_message(), cubc_error_log());
     if (!got) printf("\n");
     checks_failed_here++;
     return false;

@@ -108,7 +108,7 @@ static cubc_status dslash_domain_wall_plan(const problem *p, const instance *i, 
 {
     const dslash_domain_wall_numbers term = dslash_domain_wall_numbers_of(p);
     uint64_t sources = dslash_site_numbers_of(p).sources / (uint64_t)dslash_site_traits_of(p).inner,
-             tile = columns_of(p, i), blocks = sources * ceil_div(dslash_places(p), tile);
+             tile = columns_of(p, i), blocks = sources * ceil_div(dslash_output_sites(p), tile);
     const dslash_grid grid = {.blocks = blocks, .parts = blocks, .tile = tile};
     return dslash_plan_on(p, i, grid, &term, sizeof term, out);
 }

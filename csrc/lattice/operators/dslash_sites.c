@@ -190,7 +190,7 @@ const char *dslash_sites_invalid(const problem *p, const char *kind, const space
 // ---- launches -----------------------------------------------------------------------------------
 double dslash_flops(const problem *p, int reals, int site)
 {
-    double sites = (double)dslash_places(p) * (double)dslash_site_numbers_of(p).sources;
+    double sites = (double)dslash_output_sites(p) * (double)dslash_site_numbers_of(p).sources;
     return sites * (site + (dslash_site_traits_of(p).xpay ? 2 * reals : 0));
 }
 
@@ -232,7 +232,7 @@ static void add_field(launch *l, const operand *field) // NULL: there is none
     l->args[l->args_count++] = field ? (uintptr_t)field[1].data : 0;
 }
 
-uint64_t dslash_places(const problem *p)
+uint64_t dslash_output_sites(const problem *p)
 {
     return lattice_sites(p) * (dslash_site_traits_of(p).parity == 2 ? 2 : 1);
 }
@@ -240,7 +240,7 @@ uint64_t dslash_places(const problem *p)
 dslash_grid dslash_sites_grid(const problem *p, const instance *i)
 {
     uint64_t together = (uint64_t)variant_value(&i->space, &i->variant, "spt", 1);
-    uint64_t each = ceil_div(dslash_places(p), i->kernels[0].threads);
+    uint64_t each = ceil_div(dslash_output_sites(p), i->kernels[0].threads);
     uint64_t sources = dslash_site_numbers_of(p).sources;
     return (dslash_grid){.blocks = each * ceil_div(sources, together),
                          .parts = each * sources,
@@ -253,28 +253,29 @@ static void send_faces(const problem *p, const instance *i, plan *out)
     const dslash_site_traits traits = dslash_site_traits_of(p);
     const lattice_traits lattice = lattice_traits_of(p);
     const dslash_site_numbers numbers = dslash_site_numbers_of(p);
-    uint64_t together = (uint64_t)variant_value(&i->space, &i->variant, "spt", 1), places = 0;
+    uint64_t together = (uint64_t)variant_value(&i->space, &i->variant, "spt", 1), sites = 0;
     for (int d = 0; d < 4; d++)
         if (traits.cut >> d & 1)
-            places += 2 * (uint64_t)traits.depth * dslash_places(p) / (uint64_t)lattice.extents[d];
+            sites +=
+                2 * (uint64_t)traits.depth * dslash_output_sites(p) / (uint64_t)lattice.extents[d];
     launch *l = &out->launches[out->launch_count++];
     *l = l[-1];
     l[-1].kernel = &i->kernels[SEND_FACES];
-    l[-1].shape.grid = (unsigned)(ceil_div(places, i->kernels[SEND_FACES].threads) *
+    l[-1].shape.grid = (unsigned)(ceil_div(sites, i->kernels[SEND_FACES].threads) *
                                   ceil_div(numbers.sources, together));
 }
 
 // Sites of the output that are not on faces.
-static uint64_t interior_places(const problem *p)
+static uint64_t interior_sites(const problem *p)
 {
     const dslash_site_traits traits = dslash_site_traits_of(p);
     const lattice_traits lattice = lattice_traits_of(p);
-    uint64_t places = dslash_places(p);
+    uint64_t sites = dslash_output_sites(p);
     for (int d = 0; d < 4; d++) {
         const uint64_t extent = (uint64_t)lattice.extents[d], both = 2 * (uint64_t)traits.depth;
-        if (traits.cut >> d & 1) places = places / extent * (extent > both ? extent - both : 0);
+        if (traits.cut >> d & 1) sites = sites / extent * (extent > both ? extent - both : 0);
     }
-    return places;
+    return sites;
 }
 
 // Messages of staged faces are moved before the operator's launch, the last one so far. Sites off
@@ -288,8 +289,8 @@ static void move_faces(const problem *p, dslash_grid grid, size_t edges, plan *o
         faces_of(p, lattice_traits_of(p).extents,
                  fields_of(numbers.sources, dslash_site_traits_of(p).parity, numbers.face_slices),
                  numbers.face_reals);
-    const uint64_t tiles = ceil_div(dslash_places(p), grid.tile),
-                   interior = interior_places(p) / grid.tile;
+    const uint64_t tiles = ceil_div(dslash_output_sites(p), grid.tile),
+                   interior = interior_sites(p) / grid.tile;
     launch *l = &out->launches[out->launch_count - 1];
     if (!ranks_are_staged(numbers.guard.ranks)) return;
     l->before = ranks_faces_step(numbers.guard.ranks, &faces);

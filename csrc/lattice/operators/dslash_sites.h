@@ -70,7 +70,7 @@ typedef struct dslash_grid {
     uint64_t blocks, parts; // parts: of a solver's sums, of all sources
     uint64_t tile;          // sites of a block
 } dslash_grid;
-uint64_t dslash_places(const problem *p);                           // sites of the output
+uint64_t dslash_output_sites(const problem *p);
 dslash_grid dslash_sites_grid(const problem *p, const instance *i); // that of dslash_sites.h
 // The launch, after that of the faces if there are any: arguments of the hops, fields, arguments of
 // the site term, then those of a solver.

@@ -22,7 +22,7 @@ SOLVER_UPDATE_TRAITS(field_update_traits);
 PROBLEM_NUMBERS(field_update_numbers);
 
 // ---- problems -----------------------------------------------------------------------------------
-static uint64_t places(const problem *p)
+static uint64_t sites(const problem *p)
 {
     return lattice_sites(p) * (uint64_t)field_update_traits_of(p).parts;
 }
@@ -93,10 +93,10 @@ cubc_status field_update_problem(const cubc_field_update_params *params, problem
     field_update_traits_set(out,
                             (field_update_traits){.reals = params->reals, .parts = params->parts});
     field_update_numbers_set(out, (field_update_numbers){params->sources, *params->guard});
-    if (places(out) > UINT32_MAX)
+    if (sites(out) > UINT32_MAX)
         FAIL(CUBC_INVALID_ARGUMENT, "a right-hand side of %llu sites: at most 2^32 - 1 are handled",
-             (unsigned long long)places(out));
-    out->n = places(out) * params->sources;
+             (unsigned long long)sites(out));
+    out->n = sites(out) * params->sources;
     for (int k = 0; k < params->field_count; k++) TRY(add_field(&params->fields[k], out));
     if (!out->aligned)
         FAIL(CUBC_INVALID_ARGUMENT, "field_update: a field in native order starts on 16 bytes");
@@ -193,7 +193,7 @@ static cubc_status field_update_plan(const problem *p, const instance *i, plan *
     const device_kernel *kernel = &i->kernels[0];
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "spt", 1) * kernel->threads;
     field_update_numbers numbers = field_update_numbers_of(p);
-    uint64_t blocks = ceil_div(places(p), tile) * numbers.sources;
+    uint64_t blocks = ceil_div(sites(p), tile) * numbers.sources;
     if (blocks > INT32_MAX)
         FAIL(CUBC_INVALID_ARGUMENT, "field_update of %llu right-hand sides: more than 2^31 blocks",
              (unsigned long long)numbers.sources);
