@@ -94,7 +94,8 @@ static cubc_status check_types(const cubc_histogram_params *params, int kind)
 {
     cubc_type type = problem_input_type(params->in, params->type);
     cubc_type weight_type = problem_input_type(params->weights, params->weight_type);
-    static const unsigned sums = 1u << CUBC_I32 | 1u << CUBC_I64 | 1u << CUBC_U32 | 1u << CUBC_U64;
+    static const unsigned integers =
+        1u << CUBC_I32 | 1u << CUBC_I64 | 1u << CUBC_U32 | 1u << CUBC_U64;
     static const unsigned floats = 1u << CUBC_F32 | 1u << CUBC_F64;
     bool floating =
         params->weights && type_valid(weight_type) && type_table[weight_type].kind == KIND_FLOAT;
@@ -105,7 +106,7 @@ static cubc_status check_types(const cubc_histogram_params *params, int kind)
     TRY(problem_real("the edges of histogram", params->edge_type));
     TRY(problem_real("the steps of histogram", params->step_type));
     if (params->weights) TRY(problem_real("the weights of histogram", weight_type));
-    if (!((floating ? floats : sums | floats) >> params->out_type & 1))
+    if (!((floating ? floats : integers | floats) >> params->out_type & 1))
         FAIL(CUBC_INVALID_TYPE, "histogram %s %s, not %s",
              floating ? "sums floating weights in" : "counts in",
              floating ? "F32 or F64" : "I32, I64, U32, U64, F32 or F64",
@@ -249,11 +250,11 @@ static void histogram_define(const problem *p, text *out)
 {
     const operand *weights = weights_of(p);
     const histogram_traits traits = histogram_traits_of(p);
-    static const char *const sums[CUBC_TYPE_COUNT] = {
+    static const char *const sum_types[CUBC_TYPE_COUNT] = {
         [CUBC_I32] = "u32", [CUBC_U32] = "u32", [CUBC_I64] = "u64",
         [CUBC_U64] = "u64", [CUBC_F32] = "f32", [CUBC_F64] = "f64"};
     text_printf(out, "#define TUNE_T %s\n#define TUNE_SUM %s\n#define TUNE_ALIGNED %d\n",
-                type_table[p->type].dialect, sums[p->outputs[0].type], p->aligned);
+                type_table[p->type].dialect, sum_types[p->outputs[0].type], p->aligned);
     text_printf(out, "#define TUNE_KIND %d\n#define TUNE_EDGE %s\n#define TUNE_STEP %s\n",
                 traits.kind, type_table[p->inputs[EDGES].type].dialect,
                 p->acc_type == CUBC_F32 ? "f32" : "f64");

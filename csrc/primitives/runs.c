@@ -4,11 +4,11 @@
 enum { KEYS = RUNS_KEYS, VALUES = RUNS_VALUES };
 enum { HEADS = RUNS_HEADS, RESULTS = RUNS_RESULTS, TOTAL = RUNS_COUNT };
 
-typedef enum mode { SUMS, LENGTHS, LONG_RUNS, FIRST_VALUES } mode; // TUNE_RUNS
+typedef enum mode { REDUCTIONS, LENGTHS, LONG_RUNS, FIRST_VALUES } mode; // TUNE_RUNS
 
 static mode mode_of(const problem *p)
 {
-    if (p->op || p->expression) return SUMS;
+    if (p->op || p->expression) return REDUCTIONS;
     if (p->input_count > VALUES) return FIRST_VALUES;
     return p->outputs[HEADS].name ? LONG_RUNS : LENGTHS;
 }
@@ -55,7 +55,7 @@ static void runs_define(const problem *p, text *out)
     problem values = *p; // in whose types the operator works
     values.type = p->inputs[VALUES].type;
     values.outputs[0] = p->outputs[RESULTS];
-    if (m == SUMS)
+    if (m == REDUCTIONS)
         problem_define(&values, out);
     else
         text_printf(out, "#define TUNE_ALIGNED %d\n#define TUNE_T %s\n#define TUNE_O %s\n",
@@ -64,8 +64,8 @@ static void runs_define(const problem *p, text *out)
                                       : type_table[p->outputs[RESULTS].type].dialect);
     problem_define_input(p, KEYS, "TUNE_KEYS", out);
     problem_define_equal(p, out);
-    problem_define_input(p, m == SUMS || m == FIRST_VALUES ? VALUES : -1, "TUNE_IN", out);
-    bool wide = p->wide || (m == SUMS && cubc_type_size((cubc_type)p->acc_type) == 8);
+    problem_define_input(p, m == REDUCTIONS || m == FIRST_VALUES ? VALUES : -1, "TUNE_IN", out);
+    bool wide = p->wide || (m == REDUCTIONS && cubc_type_size((cubc_type)p->acc_type) == 8);
     text_printf(out, "#define TUNE_RUNS %d\n#define TUNE_K %s\n#define TUNE_COUNT %s\n", m,
                 type_table[p->inputs[KEYS].type].dialect, wide ? "u64" : "u32");
     text_printf(out, "#define TUNE_IN_PLACE %d\n", p->in_place);
@@ -78,13 +78,13 @@ static const char *runs_invalid(const problem *p, const char *kind, const space 
     const mode m = mode_of(p);
     const int items = variant_value(s, v, "ipt", 1) * variant_value(s, v, "tpb", 1);
     const int key = (int)operand_item_bytes(&p->inputs[KEYS]);
-    const int value = m == SUMS           ? (int)cubc_type_size((cubc_type)p->acc_type)
+    const int value = m == REDUCTIONS     ? (int)cubc_type_size((cubc_type)p->acc_type)
                       : m == FIRST_VALUES ? (int)operand_item_bytes(&p->inputs[VALUES])
                                           : 2;
     if (items > 65536) return "a block has more than 2^16 items";
     if (!device_is_cpu(kind) && items * (key + value) > 96 * 1024)
         return "the items of a block do not fit its shared memory";
-    return problem_invalid(p, kind, s, v, key + (m == SUMS || m == FIRST_VALUES ? value : 0));
+    return problem_invalid(p, kind, s, v, key + (m == REDUCTIONS || m == FIRST_VALUES ? value : 0));
 }
 
 static cubc_status runs_plan(const problem *p, const instance *i, plan *out)
@@ -95,7 +95,7 @@ static cubc_status runs_plan(const problem *p, const instance *i, plan *out)
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
     uint64_t tiles = p->n / tile + 1; // of the items and one more
     TRY(problem_blocks(p, tiles));
-    cubc_type carry = m == SUMS ? (cubc_type)p->acc_type : p->wide ? CUBC_U64 : CUBC_U32;
+    cubc_type carry = m == REDUCTIONS ? (cubc_type)p->acc_type : p->wide ? CUBC_U64 : CUBC_U32;
     uint64_t bytes = (uint64_t)problem_bytes_with(carry, p->wide ? 8 : 4); // of struct tally
     out->message_bytes = 8 * (1 + tiles * ((bytes + 3) / 4));
     out->launch_count = 1;
@@ -108,8 +108,8 @@ static cubc_status runs_plan(const problem *p, const instance *i, plan *out)
                           [COUNT] = (uintptr_t)p->outputs[TOTAL].data,
                           [N] = p->n}};
     out->launches[0].args[m == LONG_RUNS ? OFFSETS : KEYS_OUT] = (uintptr_t)p->outputs[HEADS].data;
-    TRY(problem_place_input(p, m == SUMS || m == FIRST_VALUES ? VALUES : -1, &out->launches[0],
-                            VALUES_ARG));
+    TRY(problem_place_input(p, m == REDUCTIONS || m == FIRST_VALUES ? VALUES : -1,
+                            &out->launches[0], VALUES_ARG));
     return problem_place_input(p, KEYS, &out->launches[0], KEYS_ARG);
 }
 

@@ -17,12 +17,12 @@ typedef struct log_reader {
     const uint8_t *bytes;
     size_t page, frames; // bytes of a page; frames that are whole
     bool big;            // the words that checksums add up are big-endian
-    uint32_t sums[2];
+    uint32_t checksums[2];
 } log_reader;
 
 static void add_up(log_reader *l, const uint8_t *at, size_t size)
 {
-    uint32_t s0 = l->sums[0], s1 = l->sums[1];
+    uint32_t s0 = l->checksums[0], s1 = l->checksums[1];
     for (const uint8_t *end = at + size; at < end; at += 8) {
         uint32_t words[2];
         for (int k = 0; k < 2; k++) {
@@ -34,8 +34,8 @@ static void add_up(log_reader *l, const uint8_t *at, size_t size)
         s0 += words[0] + s1;
         s1 += words[1] + s0;
     }
-    l->sums[0] = s0;
-    l->sums[1] = s1;
+    l->checksums[0] = s0;
+    l->checksums[1] = s1;
 }
 
 static bool begins_log(log_reader *l, const uint8_t *log, size_t size)
@@ -46,7 +46,7 @@ static bool begins_log(log_reader *l, const uint8_t *log, size_t size)
     if (l->page < 512 || l->page > MOST_PAGE || (l->page & (l->page - 1))) return false;
     l->frames = (size - IMAGE_LOG_HEADER) / (FRAME_HEADER + l->page);
     add_up(l, log, 24);
-    return l->sums[0] == big_endian(log + 24) && l->sums[1] == big_endian(log + 28);
+    return l->checksums[0] == big_endian(log + 24) && l->checksums[1] == big_endian(log + 28);
 }
 
 static const uint8_t *frame_at(const log_reader *l, size_t index)
@@ -64,7 +64,8 @@ static cubc_status committed(const char *path, log_reader *l, size_t *frames, ui
         if (big_endian(frame) == 0 || memcmp(frame + 8, l->bytes + 16, 8) != 0) break;
         add_up(l, frame, 8);
         add_up(l, frame + FRAME_HEADER, l->page);
-        if (l->sums[0] != big_endian(frame + 16) || l->sums[1] != big_endian(frame + 20)) break;
+        if (l->checksums[0] != big_endian(frame + 16) || l->checksums[1] != big_endian(frame + 20))
+            break;
         if (big_endian(frame + 4) == 0) continue;
         *frames = k + 1;
         *pages = big_endian(frame + 4);

@@ -46,12 +46,12 @@
 #include "types.h"
 
 enum {
-    SUMS = TUNE_RUNS == 0,
+    REDUCTIONS = TUNE_RUNS == 0,
     LENGTHS = TUNE_RUNS == 1,
     LONG_RUNS = TUNE_RUNS == 2,
     FIRST_VALUES = TUNE_RUNS == 3,
-    HAS_VALUES = SUMS || FIRST_VALUES,
-    CLOSES = SUMS || LENGTHS, // the item past the end is flagged
+    HAS_VALUES = REDUCTIONS || FIRST_VALUES,
+    CLOSES = REDUCTIONS || LENGTHS, // the item past the end is flagged
     VECTOR = 1 << TUNE_ITEMS_PER_VECTOR_LOG2,
     ROWS = TUNE_ITEMS_PER_THREAD / VECTOR,
     ROW_ITEMS = SIMT_WARP * VECTOR,
@@ -282,7 +282,7 @@ FUNCTION void runs_tile(const runs_args& a, runs_shared& s, ticket mine)
     row_sums sums;
     tally of_warp{};
     of_warp.count = warp_count;
-    if constexpr (SUMS) {
+    if constexpr (REDUCTIONS) {
         UNROLL
         for (int r = 0; r < ROWS; r++) {
             UNROLL
@@ -310,7 +310,8 @@ FUNCTION void runs_tile(const runs_args& a, runs_shared& s, ticket mine)
     UNROLL
     for (int r = 0; r < ROWS; r++) {
         u32 place = row_begin + counts.lanes_before(r);
-        if constexpr (SUMS && !SIMT_SINGLE_THREAD) { // sum of the tile's items before the vector
+        if constexpr (REDUCTIONS &&
+                      !SIMT_SINGLE_THREAD) { // sum of the tile's items before the vector
             sum = running_sum{};
             if (warp_id() > 0) sum.take(warps_before.carry, true);
             if (r > 0) sum.take(sums.through[r > 0 ? r - 1 : 0], row_begin > warp_begin);
@@ -324,12 +325,12 @@ FUNCTION void runs_tile(const runs_args& a, runs_shared& s, ticket mine)
                 const u32 in_tile = local + static_cast<u32>(r * ROW_ITEMS + j);
                 s.staged[place] = staged_of(sum.value, item[r][j], in_tile);
             }
-            if constexpr (SUMS) sum.take(value[r][j], flag[r][j]);
+            if constexpr (REDUCTIONS) sum.take(value[r][j], flag[r][j]);
             place += flag[r][j];
         }
         row_begin += counts.lanes(r);
     }
-    if constexpr (SUMS && SIMT_SINGLE_THREAD) total.carry = sum.value;
+    if constexpr (REDUCTIONS && SIMT_SINGLE_THREAD) total.carry = sum.value;
     const bool last = mine.rank + 1 == block_count();
     if (TUNE_IN_PLACE) block_sync();
     if (warp_id() == 0) {

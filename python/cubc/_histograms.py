@@ -16,7 +16,7 @@ from ._core import Array, Lazy, asarray, call, reduce, transform
 from ._options import Where, without_workspace
 
 # Type in which weights, or items, are summed where it is not their own.
-SUMS = {
+SUM_TYPES = {
     "bool": "int64",
     "int8": "int64",
     "int16": "int64",
@@ -320,7 +320,7 @@ def _beside(items: Any, x: Any) -> Any:
 def _sum_type(weights: Any, dtype: Any, out: Any) -> Any:
     if dtype is not None or out is not None:
         return dtype
-    return "int64" if weights is None else SUMS.get(weights.dtype.name, weights.dtype)
+    return "int64" if weights is None else SUM_TYPES.get(weights.dtype.name, weights.dtype)
 
 
 def _run(fields: dict[str, Any], where: Where) -> Any:
