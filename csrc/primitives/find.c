@@ -62,7 +62,7 @@ static cubc_status find_plan(const problem *p, const instance *i, plan *out)
         resident_blocks(i, kernel) * (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
     if (grid > tiles) grid = tiles ? tiles : 1; // the result is written in any case
     if ((tiles + grid) * warps > UINT32_MAX)    // of the kernel's count
-        FAIL(CUBC_INVALID_ARGUMENT, "find in %llu items needs more than 2^32 chunks",
+        FAIL(CUBC_INVALID_ARGUMENT, "find in %llu items needs more than 2^32 stretches",
              (unsigned long long)p->n);
     out->message_bytes = 8 * (1 + 2 * (1 + grid * warps));
     out->launch_count = 1;
@@ -86,7 +86,7 @@ static const benchmark find_benchmarks[] = {BENCHMARK_OF("find.if", .call = &abo
 
 const algorithm find_algorithm = {.name = "find",
                                   .source = "find.cu",
-                                  .kernels = {"find_chunks"},
+                                  .kernels = {"find_stretches"},
                                   .benchmarks = find_benchmarks,
                                   .benchmark_count = COUNT_OF(find_benchmarks),
                                   FIELDS(find_fields),

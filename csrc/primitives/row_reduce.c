@@ -82,7 +82,7 @@ static const char *row_reduce_invalid(const problem *p, const char *kind, const 
 // ---- plans --------------------------------------------------------------------------------------
 typedef struct layout { // see row_reduce.cu
     uint64_t rows, length;
-    uint64_t team_log2, splits, chunk;
+    uint64_t team_log2, splits, share_items;
     uint64_t turns, blocks;
 } layout;
 
@@ -91,9 +91,9 @@ static void share_rows(layout *l, uint64_t least, uint64_t most_blocks)
 {
     uint64_t splits = smaller(most_blocks / l->rows, l->length / least);
     if (splits < 1) splits = 1;
-    l->chunk = round_up(ceil_div(l->length, splits), least);
-    if (l->chunk > MOST_ITEMS) l->chunk = MOST_ITEMS;
-    l->splits = l->length ? ceil_div(l->length, l->chunk) : 1;
+    l->share_items = round_up(ceil_div(l->length, splits), least);
+    if (l->share_items > MOST_ITEMS) l->share_items = MOST_ITEMS;
+    l->splits = l->length ? ceil_div(l->length, l->share_items) : 1;
     l->turns = l->rows * l->splits;
     l->blocks = smaller(l->turns, most_blocks);
 }
@@ -124,7 +124,7 @@ static layout lay_out(const problem *p, const instance *i)
     uint64_t resident = resident_blocks(i, kernel);
     uint64_t waves = (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
     layout l = {.rows = p->outputs[0].n, .length = length_of(p), .splits = 1};
-    l.chunk = l.length;
+    l.share_items = l.length;
     if (kernel->threads == 1)
         share_rows(&l, LEAST_ITEMS, smaller(resident * waves, p->n / LEAST_ITEMS + 1));
     else
@@ -143,7 +143,7 @@ enum { // the arguments; then the initial value
     SHIFT,
     TEAM_LOG2,
     SPLITS,
-    CHUNK,
+    SHARE_ITEMS,
     TURNS,
     ARGS
 };
@@ -163,7 +163,7 @@ static cubc_status add_launch(const problem *p, const device_kernel *kernel, uin
                               [SHIFT] = shift,
                               [TEAM_LOG2] = l->team_log2,
                               [SPLITS] = l->splits,
-                              [CHUNK] = l->chunk,
+                              [SHARE_ITEMS] = l->share_items,
                               [TURNS] = l->turns}};
     problem_append_init(p, made);
     TRY(problem_place_input(p, 0, made, IN));

@@ -1,15 +1,16 @@
 // Index of the first item for which a predicate is true, in one launch that ends early.
 //
-// The items are cut into chunks, each the work of one warp in one step; a tile is the chunks of one
-// block. The blocks advance through the tiles side by side, so that the items read so far are
-// nearly a prefix of the input. A warp that finds an item sends the item's index as a message and
-// writes its chunk's number to a word shared by all blocks, which keeps the lowest number. Every
-// block reads that word once a tile and stops if its next tile comes after that chunk. The block
-// that ends last knows that no lower chunk can be found, and reads the message of that chunk's
-// warp.
+// The items are cut into stretches, each the work of one warp in one step; a tile is the stretches
+// of one block. The blocks advance through the tiles side by side, so that the items read so far
+// are nearly a prefix of the input. A warp that finds an item sends the item's index as a message
+// and writes its stretch's number to a word shared by all blocks, which keeps the lowest number.
+// Every block reads that word once a tile and stops if its next tile comes after that stretch. The
+// block that ends last knows that no lower stretch can be found, and reads the message of that
+// stretch's warp.
 //
-// The word holds the launch's epoch above the complement of the chunk's number, so that the maximum
-// wins and words of earlier launches are smaller (message.h). Nothing is cleared between launches.
+// The word holds the launch's epoch above the complement of the stretch's number, so that the
+// maximum wins and words of earlier launches are smaller (message.h). Nothing is cleared between
+// launches.
 //
 // %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:32:4 cpu=512:8192:512
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:32 cpu=1:1:1
@@ -43,7 +44,7 @@ enum {
     VECTOR = 1 << TUNE_ITEMS_PER_VECTOR_LOG2,
     ROWS = TUNE_ITEMS_PER_THREAD / VECTOR,
     ROW_ITEMS = SIMT_WARP * VECTOR,
-    CHUNK = ROWS * ROW_ITEMS
+    STRETCH = ROWS * ROW_ITEMS
 };
 enum : u32 { NOT_FOUND = 0xffffffffu };
 
@@ -51,7 +52,7 @@ struct find_args {
     in_t in;
     i64* out;
     u64 n;
-    u64* messages; // message 0: word of the lowest chunk; then one index a warp
+    u64* messages; // message 0: word of the lowest stretch; then one index a warp
 };
 
 struct find_shared {
@@ -69,17 +70,17 @@ FUNCTION bool holds(in_expression<item_t> x, i64 i)
     return convert<bool>(TUNE_PREDICATE);
 }
 
-FUNCTION u64 chunk_word(u32 tag, u64 chunk)
+FUNCTION u64 stretch_word(u32 tag, u64 stretch)
 {
-    return static_cast<u64>(tag) << 32 | static_cast<u32>(~chunk);
+    return static_cast<u64>(tag) << 32 | static_cast<u32>(~stretch);
 }
 
-// Returns the place in its chunk of the warp's first match, in all lanes, or NOT_FOUND.
+// Returns the place in its stretch of the warp's first match, in all lanes, or NOT_FOUND.
 template <bool WHOLE>
-FUNCTION u32 search_chunk(const find_args& a, u64 begin)
+FUNCTION u32 search_stretch(const find_args& a, u64 begin)
 {
-    // Items of the chunk: all of it, or those before the end.
-    const u32 count = WHOLE ? CHUNK : begin < a.n ? static_cast<u32>(a.n - begin) : 0;
+    // Items of the stretch: all of it, or those before the end.
+    const u32 count = WHOLE ? STRETCH : begin < a.n ? static_cast<u32>(a.n - begin) : 0;
     const u32 first = lane_id() * VECTOR;
     item_t item[ROWS][VECTOR];
     UNROLL
@@ -114,10 +115,10 @@ FUNCTION u32 search_chunk(const find_args& a, u64 begin)
     return warp_shuffle(warp_reduce(found, smaller()), 0);
 }
 
-// Returns the message slot for the index that a chunk's warp has found.
-FUNCTION u64 slot_of(u32 chunk)
+// Returns the message slot for the index that a stretch's warp has found.
+FUNCTION u64 slot_of(u32 stretch)
 {
-    const u32 tile = chunk / SIMT_WARPS, warp = chunk % SIMT_WARPS;
+    const u32 tile = stretch / SIMT_WARPS, warp = stretch % SIMT_WARPS;
     return 1 + static_cast<u64>(tile % block_count()) * SIMT_WARPS + warp;
 }
 
@@ -132,28 +133,28 @@ FUNCTION void finish(const find_args& a, ticket mine, u32 tag)
     close_tickets(a.messages, mine);
 }
 
-KERNEL(find_chunks, find_args, find_shared)
+KERNEL(find_stretches, find_args, find_shared)
 {
     const ticket now{static_cast<u32>(load_relaxed(a.messages) >> 32), 0};
     const u32 tag = message_tag(now, MESSAGE_COMPLETE);
     u32 parity = 0;
     bool sent = false;
-    for (u64 tile = block_id(); tile * SIMT_WARPS * CHUNK < a.n; tile += block_count()) {
-        const u64 chunk = tile * SIMT_WARPS + warp_id(), begin = chunk * CHUNK;
+    for (u64 tile = block_id(); tile * SIMT_WARPS * STRETCH < a.n; tile += block_count()) {
+        const u64 stretch = tile * SIMT_WARPS + warp_id(), begin = stretch * STRETCH;
         u64 lowest = 0;
         if (thread_id() == 0) lowest = load_relaxed(a.messages + 1); // arrives along with the items
-        const u32 place =
-            begin + CHUNK <= a.n ? search_chunk<true>(a, begin) : search_chunk<false>(a, begin);
+        const u32 place = begin + STRETCH <= a.n ? search_stretch<true>(a, begin)
+                                                 : search_stretch<false>(a, begin);
         if (place != NOT_FOUND && !sent && lane_id() == 0) {
-            message_send(a.messages, slot_of(static_cast<u32>(chunk)),
+            message_send(a.messages, slot_of(static_cast<u32>(stretch)),
                          static_cast<i64>(begin + place), tag);
-            atomic_max(a.messages + 1, chunk_word(tag, chunk));
+            atomic_max(a.messages + 1, stretch_word(tag, stretch));
         }
         sent = sent || place != NOT_FOUND; // this warp's later items cannot be the first
         if (thread_id() == 0) s.lowest[parity] = lowest;
         block_sync();
         const u64 next = (tile + block_count()) * SIMT_WARPS;
-        if (s.lowest[parity] >= chunk_word(tag, next)) break;
+        if (s.lowest[parity] >= stretch_word(tag, next)) break;
         parity ^= 1u; // alternates, so that the word is not overwritten while it is read
     }
     if (thread_id() != 0) return; // no barrier follows

@@ -104,7 +104,7 @@ FUNCTION void reduce_step(const reduce_args& a, u64 step, acc_t (&acc)[ACCUMULAT
         if (FOLD_BYTES && (WHOLE || first + VECTOR <= a.n))
             bytes.take(item[l]);
         else if (HAS_INDEX && SIMT_SINGLE_THREAD && (WHOLE || first + VECTOR <= a.n))
-            acc[0] = accumulate_chunk(acc[0], item[l], first);
+            acc[0] = accumulate_batch(acc[0], item[l], first);
         else if (WHOLE || first + VECTOR <= a.n) {
             UNROLL
             for (int j = 0; j < VECTOR; j++) {

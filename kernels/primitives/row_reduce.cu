@@ -52,10 +52,10 @@ struct row_reduce_args {
     out_t* out;
     acc_t* parts; // [row][split], if blocks share a row
     u64 rows, length;
-    u64 shift;         // items between a multiple of 16 bytes and the array's beginning
-    u64 team_log2;     // threads that reduce a row: up to a warp; more: the block does
-    u64 splits, chunk; // shares of a row, and most items of a share
-    u64 turns;         // in each a warp, or the block, takes as many shares as it has teams
+    u64 shift;               // items between a multiple of 16 bytes and the array's beginning
+    u64 team_log2;           // threads that reduce a row: up to a warp; more: the block does
+    u64 splits, share_items; // shares of a row, and most items of a share
+    u64 turns;               // in each a warp, or the block, takes as many shares as it has teams
     initial_t init;
     u64 has_init;
 };
@@ -91,9 +91,9 @@ struct share {
 FUNCTION share share_of(const row_reduce_args& a, u64 number)
 {
     if (a.splits == 1) return share{number, 0, 0, static_cast<u32>(a.length)};
-    const u64 row = number / a.splits, split = number % a.splits, at = split * a.chunk;
+    const u64 row = number / a.splits, split = number % a.splits, at = split * a.share_items;
     const u64 left = at < a.length ? a.length - at : 0;
-    return share{row, split, at, static_cast<u32>(left < a.chunk ? left : a.chunk)};
+    return share{row, split, at, static_cast<u32>(left < a.share_items ? left : a.share_items)};
 }
 
 // ---- a share, by a team -------------------------------------------------------------------------
@@ -109,7 +109,8 @@ FUNCTION acc_t reduce_in_order(const row_reduce_args& a, row_reduce_shared& s, c
     for (; m.rank == 0 && k < e.before; k++)
         sum = accumulate(sum, input_item(in, static_cast<u64>(k)), part.at + k);
     u32 v = m.rank * LOADS;
-    for (u32 step = 0; step < a.chunk / VECTOR; step += m.team * LOADS) { // as often in any team
+    for (u32 step = 0; step < a.share_items / VECTOR;
+         step += m.team * LOADS) { // as often in any team
         acc_t acc[ACCUMULATORS] = {acc_identity()};
         const u32 first = e.before + v * VECTOR;
         add_vectors<false>(input_from(a.in, begin + first), part.at + first, 1,

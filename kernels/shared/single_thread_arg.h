@@ -1,7 +1,7 @@
 // Accumulation of many items of argmin and argmax by a single thread.
 //
 // Compilers vectorise the comparison of many items with one, but not the search for an index. So
-// the index is looked for only in a chunk that has a better value than all items before it; these
+// the index is looked for only in a batch that has a better value than all items before it; these
 // are few unless the items rise.
 #pragma once
 #include "operator.h"
@@ -15,7 +15,7 @@ FUNCTION bool is_as_good(value_t a, value_t b)
 
 // Adds N items, the first of which has the index `first`, higher than those of all items before.
 template <int N>
-FUNCTION acc_t accumulate_chunk(acc_t acc, const item_t (&item)[N], u64 first)
+FUNCTION acc_t accumulate_batch(acc_t acc, const item_t (&item)[N], u64 first)
 {
     if (acc.index < 0) acc = acc_t{convert<value_t>(item[0]), static_cast<i64>(first)};
     if (acc.value != acc.value) return acc; // the first NaN is the result
@@ -28,7 +28,7 @@ FUNCTION acc_t accumulate_chunk(acc_t acc, const item_t (&item)[N], u64 first)
 }
 #else
 template <int N>
-FUNCTION acc_t accumulate_chunk(acc_t acc, const item_t (&item)[N], u64)
+FUNCTION acc_t accumulate_batch(acc_t acc, const item_t (&item)[N], u64)
 {
     for (int j = 0; j < N; j++) acc = accumulate(acc, item[j], 0);
     return acc;

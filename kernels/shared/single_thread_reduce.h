@@ -20,11 +20,11 @@ FUNCTION acc_t single_thread_reduce(const In& in, u64 begin, u64 end, u64 origin
     acc_t sum = acc_identity();
     u64 i = begin;
     if (HAS_INDEX) {
-        enum { CHUNK = 64 };
-        for (; i + CHUNK <= end; i += CHUNK) {
-            item_t item[CHUNK];
-            for (u64 j = 0; j < CHUNK; j++) item[j] = input_item(in, i + j);
-            sum = accumulate_chunk(sum, item, i - origin);
+        enum { BATCH = 64 };
+        for (; i + BATCH <= end; i += BATCH) {
+            item_t item[BATCH];
+            for (u64 j = 0; j < BATCH; j++) item[j] = input_item(in, i + j);
+            sum = accumulate_batch(sum, item, i - origin);
         }
     } else if (TUNE_COMMUTATIVE && end - begin >= 2 * VECTOR) {
         acc_t acc[ACCUMULATORS];

@@ -1,7 +1,7 @@
 // Fields in files without Python: the container, the small XML, checksums, and what is undone when
 // memory or the disk fails. Formats and hostile files are in tests/lattice/test_lattice_*.py.
 #define _XOPEN_SOURCE 700 // mkdtemp, setenv, truncate
-#include "base/chunks.h"
+#include "base/shares.h"
 #include "check.h"
 #include "cubc/fields.h"
 #include "lattice/io/checksums.h"
@@ -203,7 +203,7 @@ static void test_an_interruption_ends_every_thread(void)
         double start = now_seconds();
         atomic_store(&helper_began, 0);
         atomic_store(&looks, 0);
-        CHECK_STATUS(chunks_run(2, 1, 1, take_long, &caller_waits), CUBC_INTERRUPTED);
+        CHECK_STATUS(shares_run(2, 1, 1, take_long, &caller_waits), CUBC_INTERRUPTED);
         CHECK(now_seconds() - start < 30);
     }
     interrupt_set_hook(NULL);
@@ -216,11 +216,11 @@ static void test_the_first_failure_counts(void)
     for (int threads = 1; threads < 9; threads += 7) {
         setenv("CUBC_CPU_THREADS", threads == 1 ? "1" : "8", 1);
         for (int trial = 0; trial < 20; trial++) {
-            CHECK_STATUS(chunks_run(1000, 7, 16, fail_from_100, &seen), CUBC_IO_ERROR);
+            CHECK_STATUS(shares_run(1000, 7, 16, fail_from_100, &seen), CUBC_IO_ERROR);
             CHECK_CONTAINS(cubc_error_message(), "chunk from 98");
         }
-        CHECK_STATUS(chunks_run(100, 7, 16, fail_from_100, &seen), CUBC_OK);
-        CHECK_STATUS(chunks_run(0, 7, 16, fail_from_100, &seen), CUBC_OK);
+        CHECK_STATUS(shares_run(100, 7, 16, fail_from_100, &seen), CUBC_OK);
+        CHECK_STATUS(shares_run(0, 7, 16, fail_from_100, &seen), CUBC_OK);
     }
     unsetenv("CUBC_CPU_THREADS");
 }

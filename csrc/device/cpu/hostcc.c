@@ -260,16 +260,16 @@ static cubc_status job_start(job *j, char **arguments, char **environment, const
 // not fit in the log is dropped.
 static void job_read(job *j, int wait_ms)
 {
-    char chunk[4096];
+    char buffer[4096];
     struct pollfd wait = {.fd = j->messages, .events = POLLIN};
     if (poll(&wait, 1, wait_ms) <= 0 || j->messages < 0) return; // nothing yet, or a signal
-    ssize_t length = read(j->messages, chunk, sizeof chunk);
+    ssize_t length = read(j->messages, buffer, sizeof buffer);
     if (length < 0 && errno == EINTR) return;
     if (length <= 0) {
         close(j->messages);
         j->messages = -1; // which poll takes for a pipe that never has anything
     } else if (j->log.length + (size_t)length <= MAX_LOG) {
-        text_append(&j->log, chunk, (size_t)length);
+        text_append(&j->log, buffer, (size_t)length);
     }
 }
 

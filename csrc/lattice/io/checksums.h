@@ -1,4 +1,4 @@
-// The checksums of lattice files. Each is a sum or an exclusive or over the file, so chunks of it
+// The checksums of lattice files. Each is a sum or an exclusive or over the file, so parts of it
 // may come in any order and from any thread.
 #ifndef CUBC_LATTICE_CHECKSUMS_H
 #define CUBC_LATTICE_CHECKSUMS_H
@@ -16,7 +16,7 @@ typedef enum checksum_kind {
 // Takes the checksums of the bytes of `sites` sites from site `first` on, as they are in the file.
 void checksums_of(checksum_kind kind, const void *bytes, size_t site_bytes, uint64_t first,
                   uint64_t sites, bool big_endian, uint32_t out[2]);
-// Adds those of another chunk.
+// Adds those of another part.
 void checksums_merge(checksum_kind kind, uint32_t checksums[2], const uint32_t more[2]);
 
 #endif

@@ -1,7 +1,7 @@
-// A field's numbers between file and memory, chunk by chunk: see disk_field.h.
+// A field's numbers between file and memory, share by share: see disk_field.h.
 #include "lattice/io/disk_field.h"
 
-#include "base/chunks.h"
+#include "base/shares.h"
 #include "lattice/io/links.h"
 #include "lattice/io/words.h"
 
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CHUNK_BYTES = 1 << 20 }; // of the file; it stays in a core's cache until it is converted
+enum { SHARE_BYTES = 1 << 20 }; // of the file; it stays in a core's cache until it is converted
 
 // ---- kinds and sizes ----------------------------------------------------------------------------
 static const struct {
@@ -179,7 +179,7 @@ static void add_checksums(transfer *t, const void *bytes, uint64_t first, uint64
     pthread_mutex_unlock(&t->lock);
 }
 
-// Room for the bytes of a chunk, and behind them for its numbers if they have another order than in
+// Room for the bytes of a share, and behind them for its numbers if they have another order than in
 // memory. The bytes are a whole number of doubles then.
 static size_t room_of_site(const disk_field *f)
 {
@@ -187,12 +187,12 @@ static size_t room_of_site(const disk_field *f)
     return disk_field_site_bytes(f) + numbers;
 }
 
-static cubc_status run(transfer *t, chunks_step step)
+static cubc_status run(transfer *t, shares_step step)
 {
-    uint64_t most = CHUNK_BYTES / disk_field_site_bytes(t->f), sites = sites_of(t->f);
+    uint64_t most = SHARE_BYTES / disk_field_site_bytes(t->f), sites = sites_of(t->f);
     size_t room = (size_t)(sites < most ? sites : most) * room_of_site(t->f);
     pthread_mutex_init(&t->lock, NULL);
-    cubc_status st = chunks_run(sites, most, room, step, t);
+    cubc_status st = shares_run(sites, most, room, step, t);
     pthread_mutex_destroy(&t->lock);
     return st;
 }
@@ -311,7 +311,7 @@ static cubc_status load_run(transfer *t, uint64_t mine, uint64_t first, uint64_t
     return CUBC_OK;
 }
 
-static cubc_status load_chunk(void *context, uint64_t first, uint64_t count, void *room)
+static cubc_status load_share(void *context, uint64_t first, uint64_t count, void *room)
 {
     return each_run(context, first, count, room, load_run);
 }
@@ -351,7 +351,7 @@ static cubc_status project_run(transfer *t, uint64_t mine, uint64_t first, uint6
     return CUBC_OK;
 }
 
-static cubc_status project_chunk(void *context, uint64_t first, uint64_t count, void *room)
+static cubc_status project_share(void *context, uint64_t first, uint64_t count, void *room)
 {
     return each_run(context, first, count, room, project_run);
 }
@@ -379,10 +379,10 @@ cubc_status disk_field_load(const infile *file, const disk_field *f, int flags, 
 {
     transfer t = {.in = file, .f = f, .to = out, .flags = flags};
     bool verify = !(flags & CUBC_FIELD_UNVERIFIED), links = f->info.kind == CUBC_FIELD_GAUGE;
-    TRY(add_ranks(&t, run(&t, load_chunk)));
+    TRY(add_ranks(&t, run(&t, load_share)));
     if (verify && f->info.has_checksum) TRY(verify_checksums(f, t.checksums));
     if (links && f->info.precision == 32 && (flags & CUBC_FIELD_PROJECTED))
-        TRY(run(&t, project_chunk));
+        TRY(run(&t, project_share));
     return verify && !f->part ? check_measured(f, out) : CUBC_OK;
 }
 
@@ -466,7 +466,7 @@ static cubc_status store_run(transfer *t, uint64_t mine, uint64_t first, uint64_
     return outfile_at(t->out, f->info.data_offset + first * site, room, (size_t)count * site);
 }
 
-static cubc_status store_chunk(void *context, uint64_t first, uint64_t count, void *room)
+static cubc_status store_share(void *context, uint64_t first, uint64_t count, void *room)
 {
     return each_run(context, first, count, room, store_run);
 }
@@ -474,7 +474,7 @@ static cubc_status store_chunk(void *context, uint64_t first, uint64_t count, vo
 cubc_status disk_field_store(const outfile *file, disk_field *f, const double *from)
 {
     transfer t = {.out = file, .f = f, .from = from};
-    TRY(add_ranks(&t, run(&t, store_chunk)));
+    TRY(add_ranks(&t, run(&t, store_share)));
     memcpy(f->info.checksum, t.checksums, sizeof t.checksums);
     f->info.has_checksum = 1;
     return CUBC_OK;

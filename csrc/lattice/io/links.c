@@ -1,7 +1,7 @@
 // Arithmetic on links: see links.h.
 #include "lattice/io/links.h"
 
-#include "base/chunks.h"
+#include "base/shares.h"
 
 #include <math.h>
 #include <string.h>
@@ -213,9 +213,9 @@ static cubc_status measure_rows(void *context, uint64_t first, uint64_t count, v
 cubc_status links_row_sums(const double *field, const int extent[4], const int margin[4],
                            double (*sums)[2])
 {
-    enum { ROWS = 64 }; // of a chunk
+    enum { ROWS = 64 }; // of a share
     measurement m = {field, extent, margin, sums};
-    return chunks_run(inside(&m, 1) * inside(&m, 2) * inside(&m, 3), ROWS, 0, measure_rows, &m);
+    return shares_run(inside(&m, 1) * inside(&m, 2) * inside(&m, 3), ROWS, 0, measure_rows, &m);
 }
 
 void links_means(const double (*sums)[2], uint64_t rows, const int extent[4], double *plaquette,

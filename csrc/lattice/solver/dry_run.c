@@ -4,7 +4,7 @@
 // of a solve whose source needs no scaling.
 #include "lattice/solver/dry_run.h"
 
-#include "base/chunks.h"
+#include "base/shares.h"
 #include "run/instance_key.h"
 #include "run/run.h"
 
@@ -74,7 +74,7 @@ static cubc_status compile_one(void *context, uint64_t first, uint64_t count, vo
 
 static cubc_status compile_all(dry_run *d)
 {
-    cubc_status st = chunks_run(d->count, 1, 1, compile_one, d);
+    cubc_status st = shares_run(d->count, 1, 1, compile_one, d);
     if (st == CUBC_INTERRUPTED) return st;
     error_clear(); // a variant that fails here fails again in its launch, with the compiler's log
     return CUBC_OK;

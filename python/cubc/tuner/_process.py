@@ -44,7 +44,7 @@ USERS = {
     "CUBC_TUNE",
 }  # variables that are not for the measuring process
 TAIL = 2000  # bytes kept of the end of what the process prints
-CHUNK = 1 << 16  # bytes read at a time
+READ_BYTES = 1 << 16  # at a time
 LINE = 32  # bytes of a line of the supervisor
 SUPERVISOR = [sys.executable, "-I", "-S", str(Path(__file__).with_name("_supervisor.py"))]
 WORKER = [sys.executable, "-P", "-m", "cubc.tuner._worker"]
@@ -183,7 +183,7 @@ class Process:
     def _flush(self) -> None:
         try:
             while self._unsent:
-                del self._unsent[: self._socket.send(self._unsent[:CHUNK])]
+                del self._unsent[: self._socket.send(self._unsent[:READ_BYTES])]
         except BlockingIOError:
             pass
         except OSError:
@@ -220,7 +220,7 @@ class Process:
             self._flush()
         if ready.get(channel, 0) & ~select.POLLOUT:
             try:
-                received = self._socket.recv(CHUNK)
+                received = self._socket.recv(READ_BYTES)
             except OSError:
                 received = b""
             if not received:
@@ -234,7 +234,7 @@ class Process:
     def _read_output(self) -> int:
         """Read what was printed, and return its number of bytes."""
         try:
-            read = self._output.read(CHUNK) or b""
+            read = self._output.read(READ_BYTES) or b""
         except OSError:
             read = b""
         self._last_output = (self._last_output + read)[-TAIL:]
@@ -278,7 +278,7 @@ class Process:
     def _output_tail(self) -> str:
         """End of what the process has printed."""
         if not self._output.closed:
-            for _ in range(1 + limits.OUTPUT // CHUNK):
+            for _ in range(1 + limits.OUTPUT // READ_BYTES):
                 if not self._read_output():
                     break
         return self._last_output.decode(errors="replace").strip()

@@ -1,5 +1,5 @@
-// Threads that share out chunks: see chunks.h.
-#include "base/chunks.h"
+// Threads that take shares: see shares.h.
+#include "base/shares.h"
 #include "base/environment.h"
 
 #include <stdatomic.h>
@@ -16,10 +16,10 @@ typedef struct crew {
     atomic_int helpers;         // that are at work
     char stop;                  // watched by helpers: set when the caller is interrupted
     uint64_t total, most, next; // next: the first unit that nobody has taken
-    chunks_step step;
+    shares_step step;
     void *context;
     size_t room_bytes;
-    // An interruption, else the failure of the lowest chunk. Chunks are given out in order, so none
+    // An interruption, else the failure of the lowest share. Shares are given out in order, so none
     // below it is left out.
     uint64_t failed_at;
     cubc_status status;
@@ -54,7 +54,7 @@ static cubc_status interruption(void)
     FAIL(CUBC_INTERRUPTED, "interrupted");
 }
 
-static cubc_status one_chunk(crew *c, uint64_t first, uint64_t count, void *room)
+static cubc_status one_share(crew *c, uint64_t first, uint64_t count, void *room)
 {
     if (interrupt_pending()) return interruption();
     return c->step(c->context, first, count, room);
@@ -66,7 +66,7 @@ static void work(crew *c)
     void *room = mem_alloc(c->room_bytes, 1);
     if (!room) report(c, 0, CUBC_NO_MEMORY);
     while (room && take(c, &first, &count)) {
-        cubc_status st = one_chunk(c, first, count, room);
+        cubc_status st = one_share(c, first, count, room);
         if (st) report(c, first, st);
     }
     mem_free(room);
@@ -81,7 +81,7 @@ static void *help(void *argument)
     return NULL;
 }
 
-// Helpers cannot see that the caller is interrupted, and may have long chunks.
+// Helpers cannot see that the caller is interrupted, and may have long shares.
 static void await_helpers(crew *c)
 {
     for (int waited = 0; atomic_load(&c->helpers); waited++) {
@@ -103,7 +103,7 @@ static bool start_helper(crew *c, pthread_t *thread)
     return false;
 }
 
-cubc_status chunks_run(uint64_t total, uint64_t most, size_t room_bytes, chunks_step step,
+cubc_status shares_run(uint64_t total, uint64_t most, size_t room_bytes, shares_step step,
                        void *context)
 {
     pthread_t threads[MOST_THREADS];
@@ -113,11 +113,11 @@ cubc_status chunks_run(uint64_t total, uint64_t most, size_t room_bytes, chunks_
               .step = step,
               .context = context,
               .room_bytes = room_bytes};
-    uint64_t chunks = total / most + (total % most != 0);
+    uint64_t shares = total / most + (total % most != 0);
     int started = 0, wanted;
     TRY(environment_threads(&wanted));
     if (wanted > MOST_THREADS) wanted = MOST_THREADS;
-    if ((uint64_t)wanted > chunks) wanted = (int)chunks;
+    if ((uint64_t)wanted > shares) wanted = (int)shares;
     wanted--; // the caller's thread is one
     while (started < wanted && start_helper(&c, &threads[started])) started++;
     work(&c); // and if no thread could be started, all of it
