@@ -105,6 +105,79 @@ cubc_status segmented_sort_problem(const cubc_segmented_sort_params *params, pro
     return CUBC_OK;
 }
 
+// ---- long segments ------------------------------------------------------------------------------
+// Long segments of one size are sorted one after the other, as cubc_sort does. Merging reads and
+// writes all items once for each time that the sorted runs double; a sort by radix does so for each
+// digit, and takes the whole device for one segment. benchmarks/notes/segmented_sort.md has the
+// lengths from which that is faster.
+static bool is_long(const problem *p, const char *kind)
+{
+    enum { LONG_ON_CPU = 65536, LONG = 1 << 20, LONG_OF_8_BYTES = 3000000 };
+    enum { FEW = 3, LONG_OF_FEW = 16384 }; // segments, of keys of at most 4 bytes
+    const uint64_t length = mean_length(p), bytes = cubc_type_size((cubc_type)p->type);
+    if (offsets_of(p) >= 0 || p->n == 0) return false;
+    if (device_is_cpu(kind)) return length >= LONG_ON_CPU;
+    if (bytes > 4) return bytes == 8 && length >= LONG_OF_8_BYTES;
+    return length >= (segmented_sort_numbers_of(p).segments <= FEW ? LONG_OF_FEW : LONG);
+}
+
+// True if indices count from the beginning of the array, and those of a segment do not.
+static bool has_shifted_indices(const problem *p)
+{
+    return p->output_count > 1 && p->input_count == 1 && !segmented_sort_traits_of(p).relative;
+}
+
+// A sort of each segment. With such indices a step behind each but the first adds where it begins.
+static uint64_t segmented_sort_step_count(const problem *p, const char *kind)
+{
+    const uint64_t segments = segmented_sort_numbers_of(p).segments;
+    if (!is_long(p, kind)) return 0;
+    return has_shifted_indices(p) ? 2 * segments - 1 : segments;
+}
+
+// The address of an array's items of a segment that begins at `first`; NULL: there is no array.
+static void *items_from(const operand *o, uint64_t first)
+{
+    return o->data ? (char *)o->data + first * operand_item_bytes(o) : NULL;
+}
+
+static cubc_status shift_indices(const problem *p, uint64_t first, problem *out)
+{
+    const operand *indices = &p->outputs[VALUES];
+    const cubc_type type = (cubc_type)indices->type;
+    void *at = items_from(indices, first);
+    const cubc_operand operands[] = {
+        {.name = "k", .type = type, .data = at},
+        {.name = "first", .type = CUBC_U64, .data = &out->init, .scalar = 1}};
+    const cubc_transform_params call = {.out = at,
+                                        .out_type = type,
+                                        .n = mean_length(p),
+                                        .expression = "k + first",
+                                        .operands = operands,
+                                        .operand_count = COUNT_OF(operands)};
+    TRY(transform_problem(&call, out));
+    memcpy(&out->init, &first, sizeof first); // which transform does not use
+    return CUBC_OK;
+}
+
+static cubc_status segmented_sort_step(const problem *p, uint64_t k, problem *out)
+{
+    const bool shifted = has_shifted_indices(p);
+    const uint64_t length = mean_length(p), first = (shifted ? (k + 1) / 2 : k) * length;
+    if (shifted && k && k % 2 == 0) return shift_indices(p, first, out);
+    const operand *values = p->output_count > 1 ? &p->outputs[VALUES] : NULL;
+    const cubc_sort_params call = {
+        .keys_in = items_from(&p->inputs[KEYS], first),
+        .keys_out = items_from(&p->outputs[KEYS], first),
+        .values_in = p->input_count > 1 ? items_from(&p->inputs[VALUES], first) : NULL,
+        .values_out = values ? items_from(values, first) : NULL,
+        .n = length,
+        .type = (cubc_type)p->type,
+        .value_bytes = values ? (int)operand_item_bytes(values) : 0,
+        .descending = p->descending};
+    return sort_problem(&call, out);
+}
+
 // ---- benchmarks ---------------------------------------------------------------------------------
 enum { SEGMENT_SIZE = 1 }; // among the run-time axes: the mean length of segments
 
@@ -314,5 +387,7 @@ const algorithm segmented_sort_algorithm = {
     .define = segmented_sort_define,
     .invalid = order_invalid_merge,
     .plan = segmented_sort_plan,
+    .step_count = segmented_sort_step_count,
+    .step = segmented_sort_step,
     .traffic = problem_array_bytes,
     .random = segmented_sort_random};

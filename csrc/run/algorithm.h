@@ -242,6 +242,11 @@ struct algorithm {
     const char *(*invalid)(const problem *p, const char *kind, const space *s, const variant *v);
     // out comes with all counts 0.
     cubc_status (*plan)(const problem *p, const instance *i, plan *out);
+    // Steps of a call that other algorithms take one after the other: how many on a kind of device,
+    // 0 where it has a plan of its own, and the problem of one, which may point into *out. NULL: it
+    // always has its own.
+    uint64_t (*step_count)(const problem *p, const char *kind);
+    cubc_status (*step)(const problem *p, uint64_t k, problem *out);
     // Compulsory traffic in bytes.
     double (*traffic)(const problem *p);
     // Floating-point operations that the result takes; NULL, or 0: not counted.

@@ -83,7 +83,7 @@ static part *append(bound *b, const call_work *work)
     return new;
 }
 
-cubc_status bound_add(bound *b, const problem *p)
+static cubc_status add_by_itself(bound *b, const problem *p)
 {
     table *t;
     instance *i;
@@ -96,6 +96,18 @@ cubc_status bound_add(bound *b, const problem *p)
     TRY(allocate(b, new->plan.message_bytes, &new->messages));
     TRY(allocate(b, new->plan.scratch_bytes, &new->scratch));
     return plan_place(&new->plan, new->messages, new->scratch);
+}
+
+cubc_status bound_add(bound *b, const problem *p)
+{
+    const uint64_t steps = problem_steps(p, b->device->info.kind);
+    problem step;
+    if (!steps) return add_by_itself(b, p);
+    for (uint64_t k = 0; k < steps; k++) {
+        TRY(p->algorithm->step(p, k, &step));
+        TRY(add_by_itself(b, &step));
+    }
+    return CUBC_OK;
 }
 
 cubc_status bound_add_launch(bound *b, const device_kernel *kernel, const launch_shape *shape,

@@ -385,6 +385,11 @@ const cubc_type problem_all_types[PROBLEM_ALL_TYPES] = {CUBC_I8,  CUBC_I16,  CUB
                                                         CUBC_F16, CUBC_BF16, CUBC_F32, CUBC_F64};
 const int problem_elements[4] = {16, 20, 24, 28};
 
+uint64_t problem_steps(const problem *p, const char *kind)
+{
+    return p->algorithm->step_count ? p->algorithm->step_count(p, kind) : 0;
+}
+
 // Joins the names by hand: it is done for each call, and a formatted print would take longer than
 // the rest of the problem.
 void problem_set_benchmark(problem *p, const char *family, const char *name)

@@ -136,6 +136,8 @@ extern const int problem_elements[4]; // 2^16, 2^20, 2^24, 2^28
 // The place of an array in the parameters of a benchmark's call: no two of them overlap, and none
 // has memory yet.
 #define BENCHMARK_ARRAY(k) ((void *)((uintptr_t)((k) + 1) << 58))
+// Steps of a problem on a kind of device: algorithm.h. 0: it runs by itself.
+uint64_t problem_steps(const problem *p, const char *kind);
 // The benchmark that stands for the problem: family, such as "reduce.", and name.
 void problem_set_benchmark(problem *p, const char *family, const char *name);
 // Keys of all bits, for a descriptor's `random`. A float from a random number would have few

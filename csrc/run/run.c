@@ -58,8 +58,8 @@ static cubc_status run_in_workspace(cubc_device *device, const problem *p, plan 
     return plan_queue(device, pl, scratch, stream);
 }
 
-cubc_status run_problem(cubc_device *device, const problem *p, void *temp, size_t temp_bytes,
-                        void *stream)
+static cubc_status run_by_itself(cubc_device *device, const problem *p, void *temp,
+                                 size_t temp_bytes, void *stream)
 {
     table *t;
     instance *i;
@@ -79,7 +79,20 @@ cubc_status run_problem(cubc_device *device, const problem *p, void *temp, size_
     return st;
 }
 
-cubc_status run_temp_bytes(cubc_device *device, const problem *p, size_t *bytes)
+cubc_status run_problem(cubc_device *device, const problem *p, void *temp, size_t temp_bytes,
+                        void *stream)
+{
+    const uint64_t steps = problem_steps(p, device->info.kind);
+    problem step;
+    if (!steps) return run_by_itself(device, p, temp, temp_bytes, stream);
+    for (uint64_t k = 0; k < steps; k++) {
+        TRY(p->algorithm->step(p, k, &step));
+        TRY(run_by_itself(device, &step, temp, temp_bytes, stream));
+    }
+    return CUBC_OK;
+}
+
+static cubc_status temp_bytes_of(cubc_device *device, const problem *p, size_t *bytes)
 {
     table *t;
     instance *i;
@@ -91,19 +104,50 @@ cubc_status run_temp_bytes(cubc_device *device, const problem *p, size_t *bytes)
     return CUBC_OK;
 }
 
+// Steps follow each other on the stream, and each has the whole workspace.
+cubc_status run_temp_bytes(cubc_device *device, const problem *p, size_t *bytes)
+{
+    const uint64_t steps = problem_steps(p, device->info.kind);
+    problem step;
+    size_t most = 0;
+    if (!steps) return temp_bytes_of(device, p, bytes);
+    for (uint64_t k = 0; k < steps; k++) {
+        size_t own;
+        TRY(p->algorithm->step(p, k, &step));
+        TRY(temp_bytes_of(device, &step, &own));
+        most = larger(most, own);
+    }
+    *bytes = most;
+    return CUBC_OK;
+}
+
 cubc_status run_is_ready(cubc_device *device, const problem *p, bool *ready)
 {
+    const uint64_t steps = problem_steps(p, device->info.kind);
+    problem step;
     table *t;
     TRY(table_of(device, &t));
-    *ready = table_has(t, p);
+    *ready = steps || table_has(t, p);
+    for (uint64_t k = 0; k < steps && *ready; k++) {
+        TRY(p->algorithm->step(p, k, &step));
+        *ready = table_has(t, &step);
+    }
     return CUBC_OK;
 }
 
 cubc_status run_prepare(cubc_device *device, const problem *p, bool *was_ready)
 {
+    const uint64_t steps = problem_steps(p, device->info.kind);
+    problem step;
     table *t;
     instance *i;
     TRY(table_of(device, &t));
-    *was_ready = table_has(t, p);
-    return *was_ready ? CUBC_OK : table_find(t, p, NULL, &i);
+    TRY(run_is_ready(device, p, was_ready));
+    if (*was_ready) return CUBC_OK;
+    if (!steps) return table_find(t, p, NULL, &i);
+    for (uint64_t k = 0; k < steps; k++) {
+        TRY(p->algorithm->step(p, k, &step));
+        TRY(table_find(t, &step, NULL, &i));
+    }
+    return CUBC_OK;
 }

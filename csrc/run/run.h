@@ -4,8 +4,8 @@
 
 #include "run/algorithm.h"
 
-// Queues a problem on the variant that the policies choose, which is compiled on first use. temp
-// NULL: the workspace comes from the device's pool.
+// Queues a problem, or its steps, on the variants that the policies choose, which are compiled on
+// first use. temp NULL: the workspace comes from the device's pool.
 cubc_status run_problem(cubc_device *device, const problem *p, void *temp, size_t temp_bytes,
                         void *stream);
 // The size of the workspace that run_problem needs.

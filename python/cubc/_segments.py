@@ -10,7 +10,6 @@ from typing import Any, Unpack
 from ._calls import as_array, dtype_of, one_dimension, output_pair, primitive, truth, whole
 from ._core import call, operator_types, transform
 from ._initial import init_in_memory
-from ._long_segments import sort_segments
 from ._options import Where, without_workspace
 from ._payload import call_with_values, is_moved
 from ._segment_ends import by_offsets, evaluated, indices_of, put_back, rows_at
@@ -249,7 +248,7 @@ def segmented_sort(
 
     A long segment of one size is sorted by itself, as `sort` does: from 65536 items on the cpu, on
     a GPU from 2^20, from 3000000 if keys have 8 bytes, and from 16384 if there are at most three
-    segments of shorter keys. A call with `workspace`, or that `bind` makes, merges them.
+    segments of shorter keys.
 
     References
     ----------
@@ -264,7 +263,7 @@ def segmented_sort(
     x, offsets, places = by_offsets("segmented_sort", x, offsets, ends, where, in_place=True)
     fields = _sorting("segmented_sort", x, offsets, segment_size, descending)
     fields |= {"keys_out": ("keys_in", "keys_in", out if places is None else None)}
-    made = sort_segments(fields, segment_size, where)[0]
+    made = call("segmented_sort", fields, **where)[0]
     return made if places is None else put_back(given, places, made, out, where)
 
 
@@ -314,7 +313,7 @@ def segmented_argsort(
         "indices_out": ("int64", "keys_in", out if places is None else None),
         "value_bytes": 8,
     }
-    made = sort_segments(fields, segment_size, where)[2]
+    made = call("segmented_sort", fields, **where)[2]
     if places is None:
         return made
     options = without_workspace(where)
@@ -375,7 +374,7 @@ def segmented_sort_pairs(
         "values_out": ("values_in", "values_in", to[1]),
     }
     if is_moved(values):
-        sorted_keys, sorted_values, _ = sort_segments(fields, segment_size, where)
+        sorted_keys, sorted_values, _ = call("segmented_sort", fields, **where)
     else:
         sorted_keys, sorted_values, _ = call_with_values("segmented_sort", fields, **where)
     if places is None:
@@ -490,7 +489,7 @@ def argsort_in_segments(x, size, descending, out, **where) -> Any:
         "value_bytes": 8,
         "relative": True,
     }
-    return sort_segments(fields, size, where)[2]
+    return call("segmented_sort", fields, **where)[2]
 
 
 def _sorting(function, x, offsets, size, descending) -> dict[str, Any]:

@@ -172,8 +172,8 @@ typedef struct cubc_segmented_reduce_params {
 // value_bytes is not 0. The order is that of cubc_sort. Items before the first segment are sorted
 // as a segment more, and so are those behind the last. keys_out may be keys_in and values_out
 // values_in; no other arrays may overlap. Offsets that fall or lie outside of the array are no
-// error, but the result is undefined then. A few segments of millions of items take less time in a
-// call of cubc_sort each.
+// error, but the result is undefined then. Long segments of one size are sorted one after the
+// other, as by cubc_sort.
 typedef struct cubc_segmented_sort_params {
     const void *keys_in;
     void *keys_out;
