@@ -1,6 +1,7 @@
 // Threads that take shares: see shares.h.
 #include "base/shares.h"
 #include "base/environment.h"
+#include "base/integer.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -113,7 +114,7 @@ cubc_status shares_run(uint64_t total, uint64_t most, size_t room_bytes, shares_
               .step = step,
               .context = context,
               .room_bytes = room_bytes};
-    uint64_t shares = total / most + (total % most != 0);
+    uint64_t shares = ceil_div(total, most);
     int started = 0, wanted;
     TRY(environment_threads(&wanted));
     if (wanted > MOST_THREADS) wanted = MOST_THREADS;

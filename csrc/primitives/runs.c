@@ -1,4 +1,5 @@
 // Descriptor of runs: kernels/primitives/runs.cu.
+#include "base/integer.h"
 #include "primitives/runs_shared.h"
 
 enum { KEYS = RUNS_KEYS, VALUES = RUNS_VALUES };
@@ -97,7 +98,7 @@ static cubc_status runs_plan(const problem *p, const instance *i, plan *out)
     TRY(problem_blocks(p, tiles));
     cubc_type carry = m == REDUCTIONS ? (cubc_type)p->acc_type : p->wide ? CUBC_U64 : CUBC_U32;
     uint64_t bytes = (uint64_t)problem_bytes_with(carry, p->wide ? 8 : 4); // of struct tally
-    out->message_bytes = 8 * (1 + tiles * ((bytes + 3) / 4));
+    out->message_bytes = 8 * (1 + tiles * ceil_div(bytes, 4));
     out->launch_count = 1;
     out->launches[0] =
         (launch){.kernel = kernel,

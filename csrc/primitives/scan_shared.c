@@ -151,7 +151,7 @@ cubc_status scan_launch(const problem *p, const device_kernel *kernel, uint64_t 
 {
     enum { IN, RUNS, BEHIND_RUNS }; // then as many as the problem has, counted as they are added
     TRY(problem_blocks(p, tiles));
-    out->message_bytes = 8 * (1 + slots * ((scan_sum_bytes(p) + 3) / 4));
+    out->message_bytes = 8 * (1 + slots * ceil_div(scan_sum_bytes(p), 4));
     out->launch_count = tiles > 0;
     launch *l = &out->launches[0];
     *l = (launch){.kernel = kernel,
