@@ -13,7 +13,7 @@ static inline uint64_t ceil_div(uint64_t a, uint64_t b)
 // The next multiple of a unit. The caller knows that it fits.
 static inline uint64_t round_up(uint64_t a, uint64_t unit)
 {
-    return (a + unit - 1) / unit * unit;
+    return ceil_div(a, unit) * unit;
 }
 
 static inline uint64_t smaller(uint64_t a, uint64_t b)

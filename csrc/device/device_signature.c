@@ -1,5 +1,6 @@
 // The arguments of a plain CUDA kernel, from the words that kernels/dialect/entry.h compiles beside
 // it.
+#include "base/integer.h"
 #include "device/device.h"
 
 enum { CONSTANT_POINTER = 'c' };
@@ -36,7 +37,7 @@ cubc_status device_signature(const char *name, const uint32_t *words, size_t cou
         argument_type *type = &out->arguments[i];
         *type = pointer ? pointer_type(word)
                         : (argument_type){.kind = (argument_kind)kind, .size = word & 0xffff};
-        type->at = (at + align - 1) & ~(align - 1);
+        type->at = round_up(at, align);
         at = type->at + type->size;
     }
     if (at > MAX_ARGUMENT_BYTES)

@@ -124,7 +124,7 @@ static room make_room(const problem *p)
         r.owners = 2 * WORD;
         r.longs = r.owners + r.capacity * WORD;
         r.totals = r.longs + r.capacity * LONG_BYTES;
-        r.totals = (r.totals + 63) / 64 * 64;
+        r.totals = round_up(r.totals, 64);
     }
     if (r.capacity == 0 && is_whole(p)) r.capacity = 1;
     r.bytes = r.totals + r.capacity * (uint64_t)problem_acc_bytes(p);

@@ -56,7 +56,7 @@ static cubc_status find_plan(const problem *p, const instance *i, plan *out)
     enum { IN, OUT, N, MESSAGES, ARGS };
     const device_kernel *kernel = &i->kernels[0];
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
-    uint64_t warps = kernel->threads == 1 ? 1 : (kernel->threads + 31) / 32;
+    uint64_t warps = ceil_div(kernel->threads, 32);
     uint64_t tiles = ceil_div(p->n, tile);
     uint64_t grid =
         resident_blocks(i, kernel) * (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);

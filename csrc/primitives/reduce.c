@@ -126,7 +126,7 @@ static cubc_status reduce_plan(const problem *p, const instance *i, plan *out)
     uint64_t tiles = ceil_div(p->n, tile), steps = ceil_div(tiles, resident);
     if (steps < least) steps = tiles < least ? tiles : least;
     uint64_t grid = steps ? ceil_div(tiles, steps) : 1;
-    uint64_t words = ((uint64_t)problem_acc_bytes(p) + 3) / 4;
+    uint64_t words = ceil_div((uint64_t)problem_acc_bytes(p), 4);
     out->message_bytes = 8 * (1 + grid * words);
     out->launch_count = 1;
     out->launches[0] =

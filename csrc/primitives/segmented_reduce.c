@@ -116,7 +116,7 @@ static cubc_status plan_shares(const problem *p, const instance *i, plan *out)
                     (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
     uint64_t grid = ceil_div(p->n + count, window);
     if (grid > most) grid = most;
-    out->message_bytes = 8 * (1 + grid * (((uint64_t)problem_acc_bytes(p) + 3) / 4));
+    out->message_bytes = 8 * (1 + grid * ceil_div((uint64_t)problem_acc_bytes(p), 4));
     launch made = make_launch(p, kernel, grid);
     made.scratch_args = 0;
     return finish_launch(p, &made, out);

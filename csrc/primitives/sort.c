@@ -127,10 +127,9 @@ static void sort_define(const problem *p, text *out)
 
 static int digits_of(const problem *p, int bits, int radix_bits)
 {
-    int digits = (bits + radix_bits - 1) / radix_bits;
-    if (digits < 1) digits = 1;
+    int digits = bits > 0 ? (int)ceil_div((uint64_t)bits, (uint64_t)radix_bits) : 1;
     // The input must not be what the last pass, or the only one, both reads and writes.
-    return p->in_place ? (digits + 1) / 2 * 2 : digits;
+    return p->in_place ? (int)round_up((uint64_t)digits, 2) : digits;
 }
 
 static const char *sort_invalid(const problem *p, const char *kind, const space *s,

@@ -2,6 +2,7 @@
 #include "run/keys.h"
 
 #include "base/base.h"
+#include "base/integer.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -127,7 +128,7 @@ static uint64_t differing_bits(const sample *s)
     for (size_t k = 1; k < s->count; k++) differ |= s->keys[k] ^ s->keys[0];
     while (differ >> bits && bits < 63) bits++;
     if (differ >> 63) bits = 64;
-    return bits <= 8 ? (bits ? bits : 1) : (bits + 3) / 4 * 4;
+    return bits <= 8 ? (bits ? bits : 1) : round_up(bits, 4);
 }
 
 // Neighbours rise in (1 + q^2) / 2 of all places where a share q of the keys is in its place, and
@@ -180,7 +181,7 @@ void keys_make(const uint64_t at[KEY_AXES], cubc_type type, uint64_t n, uint64_t
                                " ? static_cast<u64>(static_cast<f64>(i / Run) * static_cast<f64>("
                                "Distinct) / static_cast<f64>(Runs))"
                                " : random_u64(seed, i / Run) % Distinct)";
-    uint64_t run = at[KEYS_RUN] ? at[KEYS_RUN] : 1, runs = (n + run - 1) / run;
+    uint64_t run = at[KEYS_RUN] ? at[KEYS_RUN] : 1, runs = ceil_div(n, run);
     uint64_t distinct = at[KEYS_DISTINCT] ? at[KEYS_DISTINCT] : runs ? runs : 1;
     uint64_t width = 8 * cubc_type_size(type);
     uint64_t bits = at[KEYS_BITS] && at[KEYS_BITS] < width ? at[KEYS_BITS] : width;

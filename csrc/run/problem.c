@@ -1,6 +1,8 @@
 // Checks of a call, and its launches, that the descriptors share: see problem.h.
 #include "run/problem.h"
 
+#include "base/integer.h"
+
 #include <string.h>
 
 // ---- operators ---------------------------------------------------------------------------------
@@ -352,7 +354,7 @@ uint64_t problem_deterministic_tile(uint64_t bytes)
 // ---- launches ----------------------------------------------------------------------------------
 void problem_append_init(const problem *p, launch *l)
 {
-    size_t words = p->init_in_memory ? 1 : (cubc_type_size((cubc_type)p->acc_type) + 7) / 8;
+    size_t words = p->init_in_memory ? 1 : ceil_div(cubc_type_size((cubc_type)p->acc_type), 8);
     memcpy(l->args + l->args_count, p->init.word, 8 * words);
     l->args_count += words;
     l->args[l->args_count++] = p->has_init;

@@ -1,5 +1,6 @@
 // Lazy inputs: their checks, their macros and their words among a kernel's arguments. The
 // kernels read them by kernels/shared/input.h.
+#include "base/integer.h"
 #include "run/expression.h"
 #include "run/problem.h"
 
@@ -212,7 +213,7 @@ cubc_type problem_input_type(const void *data, cubc_type type)
 // ---- macros -------------------------------------------------------------------------------------
 static size_t scalar_words(const operand *o)
 {
-    return (operand_item_bytes(o) + 7) / 8;
+    return ceil_div(operand_item_bytes(o), 8);
 }
 
 static size_t count_words(const problem *p, const lazy_input *l)

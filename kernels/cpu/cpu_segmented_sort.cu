@@ -9,6 +9,7 @@
 // ipt   most items that one thread sorts at once
 //
 // Traffic: every item is read and written once; items of long segments once more a round.
+#include "integer.h"
 #include "segment_windows.h"
 #include "single_thread_merge.h"
 
@@ -96,7 +97,7 @@ FUNCTION void merge_part(const segmented_sort_args& a, round_shared& s, u64 bloc
 
 KERNEL(segmented_sort_round, segmented_sort_args, round_shared)
 {
-    const u64 windows = (a.in.count + a.window - 1) / a.window;
+    const u64 windows = ceil_div(a.in.count, a.window);
     const u64 end = a.round < *a.most_rounds ? windows : 0;
     for (u64 block = block_id(); block < end; block += block_count()) {
         if (a.rounds[block] <= a.round) continue;

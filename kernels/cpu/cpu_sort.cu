@@ -21,6 +21,7 @@
 // pass and by the sorts of the bins.
 #define TUNE_ORDER 0 // blocks start in any order
 #include "cache_lines.h"
+#include "integer.h"
 #include "message.h"
 #include "sort_split.h"
 
@@ -77,7 +78,7 @@ struct tile {
 
 FUNCTION tile my_tile(const sort_args& a)
 {
-    const u64 share = (a.n + block_count() - 1) / block_count(), first = block_id() * share;
+    const u64 share = ceil_div(a.n, block_count()), first = block_id() * share;
     if (first >= a.n) return tile{0, 0};
     return tile{first, a.n - first < share ? a.n - first : share};
 }

@@ -8,6 +8,7 @@
 //
 // Workload: TUNE_T, type of the items.
 // Traffic: every item is read and written once.
+#include "integer.h"
 #include "types.h"
 
 typedef TUNE_T item_t;
@@ -28,8 +29,8 @@ FUNCTION u64 lesser(u64 a, u64 b) { return a < b ? a : b; }
 KERNEL(transpose_tiles, transpose_args, transpose_shared)
 {
     (void)s;
-    const u64 across = (a.columns + a.tile_columns - 1) / a.tile_columns;
-    const u64 down = (a.rows + a.tile_rows - 1) / a.tile_rows;
+    const u64 across = ceil_div(a.columns, a.tile_columns);
+    const u64 down = ceil_div(a.rows, a.tile_rows);
     const u64 matrix = block_id() / (across * down), tile = block_id() % (across * down);
     const u64 row = tile / across * a.tile_rows, column = tile % across * a.tile_columns;
     const u32 height = static_cast<u32>(lesser(a.tile_rows, a.rows - row));

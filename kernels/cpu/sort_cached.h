@@ -8,6 +8,7 @@
 // items), PAIRS (0: there are no values), and the function decode of a key.
 #pragma once
 #include "block_radix.h"
+#include "integer.h"
 
 enum {
     CACHE_BITS = PAIRS ? 11 : 12, // most bits of a digit
@@ -75,8 +76,6 @@ FUNCTION u32 bits_of_range(key_bits a, key_range r)
     return bit_length(static_cast<key_t>(r.highest - r.lowest) >> a.begin_bit);
 }
 
-FUNCTION u32 digits_of(u32 bits, u32 most) { return (bits + most - 1) / most; }
-
 struct digit_cut { // bits of a digit in an encoded key minus `lowest`
     key_t lowest;
     u32 shift, mask;
@@ -91,7 +90,7 @@ FUNCTION u32 digit_in(key_t key, digit_cut c)
 // evenly as digits of at most `most` bits can.
 FUNCTION digit_cut cut_from_top(key_bits a, key_range r, u32 most, u32 count, u32 d)
 {
-    const u32 bits = bits_of_range(a, r), share = digits_of(bits, count);
+    const u32 bits = bits_of_range(a, r), share = ceil_div(bits, count);
     const u32 width = share < most ? share : most, above = width * (count - 1 - d);
     const u32 top = bits > above ? bits - above : 0, low = top > width ? top - width : 0;
     return digit_cut{r.lowest, static_cast<u32>(a.begin_bit) + low, (1u << (top - low)) - 1u};
@@ -220,7 +219,7 @@ FUNCTION items sort_by_bits(key_bits a, key_range r, items from, items to, u64 c
 {
     offset_t next[1 << CACHE_BITS];
     const u32 widest = count < SHORT_ITEMS && bits > CACHE_BITS ? SHORT_BITS : CACHE_BITS;
-    const u32 passes = digits_of(bits, widest), most = passes ? digits_of(bits, passes) : 0;
+    const u32 passes = ceil_div(bits, widest), most = passes ? ceil_div(bits, passes) : 0;
     for (u32 d = 0; d < passes; d++) {
         const digit_cut c = cut_from_top(a, r, most, passes, d);
         find_bins(from.key, count, c, next);
@@ -244,7 +243,7 @@ FUNCTION items sort_in_cache(key_bits a, key_range r, items x, items spare, u64 
     const key_t sorted = sorted_bits(a);
     if (count <= FEW_ITEMS && insert_items(sorted, x, count, ~0ull)) return x;
     const u32 all = bits_of_range(a, r);
-    if (digits_of(all, CACHE_BITS) <= digits_of(enough, CACHE_BITS) + PAIRS)
+    if (ceil_div(all, CACHE_BITS) <= ceil_div(enough, CACHE_BITS) + PAIRS)
         return sort_by_bits(a, r, x, spare, count, all);
     const items there = sort_by_bits(a, r, x, spare, count, enough);
     if (settle(sorted, there, count)) return there;

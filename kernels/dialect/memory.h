@@ -4,12 +4,13 @@
 // separate compile-time workload, so that the code has no branch on it: there a thread loads the
 // aligned chunks of 16 bytes that its items overlap, and shifts them.
 #pragma once
+#include "integer.h"
 #include "simt.h"
 
 template <class T, int N>
 union pack {
     T item[N];
-    bytes16 chunk[(N * sizeof(T) + 15) / 16];
+    bytes16 chunk[ceil_div(N * sizeof(T), 16)];
     u64 two_words;
     u32 word;
     u16 half;

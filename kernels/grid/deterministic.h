@@ -8,6 +8,7 @@
 // stands for all 32 lanes, does the same operations on the same operands. The workload defines
 // SIMT_ROUNDED, which disables the contraction of a product and a sum to an FMA.
 #pragma once
+#include "integer.h"
 #include "warp.h"
 
 enum {
@@ -15,8 +16,6 @@ enum {
     PARTS = 8               // parts a tile
 };
 
-// Returns a quotient, rounded up. Does not wrap, as (a + b - 1) / b may.
-FUNCTION u64 ceil_div(u64 a, u64 b) { return a / b + (a % b != 0); }
 // Returns the items a lane in a row: those of a 16-byte access.
 FUNCTION constexpr int row_vector(int item_bytes) { return item_bytes < 16 ? 16 / item_bytes : 1; }
 // Returns the rows of a part: as many as fit a thread's registers.

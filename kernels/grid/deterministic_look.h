@@ -19,7 +19,7 @@ struct deterministic_slots {
 };
 FUNCTION deterministic_slots slots_of(u64 tiles)
 {
-    const u64 groups = (tiles + GROUP - 1) / GROUP;
+    const u64 groups = ceil_div(tiles, GROUP);
     return deterministic_slots{tiles, tiles + groups};
 }
 

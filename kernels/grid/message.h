@@ -18,6 +18,7 @@
 // Memory: u64[1 + messages * words], zero before the first launch and then used by these kernels
 // only.
 #pragma once
+#include "integer.h"
 #include "simt.h"
 
 enum message_status { MESSAGE_NONE = 0, MESSAGE_PARTIAL = 1, MESSAGE_COMPLETE = 2 };
@@ -72,13 +73,13 @@ FUNCTION u32 message_tag(ticket t, message_status status) { return t.epoch << 2 
 template <class V>
 FUNCTION constexpr int message_words()
 {
-    return static_cast<int>((sizeof(V) + 3) / 4);
+    return static_cast<int>(ceil_div(sizeof(V), 4));
 }
 
 template <class V>
 union message_bits {
     V value;
-    u32 word[(sizeof(V) + 3) / 4];
+    u32 word[ceil_div(sizeof(V), 4)];
 };
 
 template <class V>

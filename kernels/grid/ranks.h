@@ -16,6 +16,7 @@
 // A rank that waits longer than the table says gives up: its own window and those of all others get
 // the reason, everybody's waits end at once, results are void, and the host reports it.
 #pragma once
+#include "integer.h"
 #include "system.h"
 
 enum { RANK_FACES = 8, RANK_SLOTS = 6 }; // two in each of four directions; x is not cut
@@ -98,7 +99,7 @@ FUNCTION bool wait_for_rank(const rank_table& t, const u64* flag, u64 number, ra
 //
 // More sums than a mail has go in several, one place after the other. Each has a flag of its own.
 
-FUNCTION constexpr u64 mails_of(u64 sums) { return (sums + MAIL_VALUES - 1) / MAIL_VALUES; }
+FUNCTION constexpr u64 mails_of(u64 sums) { return ceil_div(sums, MAIL_VALUES); }
 
 // Returns the mail that a rank has sent, in a window. Those of a rank are together.
 FUNCTION rank_mail* mail_of(const rank_table& t, u8* window, u64 rank, u64 place)

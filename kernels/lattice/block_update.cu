@@ -27,6 +27,7 @@
 #include "block_cg.h"
 #include "block_words.h"
 #include "grid_sums.h"
+#include "integer.h"
 #if TUNE_RANKS
 #include "ranks.h"
 #endif
@@ -57,7 +58,7 @@ enum {
     EDGES = N / EDGE,
     TILES = EDGES * EDGES,
     SLICES = SIMT_THREADS > TILES ? SIMT_THREADS / TILES : 1,
-    TASKS = (TILES - 1) / SIMT_THREADS + 1
+    TASKS = ceil_div(TILES, SIMT_THREADS)
 };
 
 struct block_update_args {
@@ -336,7 +337,7 @@ FUNCTION bool is_due(const block_update_args& a, u64 group, u32 active)
 }
 
 #if TUNE_RANKS
-FUNCTION u64 groups_of(const block_update_args& a) { return (a.sources + N - 1) / N; }
+FUNCTION u64 groups_of(const block_update_args& a) { return ceil_div(a.sources, N); }
 
 enum : u64 { SUMS = 2 * N * N, MAILS = mails_of(SUMS) };
 

@@ -35,7 +35,7 @@ typedef dslash_args<wall_term> wall_args;
 
 // Sites of a block: as many as fit into the shared memory of any GPU, and with their s a warp of
 // threads at least, as the sums of a solver have a part for each warp.
-constexpr u32 LS = TUNE_INNER, LEAST_COLUMNS = (32 + LS - 1) / LS, MOST_BYTES = 61440;
+constexpr u32 LS = TUNE_INNER, LEAST_COLUMNS = ceil_div(32, LS), MOST_BYTES = 61440;
 FUNCTION constexpr u32 fitting_columns(u32 wanted)
 {
     return wanted * LS * SPINOR * sizeof(real_t) > MOST_BYTES ? fitting_columns(wanted / 2)
@@ -43,8 +43,8 @@ FUNCTION constexpr u32 fitting_columns(u32 wanted)
 }
 constexpr u32 WANTED = fitting_columns(1u << TUNE_COLUMNS_LOG2),
               COLUMNS = WANTED < LEAST_COLUMNS ? LEAST_COLUMNS : WANTED;
-constexpr u32 COLUMN_BLOCKS = (DSLASH_PLACES + COLUMNS - 1) / COLUMNS; // of a right-hand side
-constexpr u32 GROUPS = (LS + SPT - 1) / SPT;                           // of s, a thread each
+constexpr u32 COLUMN_BLOCKS = ceil_div(DSLASH_PLACES, COLUMNS); // of a right-hand side
+constexpr u32 GROUPS = ceil_div(LS, SPT);                       // of s, a thread each
 // Places of an s in shared memory: those of fewer sites than banks are apart from those of the
 // next.
 constexpr u32 SLICE = SPINOR * COLUMNS + (COLUMNS < 32 ? COLUMNS : 0);

@@ -63,6 +63,7 @@
 //                       calls load_x and computes the output at a site from x and D in there
 #pragma once
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
+#include "integer.h"
 #include "lattice.h"
 #include "types.h" // here, as an include under a condition counts for all
 #if TUNE_CUT || TUNE_GUARDED
@@ -155,7 +156,7 @@ FUNCTION site site_in_order(u32 place, u32& parity)
 // Places of all sites, places a block, and blocks for the same sources.
 constexpr u32 DSLASH_PLACES = BOTH ? 2 * SITES : SITES;
 constexpr u32 DSLASH_TILE = SIMT_THREADS;
-constexpr u32 DSLASH_BLOCKS = (DSLASH_PLACES + DSLASH_TILE - 1) / DSLASH_TILE;
+constexpr u32 DSLASH_BLOCKS = ceil_div(DSLASH_PLACES, DSLASH_TILE);
 
 struct dslash_work {
     site at;
@@ -219,7 +220,7 @@ FUNCTION block_work work_of_block(const Fields& d)
         const block_place at = place_of_block<DSLASH_BLOCKS, DSLASH_TILE>(d);
         return {at.tile, at.sources * SPT};
     }
-    const u32 blocks = (static_cast<u32>(d.sources) + SPT - 1) / SPT;
+    const u32 blocks = ceil_div(static_cast<u32>(d.sources), SPT);
     u32 first = 0;
 #if TUNE_CUT
     if (launch_sites(d) == SITES_ON_FACES) first = interior_tiles(DSLASH_TILE);

@@ -29,7 +29,7 @@ FUNCTION constexpr u32 face_places()
     return is_cut<MU>() ? 2 * FACE_DEPTH * FACE_PARITIES * face_sites<MU>() : 0;
 }
 constexpr u32 FACE_PLACES = face_places<1>() + face_places<2>() + face_places<3>();
-constexpr u32 FACE_BLOCKS = (FACE_PLACES + SIMT_THREADS - 1) / SIMT_THREADS;
+constexpr u32 FACE_BLOCKS = ceil_div(FACE_PLACES, SIMT_THREADS);
 
 // Sends the site at a place of the faces of direction MU and those below it.
 template <int MU, class Fields, class Active>

@@ -28,6 +28,7 @@
 #else
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #endif
+#include "integer.h"
 #include "lattice.h"
 typedef TUNE_REAL real_t;
 #include "solver_update.h"
@@ -37,7 +38,7 @@ enum {
     GROUP = REALS % 8 ? REALS : 8, // whole loads in every precision
     PLACES = TUNE_PARTS * SITES,
     TILE = SIMT_THREADS * TUNE_SITES_PER_THREAD,
-    BLOCKS = (PLACES - 1) / TILE + 1 // blocks a source
+    BLOCKS = ceil_div(PLACES, TILE) // blocks a source
 };
 
 struct field_update_args {

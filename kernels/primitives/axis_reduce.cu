@@ -33,6 +33,7 @@
 // Traffic: all items are read, one item a column is written.
 #include "deterministic.h"
 #include "input.h"
+#include "integer.h"
 #include "operator.h"
 
 DEFINE_INPUT(TUNE_IN, in_t, item_t)

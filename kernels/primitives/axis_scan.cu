@@ -44,8 +44,8 @@
 // digits from run to run where a column has several tiles, as scan.cu's do.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #include "block.h"
-#include "deterministic.h"
 #include "input.h"
+#include "integer.h"
 #include "message.h"
 #include "operator.h"
 

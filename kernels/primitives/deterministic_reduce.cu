@@ -29,6 +29,7 @@
 // Traffic: the items and the offsets are read, one item a segment is written.
 #include "deterministic.h"
 #include "input.h"
+#include "integer.h"
 #include "operator.h"
 #include "segments.h"
 
@@ -121,7 +122,7 @@ FUNCTION acc_t row_total(const acc_t (&acc)[N], u32 count)
         for (int v = 1; v < V; v++)
             if (place + static_cast<u32>(v) < count) lane[l] = combine()(lane[l], acc[l * V + v]);
     }
-    return lanes_reduce(lane, (count + V - 1) / V, combine());
+    return lanes_reduce(lane, ceil_div(count, V), combine());
 }
 
 template <int N>

@@ -33,6 +33,7 @@
 #include "bytes.h"
 #include "cluster.h"
 #include "input.h"
+#include "integer.h"
 #include "message.h"
 #include "operator.h"
 #include "single_thread_arg.h"
@@ -167,7 +168,7 @@ FUNCTION void collect_in_cluster(const reduce_args& a, reduce_shared& s, acc_t s
     sum = warp_reduce(sum, combine());
     if (lane_id() == 0) inbox_send(s.inbox, last, sum, warp_id());
     if (block_id() != last || warp_id() != 0) return;
-    const u32 share = (count + SIMT_WARP - 1) / SIMT_WARP, first = lane_id() * share;
+    const u32 share = ceil_div(count, SIMT_WARP), first = lane_id() * share;
     sum = acc_identity();
     inbox_wait(s.inbox);
     NO_UNROLL
@@ -186,7 +187,7 @@ FUNCTION void collect_many(const reduce_args& a, reduce_shared& s, ticket mine, 
     block_sync();
     mine = s.block_ticket;
     const bool last = mine.rank + 1 == block_count();
-    const u64 share = (block_count() + SIMT_THREADS - 1) / SIMT_THREADS;
+    const u64 share = ceil_div(block_count(), SIMT_THREADS);
     const u64 first = thread_id() * share;
     sum = acc_identity();
     NO_UNROLL

@@ -27,6 +27,7 @@
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #include "block.h"
 #include "input.h"
+#include "integer.h"
 #include "operator.h"
 #include "single_thread_reduce.h"
 
@@ -152,7 +153,7 @@ FUNCTION void reduce_shares(const row_reduce_args& a, row_reduce_shared& s)
 FUNCTION void single_thread_reduce_shares(const row_reduce_args& a)
 {
     const u64 count = a.rows * a.splits;
-    const u64 each = count / block_count() + (count % block_count() != 0);
+    const u64 each = ceil_div(count, block_count());
     const u64 first = block_id() * each, end = first + each < count ? first + each : count;
     for (u64 number = first; number < end; number++) {
         const share part = share_of(a, number);
@@ -175,7 +176,7 @@ KERNEL(row_reduce_join, row_reduce_args, row_reduce_shared)
 {
     (void)s;
     const u64 lanes = a.splits < SIMT_WARP ? 1 : SIMT_WARP;
-    const u64 share = a.splits / lanes + (a.splits % lanes != 0);
+    const u64 share = ceil_div(a.splits, lanes);
     const u64 first = thread_id() % lanes * share;
     const u64 thread = static_cast<u64>(block_id()) * SIMT_THREADS + thread_id();
     const u64 stride = static_cast<u64>(block_count()) * SIMT_THREADS / lanes;

@@ -133,7 +133,7 @@ FUNCTION ticket before_tiles(const scan_args& a)
 }
 FUNCTION void leave_to_tiles(const scan_args& a)
 {
-    message_send(a.messages, (a.n + TILE - 1) / TILE, sum_of(static_cast<value_t>(a.init), true),
+    message_send(a.messages, ceil_div(a.n, TILE), sum_of(static_cast<value_t>(a.init), true),
                  message_tag(before_tiles(a), MESSAGE_COMPLETE));
 }
 // Asked by one thread: once all blocks have asked, tiles may end the epoch.
@@ -142,7 +142,7 @@ FUNCTION bool left_to_tiles(const scan_args& a, scan_shared& shared)
     if (a.longest == 0) return true;
     if (thread_id() == 0) {
         sum_t sum;
-        const u64 slot = (a.n + TILE - 1) / TILE;
+        const u64 slot = ceil_div(a.n, TILE);
         shared.left = message_poll(a.messages, slot, before_tiles(a), sum) != MESSAGE_NONE;
     }
     block_sync();

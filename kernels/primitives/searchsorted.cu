@@ -24,6 +24,7 @@
 //
 // Traffic: the values and the probed items of the array are read, the indices are written.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
+#include "integer.h"
 #include "memory.h"
 #include "order.h"
 
@@ -148,7 +149,7 @@ FUNCTION void search_rows(const search_args& a, const search_shared& s, u64 begi
 // few values, costs a thread no more searches than it has values.
 KERNEL(searchsorted_tiles, search_args, search_shared)
 {
-    const u64 rows = (a.count + ROW - 1) / ROW;
+    const u64 rows = ceil_div(a.count, ROW);
     const u64 more = rows % block_count(), each = rows / block_count(), block = block_id();
     const u64 begin = each * block + (block < more ? block : more);
     const u64 end = begin + each + (block < more);

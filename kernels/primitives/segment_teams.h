@@ -43,7 +43,7 @@ FUNCTION void write_whole(const segmented_reduce_args& a, u64 segment, acc_t sum
 // Leaves a segment to the second launch, by the lanes of its team. Called by all lanes of a warp.
 FUNCTION void leave_segment(const segmented_reduce_args& a, u64 segment, u64 count, member m)
 {
-    const u64 chunks = count > a.longest ? (count + a.chunk - 1) / a.chunk : 0;
+    const u64 chunks = count > a.longest ? ceil_div(count, a.chunk) : 0;
     u64 first = 0;
     if (m.rank == 0 && chunks) first = static_cast<u32>(atomic_add(a.messages, chunks));
     first = warp_shuffle(first, lane_id() - m.rank);
@@ -182,7 +182,7 @@ FUNCTION void reduce_chunks(const segmented_reduce_args& a, u64 total)
         const u32 number = static_cast<u32>(unit) - of.first, group = number / GROUP * GROUP;
         // Offsets that fall may have more chunks than there is room for, or than 32 bits count.
         if (number >= of.count || static_cast<u64>(of.first) + of.count > a.capacity) continue;
-        const u32 groups = (of.count + GROUP - 1) / GROUP;
+        const u32 groups = ceil_div(of.count, GROUP);
         const u32 together = of.count - group < GROUP ? of.count - group : static_cast<u32>(GROUP);
         stored_sum* const sums = a.sums + of.first;
         acc_t sum = reduce_chunk(a, of, number);

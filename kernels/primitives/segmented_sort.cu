@@ -19,6 +19,7 @@
 //
 // Traffic: every item is read and written once; items of long segments once more a round.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
+#include "integer.h"
 #include "merge.h"
 #include "segment_windows.h"
 
@@ -189,7 +190,7 @@ FUNCTION void merge_part(const segmented_sort_args& a, tile_shared& s, u64 block
 
 KERNEL(segmented_sort_round, segmented_sort_args, round_shared)
 {
-    const u64 windows = (a.in.count + a.window - 1) / a.window;
+    const u64 windows = ceil_div(a.in.count, a.window);
     const u64 end = a.round < *a.most_rounds ? windows : 0;
     for (u64 block = block_id(); block < end; block += block_count()) {
         if (a.rounds[block] <= a.round) continue;

@@ -45,6 +45,7 @@
 #define TUNE_LOOK 1
 #include "block.h"
 #include "input.h"
+#include "integer.h"
 #include "lookback.h"
 #include "same_run.h"
 
@@ -71,7 +72,7 @@ enum {
     FIELDS = 32 / FIELD,
     CLASSES = TUNE_CLASSES,
     COUNTED = CLASSES * ROWS, // each row once for each class
-    WORDS = (COUNTED + FIELDS - 1) / FIELDS
+    WORDS = ceil_div(COUNTED, FIELDS)
 };
 
 // Number of items of each class, before a tile or in it.

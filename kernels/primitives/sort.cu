@@ -48,6 +48,7 @@
 // there are two of them.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #define TUNE_RADIX_BITS 8 // of a digit
+#include "integer.h"
 #include "sort_cluster.h"
 #include "sort_count.h"
 #include "sort_tile.h"
@@ -206,7 +207,7 @@ KERNEL(sort_few, sort_args, cluster_shared)
     p.inverse = 0xffffffffu / p.size + 1;
     const u32 first = alone ? 0 : block_id() * p.size, left = static_cast<u32>(a.n) - first;
     block_share mine = share_of(first, left < p.size ? left : p.size);
-    mine.rows = (p.size + SIMT_THREADS - 1) / SIMT_THREADS;
+    mine.rows = ceil_div(p.size, SIMT_THREADS);
     mine.all = static_cast<u32>(a.n);
     mine.digits = static_cast<u32>(a.digits);
     mine.begin_bit = static_cast<u32>(a.begin_bit);

@@ -4,11 +4,12 @@
 // Keys are read once for all digits. The lanes of a warp count in several copies of a histogram, in
 // shared memory. The last block to arrive turns the counts of all blocks into the rest.
 #pragma once
+#include "integer.h"
 #include "sort_route.h"
 
 enum {
-    WHOLE_DIGITS = (KEY_BITS + TUNE_RADIX_BITS - 1) / TUNE_RADIX_BITS,
-    DIGITS = TUNE_IN_PLACE ? (WHOLE_DIGITS + 1) / 2 * 2 : WHOLE_DIGITS, // at most
+    WHOLE_DIGITS = ceil_div(KEY_BITS, TUNE_RADIX_BITS),
+    DIGITS = TUNE_IN_PLACE ? ceil_div(WHOLE_DIGITS, 2) * 2 : WHOLE_DIGITS, // at most
     COPIES = 1 << TUNE_COPIES_LOG2,
     SPLITS = TUNE_BIN_ITEMS > 0,
     COUNTS_SPLIT = SPLITS && SPLIT_FLOATS, // splits by what is no digit
@@ -87,7 +88,7 @@ FUNCTION void count_tile(const sort_args& a, count_shared& s, u64 tile, const cu
 // all keys share.
 FUNCTION void scan_bins(const sort_args& a, count_shared& s)
 {
-    enum { EACH = (RADIX + SIMT_WARP - 1) / SIMT_WARP }; // bins a lane
+    enum { EACH = ceil_div(RADIX, SIMT_WARP) }; // bins a lane
     for (u32 d = warp_id(); d < a.digits + (COUNTS_SPLIT && a.block_items > 0); d += WARPS) {
         u64* const bins = a.bins + d * RADIX;
         u64 count[EACH], sum = 0;

@@ -1,5 +1,6 @@
 // Ranks of a tile's keys by a digit: block_radix.h with the parameters of a variant of sort.cu.
 #pragma once
+#include "integer.h"
 #include "radix.h"
 
 // Returns the place of the thread's i-th item in the tile: warp-striped.
@@ -7,7 +8,7 @@ FUNCTION u32 item_index(int i) { return warp_striped_index<ITEMS>(i); }
 
 // Digits of the thread's items, of at most 8 bits each, four in a register.
 struct digits {
-    u32 four[(ITEMS + 3) / 4];
+    u32 four[ceil_div(ITEMS, 4)];
     FUNCTION_MEMBER u32 at(int i) const { return four[i / 4] >> (i % 4 * 8) & 0xffu; }
     FUNCTION_MEMBER void set(int i, u32 v) // for i = 0, 1, 2, ... in turn
     {

@@ -4,6 +4,7 @@
 // end. A pass reads one array and writes another. The bits to sort by, and the number of items a
 // thread, are found at run time, so that the loops are short and not unrolled.
 #pragma once
+#include "integer.h"
 #include "sort_rank.h"
 #include "sort_splitter.h"
 
@@ -56,7 +57,7 @@ FUNCTION block_share share_of(u32 first, u32 count)
     block_share mine{};
     mine.first = first;
     mine.count = mine.all = count;
-    mine.rows = (count + SIMT_THREADS - 1) / SIMT_THREADS;
+    mine.rows = ceil_div(count, SIMT_THREADS);
     return mine;
 }
 
@@ -207,7 +208,7 @@ FUNCTION u32 sort_range(S& s, block_share mine, key_t low, key_t high)
     block_range(low, high, s.range);
     mine.low = low;
     mine.end_bit = bits_of_range(low, high);
-    mine.digits = (mine.end_bit + TUNE_RADIX_BITS - 1) / TUNE_RADIX_BITS;
-    mine.digit_bits = mine.digits ? (mine.end_bit + mine.digits - 1) / mine.digits : 1;
+    mine.digits = ceil_div(mine.end_bit, TUNE_RADIX_BITS);
+    mine.digit_bits = mine.digits ? ceil_div(mine.end_bit, mine.digits) : 1;
     return sort_alone(s, mine);
 }

@@ -2,6 +2,7 @@
 //
 // The digit is given by what digit_of(key, c) takes: a cut of the key's bits, or a splitter.
 #pragma once
+#include "integer.h"
 #include "sort_look.h"
 #include "sort_route.h"
 
@@ -11,7 +12,7 @@ enum {
     VALUE_ROOM = !PAIRS                  ? 1
                  : VALUES_AT_ONCE < TILE ? VALUES_AT_ONCE
                                          : TILE,
-    ROUNDS = (TILE + VALUE_ROOM - 1) / VALUE_ROOM
+    ROUNDS = ceil_div(TILE, VALUE_ROOM)
 };
 
 union tile_shared { // used in turn

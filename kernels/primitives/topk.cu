@@ -41,6 +41,7 @@
 #define TUNE_LOOK 1
 #define TUNE_POLL_DELAY 50
 #define IN_A_CLUSTER 1
+#include "integer.h"
 #include "lookback.h"
 #include "radix.h"
 #include "topk_pool.h"
@@ -52,7 +53,7 @@ enum {
     ROWS = ITEMS / VECTOR,
     ROW_ITEMS = SIMT_WARP * VECTOR,
     COPIES = 1 << TUNE_COPIES_LOG2,
-    PASSES = (KEY_BITS + TUNE_RADIX_BITS - 1) / TUNE_RADIX_BITS,
+    PASSES = ceil_div(KEY_BITS, TUNE_RADIX_BITS),
     // Items that a block keeps: those of a tile, so that they may stand side by side.
     FILTER_BYTES = sizeof(key_t) + sizeof(offset_t),
     FILTER_ROOM = TILE * FILTER_BYTES <= 96 * 1024 ? TILE : 96 * 1024 / FILTER_BYTES,

@@ -22,6 +22,7 @@
 #pragma once
 #include "block.h"
 #include "cluster.h"
+#include "integer.h"
 #include "radix.h"
 #include "warp_order.h"
 
@@ -140,7 +141,7 @@ FUNCTION span indices_behind(const pool_part& part, code_t held, span indices)
 FUNCTION pool_part pool_share(u64 count, u64 n)
 {
     const u32 items = static_cast<u32>(count);
-    const u32 share = (items + cluster_blocks() - 1) / cluster_blocks();
+    const u32 share = ceil_div(items, cluster_blocks());
     const u32 first = cluster_block() * share;
     const u32 left = first < items ? items - first : 0, mine = left < share ? left : share;
     return pool_part{mine < POOL ? mine : static_cast<u32>(POOL), first, 0, nullptr,
@@ -279,7 +280,7 @@ FUNCTION void share_counts(pool_shared& s)
 FUNCTION cutting cut_span(pool_shared& s, const pool_part& part, span over, bool indices,
                           code_t key, u32 rank)
 {
-    enum { EACH = (RANGES + SIMT_THREADS - 1) / SIMT_THREADS };
+    enum { EACH = ceil_div(RANGES, SIMT_THREADS) };
     cutting r{over, width_for(over), indices, key, 0, 0, 0};
     NO_UNROLL
     for (u32 b = thread_id(); b < RANGES; b += SIMT_THREADS)

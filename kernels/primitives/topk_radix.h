@@ -140,7 +140,7 @@ FUNCTION void take_tiles(const topk_args& a, topk_shared& s, u32 stage, u64 coun
 // Waits until a stage is done. Its results are visible then.
 FUNCTION void wait_for_tiles(const topk_args& a, u32 stage, u64 count)
 {
-    const u64 tiles = (count + TILE - 1) / TILE;
+    const u64 tiles = ceil_div(count, TILE);
     if (thread_id() == 0) {
         while (load_relaxed(a.done + stage) < tiles) spin_pause();
         device_fence();

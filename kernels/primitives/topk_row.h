@@ -10,6 +10,7 @@
 // The instructions of a warp decide how long it takes. Of many segments each is a warp's, and no
 // warp waits for another; of few, each is a block's, whose threads have fewer items each.
 #pragma once
+#include "integer.h"
 #include "segment_topk.h"
 #include "topk_pool.h"
 #include "topk_team.h"
@@ -65,7 +66,7 @@ FUNCTION void clear_counts(Team team, u32* count)
 // Neighbouring ranges whose counts a member adds up.
 template <class Team>
 struct ranges_of_member {
-    enum : u32 { COUNT = (ROW_RANGES + Team::SIZE - 1) / Team::SIZE };
+    enum : u32 { COUNT = ceil_div(ROW_RANGES, Team::SIZE) };
     u32 count[COUNT];
     u32 first, before; // range, and the keys in those before it
 };
@@ -305,7 +306,7 @@ FUNCTION void select_row(Team team, const segmented_topk_args& a, row_shared<ITE
     if (k > 0) {
         // The range of the k-th has room for a quarter of the k, or for half of a warp.
         const u32 room = k + static_cast<u32>(larger(SIMT_WARP / 2, k / 4));
-        const u32 stretch = ((items + Team::SIZE - 1) / Team::SIZE) | 1u;
+        const u32 stretch = ceil_div(items, Team::SIZE) | 1u;
         row_span all = read_row<ITEMS>(team, a.in, s.key, begin, items, stretch);
         const row_bound bound =
             bound_of_row(team, s.key, stretch, all, k,

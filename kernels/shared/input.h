@@ -19,6 +19,7 @@
 // An operand has the axes whose bits are set (bit 0 is the last axis) and is repeated along the
 // others, as NumPy broadcasts.
 #pragma once
+#include "integer.h"
 #include "memory.h"
 #include "modulus.h"
 #include "types.h"
@@ -198,7 +199,7 @@ struct input_table {
 
 template <class T>
 struct scalar_bits {
-    u64 word[(sizeof(T) + 7) / 8];
+    u64 word[ceil_div(sizeof(T), 8)];
 };
 
 template <class T>

@@ -6,6 +6,7 @@
 // later. The input is an array or a lazy input (input.h).
 #pragma once
 #include "input.h"
+#include "integer.h"
 #include "same_run.h"
 #include "warp.h"
 
@@ -76,7 +77,7 @@ struct row_counts {
     enum {
         FIELD = SIMT_WARP * VECTOR <= 255 ? 8 : 16,
         FIELDS = 32 / FIELD,
-        WORDS = (ROWS + FIELDS - 1) / FIELDS
+        WORDS = ceil_div(ROWS, FIELDS)
     };
     u32 before[WORDS];
     u32 all[WORDS];

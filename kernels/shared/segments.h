@@ -12,6 +12,7 @@
 //     TUNE_OFFSETS     type of the offsets, which may be lazy (TUNE_BOUNDS... of input.h)
 #pragma once
 #include "input.h"
+#include "integer.h"
 #include "warp.h"
 
 typedef TUNE_OFFSETS segment_offset_t;
@@ -47,7 +48,7 @@ FUNCTION u64 smaller(u64 a, u64 b) { return a < b ? a : b; }
 // SIMT_WARP offsets at once.
 FUNCTION u64 offsets_below(const segments& g, u64 item)
 {
-    if constexpr (TUNE_EQUAL_SIZE) return item / g.size + (item % g.size != 0);
+    if constexpr (TUNE_EQUAL_SIZE) return ceil_div(item, g.size);
     u64 low = 0, high = g.count + 1;
     while (low < high) {
         const u64 span = high - low, probe = low + span * (lane_id() + 1) / (SIMT_WARP + 1);
@@ -100,7 +101,7 @@ FUNCTION place share_begin(const segments& g, u64 block)
 {
     const u64 first = segment_begin(g, 0), last = larger(segment_begin(g, g.count), first);
     const u64 path = g.count + (last - first);
-    const u64 share = path / block_count() + (path % block_count() != 0);
+    const u64 share = ceil_div(path, block_count());
     const u64 steps = smaller(block * share, path);
     if constexpr (!TUNE_EQUAL_SIZE) return place_after(g, steps, first, last);
     const u64 segment = steps / (g.size + 1);

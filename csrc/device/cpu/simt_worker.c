@@ -1,5 +1,6 @@
 // Keeps a worker's stacks and shared storage between launches, and waits for other workers.
 #define _GNU_SOURCE
+#include "base/integer.h"
 #include "device/cpu/simt_block.h"
 
 #include <sched.h>
@@ -90,7 +91,7 @@ size_t simt_stack_reserve(void)
 #if defined(__linux__)
     if (getauxval(AT_MINSIGSTKSZ) > frame) frame = getauxval(AT_MINSIGSTKSZ);
 #endif
-    return (SIMT_HANDLER_KIB * 1024 + 2 * frame + page - 1) / page * page;
+    return round_up(SIMT_HANDLER_KIB * 1024 + 2 * frame, page);
 }
 
 static void free_stacks(simt_worker *w)
@@ -127,7 +128,7 @@ static cubc_status reserve_stacks(simt_worker *w, unsigned threads)
     w->stack_stride = page + w->stack_bytes;
     w->stacks_bytes = threads * w->stack_stride;
     w->fibres = mem_zalloc(threads, sizeof *w->fibres);
-    w->warps = mem_zalloc((threads + SIMT_LANES - 1) / SIMT_LANES, sizeof *w->warps);
+    w->warps = mem_zalloc(ceil_div(threads, SIMT_LANES), sizeof *w->warps);
     if (!w->fibres || !w->warps) {
         free_stacks(w);
         return CUBC_NO_MEMORY;
@@ -163,9 +164,7 @@ static cubc_status reserve_shared(simt_worker *w, size_t bytes)
     if (!memory) return CUBC_NO_MEMORY;
     mem_free(w->shared_memory);
     w->shared_memory = memory;
-    uintptr_t aligned =
-        ((uintptr_t)memory + SHARED_ALIGNMENT - 1) & ~(uintptr_t)(SHARED_ALIGNMENT - 1);
-    w->shared = (uint8_t *)aligned;
+    w->shared = (uint8_t *)round_up((uintptr_t)memory, SHARED_ALIGNMENT);
     w->shared_capacity = capacity;
     return CUBC_OK;
 }

@@ -1,6 +1,7 @@
 // LIME records: see lime.h.
 #include "lattice/io/lime.h"
 
+#include "base/integer.h"
 #include "lattice/io/words.h"
 
 #include <inttypes.h>
@@ -56,7 +57,7 @@ cubc_status lime_next(const infile *file, bool strict, lime_record *record, bool
     unsigned char bytes[LIME_HEADER];
     bool inside = record->number > 0 && !record->end, loose = record->loose;
     // No overflow: the data of a record that was accepted end within the file.
-    uint64_t at = record->number ? record->data + (record->length + 7) / 8 * 8 : 0;
+    uint64_t at = record->number ? record->data + round_up(record->length, 8) : 0;
     *more = at < file->size && (strict || file->size - at >= LIME_HEADER);
     if (strict && (at > file->size || (!*more && inside && !loose)))
         FAIL(CUBC_IO_ERROR, "%s: the file ends at byte %" PRIu64 ", within its %s: it is truncated",

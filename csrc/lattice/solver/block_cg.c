@@ -12,6 +12,7 @@
 // of a block (kernels/lattice/block_update.cu). An iteration moves the operator, and eleven fields
 // of each source: p and w to their products; q and w read, q written; q, x and p read and written.
 // A source is judged, and may stop, at updates; the others go on without it.
+#include "base/integer.h"
 #include "lattice/operators/block_update.h"
 #include "lattice/solver/solver.h"
 
@@ -56,7 +57,7 @@ static cubc_status step(solver *s, block_step which, solver_phase phase)
 static cubc_status open(solver *s)
 {
     const int block = block_of(s->shape.sources);
-    uint64_t blocks = (s->shape.sources - 1) / (uint64_t)block + 1;
+    uint64_t blocks = ceil_div(s->shape.sources, (uint64_t)block);
     void *parts;
     for (int k = X; k <= (of_normal(s) ? V : Q); k++)
         TRY(solver_zero_field(s, s->sloppy, &s->work[k]));
