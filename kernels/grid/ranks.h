@@ -21,7 +21,8 @@
 
 enum { RANK_FACES = 8, RANK_SLOTS = 6 }; // two in each of four directions; x is not cut
 
-// One rank's view; csrc/lattice/grid/ranks.c fills it in, in this order.
+// One rank's view. csrc/lattice/grid/rank_table.h has this struct, and what follows of a window,
+// for the core, which fills it in; tests/lattice/test_rank_table.py compares the two.
 struct rank_table {
     u64 sent;        // exchanges of faces so far
     u64 arrived;     // blocks of an exchange that have stored theirs; 0 before and after
@@ -54,7 +55,15 @@ struct rank_mail {
     u64 number;
     f64 value[MAIL_VALUES];
 };
-static_assert(sizeof(rank_mail) == 72, "the core allocates as much");
+
+// Returns the slot of a face, in one of its places. There is none of x.
+FUNCTION constexpr u64 rank_slot(u32 face, u64 place) { return place * RANK_SLOTS + face - 2; }
+// Returns where a slot has the norms of sites of so many bytes: behind the most that there is room
+// for.
+FUNCTION constexpr u64 rank_norms_at(u64 slot_bytes, u64 site_bytes)
+{
+    return slot_bytes / (site_bytes + sizeof(f32)) * site_bytes;
+}
 
 enum rank_message : u64 { MESSAGE_FACE = 1, MESSAGE_SUM = 2 };
 
@@ -64,11 +73,17 @@ FUNCTION u64* face_flag(u8* window, u32 face)
     return reinterpret_cast<u64*>(window + FLAGS_AT) + face;
 }
 
-// Leaves the reason of a failure in every window that has none: the message that did not come, the
-// rank that waited and what it waited for, a rank or a face.
+// Returns the reason of a failure: the message that did not come, the rank that waited and what it
+// waited for, a rank or a face.
+FUNCTION constexpr u64 rank_failure(rank_message message, u64 rank, u64 from)
+{
+    return message << 48 | rank << 24 | from;
+}
+
+// Leaves the reason of a failure in every window that has none.
 SLOW_FUNCTION void give_up(const rank_table& t, rank_message message, u64 from)
 {
-    const u64 reason = message << 48 | t.rank << 24 | from;
+    const u64 reason = rank_failure(message, t.rank, from);
     for (u64 r = 0; r < t.reached; r++)
         if (load_acquire_system(failed_in(t.windows[r])) == 0)
             store_release_system(failed_in(t.windows[r]), reason);

@@ -178,10 +178,9 @@ private:
 template <class Real, int REALS, int MU>
 FUNCTION face_memory<Real, REALS> face_in(const rank_table& t, u8* window, u32 face, u64 place)
 {
-    enum : u64 { SITE = REALS * sizeof(Real), WITH_NORM = SITE + sizeof(f32) };
-    const u64 slot = place * RANK_SLOTS + face - 2; // x has none
-    return face_memory<Real, REALS>{window + t.slots_at + slot * t.slot_bytes, face_sites<MU>(),
-                                    t.slot_bytes / WITH_NORM * SITE};
+    return face_memory<Real, REALS>{window + t.slots_at + rank_slot(face, place) * t.slot_bytes,
+                                    face_sites<MU>(),
+                                    rank_norms_at(t.slot_bytes, REALS * sizeof(Real))};
 }
 
 // Returns the face that goes to the neighbour on a side (1: upper), whose other side it is, and

@@ -3,29 +3,10 @@
 #define CUBC_LATTICE_RANK_AREA_H
 
 #include "device/messenger.h"
+#include "lattice/grid/rank_table.h"
 #include "lattice/grid/ranks.h"
 
 #include <stdatomic.h>
-
-// The layout of a window, and of the table, as in kernels/grid/ranks.h.
-enum { FACES = 8, SLOTS = 6, FLAGS_AT = 64, MAIL_AT = 256, MAIL_VALUES = 8, ALIGNMENT = 256 };
-enum { STAGED_SUMS = FACES }; // the bit of sums
-typedef struct rank_mail {
-    uint64_t number;
-    double value[MAIL_VALUES];
-} rank_mail;
-typedef struct rank_table {
-    uint64_t sent, arrived, finished, nanoseconds, rank, ranks, staged, mails, slots_at, slot_bytes;
-    uint64_t sums, mine, neighbour[FACES], reached, windows;
-} rank_table;
-
-// The reason of a failure: the message that did not come, the rank that waited, and what it waited
-// for, a face or a rank. MESSAGE_MOVED: one between two launches, of a rank or of NOBODY.
-enum { MESSAGE_FACE = 1, MESSAGE_SUM = 2, MESSAGE_MOVED = 3, NOBODY = 0xffffff };
-static inline uint64_t rank_failure(int message, int rank, int from)
-{
-    return (uint64_t)message << 48 | (uint64_t)rank << 24 | (uint64_t)from;
-}
 
 // A rank's window, as it tells the others.
 typedef struct rank_card {
@@ -38,7 +19,7 @@ typedef struct rank_card {
 typedef struct rank_area {
     struct rank_area *older;
     cubc_ranks *ranks;
-    size_t face_bytes, window_bytes;
+    size_t face_bytes, slots_at, window_bytes;
     uint64_t mails;
     int places;       // of a face in a window: 1 if all are staged
     void **windows;   // of all ranks, as this device reaches them; NULL: it does not
@@ -70,12 +51,6 @@ struct cubc_ranks {
     atomic_bool failing;     // taken by the thread that writes both
     _Atomic(rank_area *) newest; // the watch reads them
 };
-
-// Where a window has its slots of faces.
-static inline size_t rank_slots_at(const rank_area *a)
-{
-    return a->window_bytes - (size_t)a->places * SLOTS * a->face_bytes;
-}
 
 // The place of a rank in the grid.
 void ranks_place_of(const cubc_ranks *r, int rank, int place[4]);

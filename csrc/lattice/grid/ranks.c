@@ -150,7 +150,7 @@ static cubc_status make_table(cubc_ranks *r, rank_area *a)
                         .rank = (uint64_t)r->comm.rank,
                         .ranks = (uint64_t)r->comm.size,
                         .mails = a->mails,
-                        .slots_at = rank_slots_at(a),
+                        .slots_at = a->slots_at,
                         .slot_bytes = a->face_bytes,
                         .sums = at + sums,
                         .mine = (uintptr_t)a->windows[r->comm.rank],
@@ -260,10 +260,10 @@ static cubc_status choose_transport(cubc_ranks *r)
 static cubc_status open_windows(cubc_ranks *r, rank_area *a)
 {
     const uint64_t mail_places = r->messenger ? 1 : 2,
-                   mail = mail_places * a->mails * (uint64_t)r->comm.size * sizeof(rank_mail);
+                   mails = mail_places * a->mails * (uint64_t)r->comm.size;
     a->places = r->messenger && !r->hosts ? 1 : 2;
-    a->window_bytes =
-        round_up(MAIL_AT + mail, ALIGNMENT) + (uint64_t)a->places * SLOTS * a->face_bytes;
+    a->slots_at = rank_slots_at(mails);
+    a->window_bytes = a->slots_at + (uint64_t)a->places * SLOTS * a->face_bytes;
     a->windows = mem_zalloc((size_t)r->comm.size, sizeof *a->windows);
     TRY(agree(r, a->windows ? CUBC_OK : CUBC_NO_MEMORY));
     void **own = &a->windows[r->comm.rank];
