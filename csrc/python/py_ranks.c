@@ -113,15 +113,17 @@ int py_field_ranks(PyObject *object, const cubc_field_ranks **out)
     return 0;
 }
 
-static PyObject *ranks_open(PyObject *self, PyObject *args)
+static PyObject *ranks_open(PyObject *self, PyObject *args, PyObject *keywords)
 {
+    static char *names[] = {"device", "rank", "size",    "allgather", "messages",
+                            "grid",   "cut",  "seconds", "transport", NULL};
     cubc_ranks_params p = {0};
     PyObject *function, *messages, *name;
     int rank, size, transport;
     (void)self;
-    if (!PyArg_ParseTuple(args, "OiiOOiiiiidi:ranks_open", &name, &rank, &size, &function,
-                          &messages, &p.grid[0], &p.grid[1], &p.grid[2], &p.grid[3], &p.cut,
-                          &p.seconds, &transport))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OiiOO(iiii)idi:ranks_open", names, &name,
+                                     &rank, &size, &function, &messages, &p.grid[0], &p.grid[1],
+                                     &p.grid[2], &p.grid[3], &p.cut, &p.seconds, &transport))
         return NULL;
     p.transport = (cubc_ranks_transport)transport;
     python_ranks *r = mem_zalloc(1, sizeof *r);
@@ -180,7 +182,7 @@ static PyObject *ranks_check(PyObject *self, PyObject *object)
 }
 
 static PyMethodDef methods[] = {
-    {"ranks_open", ranks_open, METH_VARARGS,
+    {"ranks_open", (PyCFunction)(void (*)(void))ranks_open, METH_VARARGS | METH_KEYWORDS,
      "Open the ranks of a grid: device, rank, size, allgather, messages, grid, cut, seconds, "
      "transport."},
     {"ranks_place", ranks_place, METH_O, "The place of this rank in the grid: x, y, z, t."},

@@ -31,8 +31,7 @@ struct dslash_fields {
 #endif
 #if TUNE_CUT
     rank_table* ranks;
-    u64 edges; // bit 2 * direction + (1: upper): the face is on the boundary of the whole lattice;
-               // from bit 32 on: the sites of this launch
+    launch_part part;
 #endif
 };
 
@@ -70,7 +69,7 @@ FUNCTION bool is_across(const dslash_fields& a, const site& s)
 {
 #if TUNE_CUT
     if constexpr (is_cut<MU>())
-        return leaves<MU, FORWARD>(s) && (a.edges >> (2 * MU + FORWARD) & 1);
+        return leaves<MU, FORWARD>(s) && (a.part.edges >> (2 * MU + FORWARD) & 1);
 #endif
     (void)a;
     return leaves<MU, FORWARD>(s);

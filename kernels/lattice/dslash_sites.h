@@ -166,13 +166,12 @@ struct dslash_work {
 
 #if TUNE_CUT
 // Sites of a launch. Where faces come as messages, sites off the faces have a launch of their own,
-// beside which the messages are under way. The core chooses, in the upper half of `edges`.
+// beside which the messages are under way. The core chooses.
 enum : u32 { ALL_SITES = 0, SITES_OFF_FACES = 1, SITES_ON_FACES = 2 };
-template <class Fields>
-FUNCTION u32 launch_sites(const Fields& d)
-{
-    return static_cast<u32>(d.edges >> 32);
-}
+struct launch_part {
+    u32 edges; // bit 2 * direction + (1: upper): the face is on the boundary of the whole lattice
+    u32 sites;
+};
 
 // Returns how many tiles of `each` sites have none on a face; they come first.
 FUNCTION constexpr u32 interior_tiles(u32 each) { return INTERIOR_PLACES / each; }
@@ -201,8 +200,8 @@ FUNCTION block_place place_of_block(const Fields& d)
 {
 #if TUNE_CUT
     constexpr u32 INTERIOR = interior_tiles(EACH);
-    if (launch_sites(d) == SITES_OFF_FACES) return place_among<INTERIOR ? INTERIOR : 1>(0);
-    if (launch_sites(d) == SITES_ON_FACES) return place_among<TILES - INTERIOR>(INTERIOR);
+    if (d.part.sites == SITES_OFF_FACES) return place_among<INTERIOR ? INTERIOR : 1>(0);
+    if (d.part.sites == SITES_ON_FACES) return place_among<TILES - INTERIOR>(INTERIOR);
 #endif
     (void)d;
     return place_among<TILES>(0);
@@ -223,7 +222,7 @@ FUNCTION block_work work_of_block(const Fields& d)
     const u32 blocks = ceil_div(static_cast<u32>(d.sources), SPT);
     u32 first = 0;
 #if TUNE_CUT
-    if (launch_sites(d) == SITES_ON_FACES) first = interior_tiles(DSLASH_TILE);
+    if (d.part.sites == SITES_ON_FACES) first = interior_tiles(DSLASH_TILE);
 #endif
     return {first + block_id() / blocks, block_id() % blocks * SPT};
 }

@@ -32,8 +32,7 @@ struct staggered_fields {
 #endif
 #if TUNE_CUT
     rank_table* ranks;
-    u64 edges; // bit 2 * direction + (1: upper): the face is on the boundary of the whole lattice;
-               // from bit 32 on: the sites of this launch
+    launch_part part;
 #endif
 };
 
@@ -44,9 +43,7 @@ FUNCTION u32 crossings_of(const staggered_fields& a, const site& s)
 {
 #if TUNE_CUT
     if constexpr (is_cut<MU>())
-        return s.off_faces
-                   ? 0
-                   : crossings<MU, STEPS>(s) & static_cast<u32>(a.edges >> (2 * MU + (STEPS > 0)));
+        return s.off_faces ? 0 : crossings<MU, STEPS>(s) & a.part.edges >> (2 * MU + (STEPS > 0));
 #endif
     (void)a;
     return crossings<MU, STEPS>(s);

@@ -342,14 +342,10 @@ def ranks_open(
     size: int,
     allgather: Any,
     messages: Any,
-    x: int,
-    y: int,
-    z: int,
-    t: int,
+    grid: tuple[int, int, int, int],
     cut: int,
     seconds: float,
     transport: int,
-    /,
 ) -> Any:
     """Open the ranks of a grid; allgather(bytes) gives the list of the bytes of all.
 

@@ -326,7 +326,7 @@ static void check_watch(loss what, const char *says)
     // Kernels find the reason, and do not wait.
     CHECK((*(uint64_t *)(uintptr_t)table->mine != 0) == (what != NOTHING));
     const rank_faces faces = {.sites = {0, 0, 0, 1}, .bytes = 8};
-    const host_step step = ranks_faces_step(r, &faces);
+    const host_step step = ranks_faces_move_step(r, &faces);
     const host_step begin = ranks_faces_begin_step(r, &faces), end = ranks_faces_end_step(r);
     CHECK_STATUS(step.take(step.args, NULL), what == NOTHING ? CUBC_OK : CUBC_TIMEOUT);
     CHECK_STATUS(begin.take(begin.args, NULL), what == NOTHING ? CUBC_OK : CUBC_TIMEOUT);

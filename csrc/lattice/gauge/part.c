@@ -87,7 +87,7 @@ cubc_status part_exchange_launches(const problem *p, const instance *i, const pa
             TRY(site_map_launch(p, i, places, args, sizeof args, out));
             out->launches[out->launch_count - 1].kernel = &i->kernels[k];
         }
-        out->launches[out->launch_count - 1].before = ranks_faces_step(e->ranks, &faces);
+        out->launches[out->launch_count - 1].before = ranks_faces_move_step(e->ranks, &faces);
     }
     return CUBC_OK;
 }

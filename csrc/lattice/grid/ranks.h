@@ -8,7 +8,7 @@
 
 void ranks_grid(const cubc_ranks *r, int grid[4]);
 int ranks_cut(const cubc_ranks *r);        // bit d: faces of direction d are exchanged
-uint64_t ranks_edges(const cubc_ranks *r); // bit 2 d + (1: upper): the face is on the boundary
+uint32_t ranks_edges(const cubc_ranks *r); // bit 2 d + (1: upper): the face is on the boundary
 // Sees to it that there is room for faces of `bytes` bytes, and for the sums of each state. All
 // ranks ask for the same; where there is none they make new memory together, and launches that are
 // queued go on with the old one.
@@ -29,7 +29,7 @@ typedef struct rank_faces {
     size_t bytes, norm_bytes;
 } rank_faces;
 // The steps before the launch that receives faces, or sums; none where memory is shared.
-host_step ranks_faces_step(const cubc_ranks *r, const rank_faces *faces);
+host_step ranks_faces_move_step(const cubc_ranks *r, const rank_faces *faces);
 // The same in two steps: launches between them run while messages are under way.
 host_step ranks_faces_begin_step(const cubc_ranks *r, const rank_faces *faces);
 host_step ranks_faces_end_step(const cubc_ranks *r);

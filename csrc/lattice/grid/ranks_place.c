@@ -39,12 +39,12 @@ int ranks_cut(const cubc_ranks *r)
     return r->cut;
 }
 
-uint64_t ranks_edges(const cubc_ranks *r)
+uint32_t ranks_edges(const cubc_ranks *r)
 {
-    uint64_t edges = 0;
+    uint32_t edges = 0;
     for (int d = 0; d < 4; d++) {
-        if (r->place[d] == 0) edges |= UINT64_C(1) << 2 * d;
-        if (r->place[d] == r->grid[d] - 1) edges |= UINT64_C(2) << 2 * d;
+        if (r->place[d] == 0) edges |= 1u << 2 * d;
+        if (r->place[d] == r->grid[d] - 1) edges |= 2u << 2 * d;
     }
     return edges;
 }

@@ -77,7 +77,7 @@ _Static_assert((int)NORM_BYTES < (int)STEP_ARGS, "a step has room");
 
 typedef cubc_status (*mover)(messenger *m, const device_message *list, int count, void *stream);
 
-static cubc_status move_faces(const uint64_t args[STEP_ARGS], mover move, void *stream)
+static cubc_status send_faces(const uint64_t args[STEP_ARGS], mover move, void *stream)
 {
     const rank_area *a = (const rank_area *)(uintptr_t)args[AREA];
     const rank_faces faces = {.sites = {0, args[SITES_Y], args[SITES_Z], args[SITES_T]},
@@ -96,14 +96,14 @@ static const messenger_api *api_of(const uint64_t args[STEP_ARGS])
     return ((const rank_area *)(uintptr_t)args[AREA])->ranks->messenger->api;
 }
 
-static cubc_status take_faces(const uint64_t args[STEP_ARGS], void *stream)
+static cubc_status move_faces(const uint64_t args[STEP_ARGS], void *stream)
 {
-    return move_faces(args, api_of(args)->move, stream);
+    return send_faces(args, api_of(args)->move, stream);
 }
 
 static cubc_status begin_faces(const uint64_t args[STEP_ARGS], void *stream)
 {
-    return move_faces(args, api_of(args)->begin, stream);
+    return send_faces(args, api_of(args)->begin, stream);
 }
 
 static cubc_status end_faces(const uint64_t args[STEP_ARGS], void *stream)
@@ -114,7 +114,7 @@ static cubc_status end_faces(const uint64_t args[STEP_ARGS], void *stream)
     return moved(r, r->messenger->api->end(r->messenger, stream));
 }
 
-static cubc_status take_sums(const uint64_t args[STEP_ARGS], void *stream)
+static cubc_status gather_sums(const uint64_t args[STEP_ARGS], void *stream)
 {
     const rank_area *a = (const rank_area *)(uintptr_t)args[AREA];
     cubc_ranks *r = a->ranks;
@@ -137,9 +137,9 @@ static host_step faces_step(const cubc_ranks *r, const rank_faces *faces,
                                 [NORM_BYTES] = faces->norm_bytes}};
 }
 
-host_step ranks_faces_step(const cubc_ranks *r, const rank_faces *faces)
+host_step ranks_faces_move_step(const cubc_ranks *r, const rank_faces *faces)
 {
-    return faces_step(r, faces, take_faces);
+    return faces_step(r, faces, move_faces);
 }
 
 host_step ranks_faces_begin_step(const cubc_ranks *r, const rank_faces *faces)
@@ -156,5 +156,5 @@ host_step ranks_faces_end_step(const cubc_ranks *r)
 host_step ranks_sums_step(const cubc_ranks *r)
 {
     if (!r->messenger) return (host_step){.take = NULL};
-    return (host_step){.take = take_sums, .args = {[AREA] = (uintptr_t)r->newest}};
+    return (host_step){.take = gather_sums, .args = {[AREA] = (uintptr_t)r->newest}};
 }

@@ -210,13 +210,26 @@ int dslash_phase_words(const double theta[4], uint64_t words[DSLASH_PHASE_WORDS]
     return DSLASH_PHASE_WORDS;
 }
 
+// The sites of a launch, and the faces on the boundary of the whole lattice: a word of its
+// arguments, as in kernels/lattice/dslash_sites.h.
+enum { ALL_SITES, SITES_OFF_FACES, SITES_ON_FACES };
+typedef struct launch_part {
+    uint32_t edges, sites;
+} launch_part;
+
+static void set_part(uint64_t *word, launch_part part)
+{
+    _Static_assert(sizeof part == sizeof *word, "a part is a word");
+    memcpy(word, &part, sizeof part);
+}
+
 cubc_status dslash_rank_words(const problem *p, const instance *i, uint64_t *words, int *count)
 {
     const cubc_ranks *ranks = dslash_site_numbers_of(p).guard.ranks;
     if (!dslash_site_traits_of(p).cut) return CUBC_OK;
     TRY(ranks_check_device(ranks, i->device));
     words[(*count)++] = (uintptr_t)ranks_table(ranks);
-    words[(*count)++] = ranks_edges(ranks);
+    set_part(&words[(*count)++], (launch_part){.edges = ranks_edges(ranks), .sites = ALL_SITES});
     return CUBC_OK;
 }
 
@@ -280,10 +293,9 @@ static uint64_t interior_sites(const problem *p)
 
 // Messages of staged faces are moved before the operator's launch, the last one so far. Sites off
 // the faces get a launch of their own in front of it, which runs while messages are under way;
-// `edges` is the argument that says so.
-static void move_faces(const problem *p, dslash_grid grid, size_t edges, plan *out)
+// `part` is the argument that says so.
+static void move_faces(const problem *p, dslash_grid grid, size_t part, plan *out)
 {
-    enum { OFF_FACES = 1, ON_FACES = 2 }; // kernels/lattice/dslash_sites.h
     const dslash_site_numbers numbers = dslash_site_numbers_of(p);
     const rank_faces faces =
         faces_of(p, lattice_traits_of(p).extents,
@@ -291,18 +303,19 @@ static void move_faces(const problem *p, dslash_grid grid, size_t edges, plan *o
                  numbers.face_reals);
     const uint64_t tiles = ceil_div(dslash_output_sites(p), grid.tile),
                    interior = interior_sites(p) / grid.tile;
+    const uint32_t edges = ranks_edges(numbers.guard.ranks);
     launch *l = &out->launches[out->launch_count - 1];
     if (!ranks_are_staged(numbers.guard.ranks)) return;
-    l->before = ranks_faces_step(numbers.guard.ranks, &faces);
+    l->before = ranks_faces_move_step(numbers.guard.ranks, &faces);
     if (interior == 0) return;
     l[1] = l[0];
     out->launch_count++;
     l[0].before = ranks_faces_begin_step(numbers.guard.ranks, &faces);
     l[0].shape.grid = (unsigned)(interior * (grid.blocks / tiles));
-    l[0].args[edges] |= (uint64_t)OFF_FACES << 32;
+    set_part(&l[0].args[part], (launch_part){.edges = edges, .sites = SITES_OFF_FACES});
     l[1].before = ranks_faces_end_step(numbers.guard.ranks);
     l[1].shape.grid = (unsigned)((tiles - interior) * (grid.blocks / tiles));
-    l[1].args[edges] |= (uint64_t)ON_FACES << 32;
+    set_part(&l[1].args[part], (launch_part){.edges = edges, .sites = SITES_ON_FACES});
 }
 
 cubc_status dslash_sites_plan(const problem *p, const instance *i, dslash_grid grid,

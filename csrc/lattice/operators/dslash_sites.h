@@ -83,8 +83,8 @@ enum { DSLASH_PHASE_WORDS = 8 };
 // The phases as arguments of a kernel; returns how many words these are.
 int dslash_phase_words(const double theta[4], uint64_t words[DSLASH_PHASE_WORDS]);
 enum { DSLASH_RANK_WORDS = 2 };
-// Adds the ranks to *count arguments of a kernel, if the lattice is cut; they are the last of those
-// of the hops.
+// Adds the ranks, and the part of a launch that has all sites, to *count arguments of a kernel, if
+// the lattice is cut; they are the last of those of the hops.
 cubc_status dslash_rank_words(const problem *p, const instance *i, uint64_t *words, int *count);
 
 // The fields of parameters that begin with those of the sites.

@@ -116,15 +116,15 @@ class Grid:
         if self.device.startswith("cuda"):
             _core.set_nccl_path(nccl_of_wheel())
         self._ranks = _core.ranks_open(
-            self.device,
-            self.rank,
-            self.size,
-            gather,
-            _messages_of(comm),
-            *self.grid,
-            own,
-            timeout,
-            TRANSPORTS[transport],
+            device=self.device,
+            rank=self.rank,
+            size=self.size,
+            allgather=gather,
+            messages=_messages_of(comm),
+            grid=self.grid,
+            cut=own,
+            seconds=timeout,
+            transport=TRANSPORTS[transport],
         )
         # Directions whose faces are exchanged, a bit each.
         self._cut: int = own | sum(1 << d for d, ranks in enumerate(self.grid) if ranks > 1)
