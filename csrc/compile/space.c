@@ -220,7 +220,7 @@ static const char *parse_gone(const char *at, const char *end, space *out)
         !read_number(value, MAX_VALUE, &number) || next_word(&at, end).length)
         return "expected: label value";
     if (gone_parameter(out, label) || find_parameter(out, label) >= 0) return "the label was used";
-    if (out->gone_count == MAX_GONE) return "there are more than 4 of them";
+    if (out->gone_count == MAX_GONE) return "there are more than 8 of them";
     snprintf(out->gone[out->gone_count++], sizeof out->gone[0], "%.*s_%d", (int)label.length,
              label.at, (int)number);
     return NULL;

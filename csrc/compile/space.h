@@ -28,7 +28,7 @@ enum {
     PARAMETER_LABEL = 12, // of one parameter, with its NUL
     MAX_VALUE = 99999999, // of a parameter: 8 digits
     MAX_NAME = 23,        // characters of a value that is a name
-    MAX_GONE = 4,         // parameters of earlier versions
+    MAX_GONE = 8,         // parameters of earlier versions
     // Holds any variant, with its NUL: for each parameter its label, "_", the value and a ".".
     MAX_LABEL = MAX_PARAMETERS * (PARAMETER_LABEL - 1 + 1 + MAX_NAME + 1)
 };

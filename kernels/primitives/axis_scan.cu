@@ -6,26 +6,24 @@
 // the `high` threads of a column scan their totals through shared memory, and the tile's prefix
 // comes from the tiles above it by decoupled look-back (Merrill and Garland, "Single-pass Parallel
 // Prefix Scan with Decoupled Look-back", NVR-2016-002), a message for each strip: the `high`
-// threads of a strip, at most 32, look at as many times TUNE_LOOK tiles at once. Tiles are numbered
-// along the rows first and then down, so that the tiles above one start before it.
+// threads of a strip, at most 32, look at as many times TUNE_LOOK tiles at once. lookback.h is for
+// tiles in a line, each of which has one prefix, that one warp looks for; here a tile has as many
+// prefixes as strips, and a strip's threads are no warp, so that they meet in shared memory.
 //
 // A thread takes whole rows if they are of a few columns: its items are contiguous, and go through
 // 16-byte accesses, where a load of neighbouring threads would have a piece of a row from each.
 //
-// A single thread (the CPU) has one row of accumulators. Where the prefix is not there yet, it adds
-// up its tile first, tells that, waits, and reads the tile again, from the cache.
+// %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:64:4
+// %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:32
+// %RANGE% TUNE_MIN_BLOCKS mb 1:8:1
+// %RANGE% TUNE_ITEMS_PER_VECTOR_LOG2 ipv 0:4:1
+// %RANGE% TUNE_ROW_BYTES_LOG2 rb 5:14:1
+// %RANGE% TUNE_LOAD ld 0:2:1
+// %RANGE% TUNE_ORDER ord 0:1:1
+// %RANGE% TUNE_LOOK lb 1:4:1
+// %RANGE% TUNE_POLL_DELAY ns 0:1000:50
 //
-// %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:64:4 cpu=256:4096:256
-// %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:32 cpu=1:1:1
-// %RANGE% TUNE_MIN_BLOCKS mb 1:8:1 cpu=1:1:1
-// %RANGE% TUNE_ITEMS_PER_VECTOR_LOG2 ipv 0:4:1 cpu=0:0:1
-// %RANGE% TUNE_ROW_BYTES_LOG2 rb 5:14:1 cpu=14:14:1
-// %RANGE% TUNE_LOAD ld 0:2:1 cpu=0:0:1
-// %RANGE% TUNE_ORDER ord 0:1:1 cpu=0:0:1
-// %RANGE% TUNE_LOOK lb 1:4:1 cpu=1:1:1
-// %RANGE% TUNE_POLL_DELAY ns 0:1000:50 cpu=0:0:1
-//
-// ipt   items a thread; on the CPU the columns of a strip
+// ipt   items a thread
 // mb    least blocks a multiprocessor, which limits the registers a thread
 // ipv   items a vector load (log2), if rows begin on multiples of 16 bytes
 // rb    bytes of a row that a block reads at once (log2), if rows are so long
@@ -45,15 +43,11 @@
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #include "block.h"
 #include "input.h"
-#include "integer.h"
-#include "message.h"
 #include "operator.h"
 
 DEFINE_INPUT(TUNE_IN, in_t, item_t)
 
-#ifndef TUNE_FEW_COLUMNS // for the CPU's own variants, of which each takes any number
-#define TUNE_FEW_COLUMNS 0
-#endif
+#include "axis_scan_tile.h"
 
 // The least number of rows, a power of two, whose items and results are chunks of 16 bytes.
 FUNCTION constexpr int rows_of_chunks(int columns, int bytes)
@@ -64,14 +58,13 @@ FUNCTION constexpr int rows_of_chunks(int columns, int bytes)
 }
 
 enum {
-    STRIP = TUNE_FEW_COLUMNS                           ? TUNE_FEW_COLUMNS
-            : !SIMT_SINGLE_THREAD && TUNE_WHOLE_CHUNKS ? 1 << TUNE_ITEMS_PER_VECTOR_LOG2
-                                                       : 1,
+    STRIP = TUNE_FEW_COLUMNS    ? TUNE_FEW_COLUMNS
+            : TUNE_WHOLE_CHUNKS ? 1 << TUNE_ITEMS_PER_VECTOR_LOG2
+                                : 1,
     MOST_ROWS = TUNE_ITEMS_PER_THREAD / STRIP > 1 ? TUNE_ITEMS_PER_THREAD / STRIP : 1,
     UNIT = rows_of_chunks(STRIP, sizeof(item_t) < sizeof(out_t) ? sizeof(item_t) : sizeof(out_t)),
     ROWS = TUNE_FEW_COLUMNS && MOST_ROWS > UNIT ? MOST_ROWS - MOST_ROWS % UNIT : MOST_ROWS,
-    MOST_LOOKING = 32,
-    WIDEST = SIMT_SINGLE_THREAD ? TUNE_ITEMS_PER_THREAD : SIMT_THREADS // strips of a block
+    MOST_LOOKING = 32
 };
 
 // Values of a strip's columns in one row, or the combination of several rows. A message is a strip.
@@ -88,67 +81,17 @@ FUNCTION strip_t combine_strips(const strip_t& above, const strip_t& below)
     return both;
 }
 
-struct axis_scan_args {
-    in_t in;
-    out_t* out;
-    u64 outer, rows, columns;
-    u64 wide, high, deep; // layout of a block; of a single thread columns, rows, slices
-    u64* messages;        // [chunk][outer][strip], if a column has several tiles
-    initial_t init;
-    u64 has_init;
-};
-
 struct look_vote {
     u32 waiting, open; // 1: a strip waits for a message; a strip has no prefix yet
 };
 
 struct axis_scan_shared {
-    strip_t sum[WIDEST];
-    strip_t through[SIMT_SINGLE_THREAD ? WIDEST : 1]; // inclusive prefixes of the tile
-    u8 known[WIDEST], complete[WIDEST];
+    strip_t sum[SIMT_THREADS];
+    u8 known[SIMT_THREADS], complete[SIMT_THREADS];
     ticket tile_ticket;
     look_vote vote[2]; // of this round and of the next
 };
 
-// Tile of a block: a chunk of rows, column strips and outer slices.
-struct tile {
-    u64 strips;        // of a row
-    u64 chunk, chunks; // of the column's tiles
-    u64 strip, outer;  // the first
-    ticket mine;
-};
-
-FUNCTION tile take_tile(const axis_scan_args& a, axis_scan_shared& s, u64 tile_rows)
-{
-    tile t;
-    t.strips = ceil_div(a.columns, STRIP);
-    t.chunks = ceil_div(a.rows, tile_rows);
-    t.mine = t.chunks > 1 ? take_block_ticket(a.messages, s.tile_ticket) : ticket{0, block_id()};
-    const u64 across = ceil_div(t.strips, a.wide), sideways = across * ceil_div(a.outer, a.deep);
-    const u64 rest = t.mine.rank % sideways;
-    t.chunk = t.mine.rank / sideways;
-    t.strip = rest % across * a.wide;
-    t.outer = rest / across * a.deep;
-    return t;
-}
-
-// Ends the launch's epoch; called once by one thread of each block. Where ranks are indices, the
-// last block to call it does, else that of the highest rank.
-FUNCTION void close_tile(const axis_scan_args& a, const tile& t)
-{
-    if (t.chunks == 1) return;
-    if constexpr (RANK_IS_INDEX)
-        close_after_all(a.messages, t.mine, block_count());
-    else if (t.mine.rank + 1ull == block_count())
-        close_tickets(a.messages, t.mine);
-}
-
-FUNCTION u64 message_of(const axis_scan_args& a, const tile& t, u64 chunk, u64 outer, u64 strip)
-{
-    return (chunk * a.outer + outer) * t.strips + strip;
-}
-
-// ---- threads together ---------------------------------------------------------------------------
 // Place of a thread in its block, and of its first item in the array.
 struct thread_place {
     u32 wide, high;    // of the layout
@@ -180,12 +123,12 @@ FUNCTION u64 item_at(const axis_scan_args& a, const thread_place& p, u64 row)
 }
 
 // Total of consecutive tiles of a strip, from the nearest one up.
-struct stretch {
+struct tiles_above {
     strip_t sum;
     bool known, complete; // all needed tiles have answered; one was complete
 };
 
-FUNCTION void join(stretch& near, const stretch& far)
+FUNCTION void join(tiles_above& near, const tiles_above& far)
 {
     if (near.complete || !near.known) return;
     near.known = far.known;
@@ -195,8 +138,8 @@ FUNCTION void join(stretch& near, const stretch& far)
 
 // Polls the thread's tiles before `from` that have not answered. Places above the first tile, which
 // is complete, count as complete and are never used.
-FUNCTION void look_again(const axis_scan_args& a, const thread_place& p, const tile& t, u64 from,
-                         stretch (&seen)[TUNE_LOOK])
+FUNCTION void look_up_again(const axis_scan_args& a, const thread_place& p, const tile& t, u64 from,
+                            tiles_above (&seen)[TUNE_LOOK])
 {
     UNROLL
     for (int q = 0; q < TUNE_LOOK; q++) {
@@ -212,7 +155,7 @@ FUNCTION void look_again(const axis_scan_args& a, const thread_place& p, const t
 }
 
 // Joins the stretches of a strip's threads, the first of which gets all.
-FUNCTION void join_strip(axis_scan_shared& s, const thread_place& p, stretch& all)
+FUNCTION void join_strip(axis_scan_shared& s, const thread_place& p, tiles_above& all)
 {
     for (u32 d = 1; d < p.looking; d *= 2) {
         s.sum[thread_id()] = all.sum;
@@ -221,7 +164,7 @@ FUNCTION void join_strip(axis_scan_shared& s, const thread_place& p, stretch& al
         block_sync();
         if (p.active && p.down % (2 * d) == 0 && p.down + d < p.looking) {
             const u32 at = thread_id() + d * p.wide;
-            join(all, stretch{s.sum[at], s.known[at] != 0, s.complete[at] != 0});
+            join(all, tiles_above{s.sum[at], s.known[at] != 0, s.complete[at] != 0});
         }
         block_sync();
     }
@@ -229,16 +172,16 @@ FUNCTION void join_strip(axis_scan_shared& s, const thread_place& p, stretch& al
 
 // Returns the combination of all tiles above a tile that is not the first, in a strip's first
 // thread. All threads call it.
-FUNCTION strip_t look_back(const axis_scan_args& a, axis_scan_shared& s, const thread_place& p,
-                           const tile& t)
+FUNCTION strip_t look_up(const axis_scan_args& a, axis_scan_shared& s, const thread_place& p,
+                         const tile& t)
 {
     bool done = !p.active || p.down > 0, answered = false, have = false;
     strip_t prefix{};
-    stretch seen[TUNE_LOOK]{};
+    tiles_above seen[TUNE_LOOK]{};
     u64 from = t.chunk;
     for (u32 round = 0;; round++) {
-        look_again(a, p, t, from, seen);
-        stretch all = seen[0];
+        look_up_again(a, p, t, from, seen);
+        tiles_above all = seen[0];
         UNROLL
         for (int q = 1; q < TUNE_LOOK; q++) join(all, seen[q]);
         join_strip(s, p, all);
@@ -335,8 +278,8 @@ FUNCTION void scan_thread(const axis_scan_args& a, axis_scan_shared& s, const th
 }
 
 // Tells the tile's total, which the lowest thread of a strip has.
-FUNCTION void send_total(const axis_scan_args& a, const thread_place& p, const tile& t,
-                         const strip_t& total, message_status status)
+FUNCTION void send_strip_total(const axis_scan_args& a, const thread_place& p, const tile& t,
+                               const strip_t& total, message_status status)
 {
     if (p.active && p.down + 1 == p.high && t.chunk + 1 < t.chunks)
         message_send(a.messages, message_of(a, t, t.chunk, p.outer, p.strip), total,
@@ -353,8 +296,8 @@ FUNCTION void scan_tile(const axis_scan_args& a, axis_scan_shared& s, const tile
     UNROLL
     for (int j = 0; j < STRIP; j++) prefix.column[j] = static_cast<value_t>(a.init);
     if (t.chunk > 0) {
-        send_total(a, p, t, through, MESSAGE_PARTIAL);
-        prefix = look_back(a, s, p, t);
+        send_strip_total(a, p, t, through, MESSAGE_PARTIAL);
+        prefix = look_up(a, s, p, t);
         if (p.down == 0) s.sum[thread_id()] = prefix;
         block_sync();
         prefix = s.sum[thread_id() - p.down * p.wide];
@@ -362,8 +305,8 @@ FUNCTION void scan_tile(const axis_scan_args& a, axis_scan_shared& s, const tile
     }
     if (t.chunks > 1) {
         if (has_prefix) through = combine_strips(prefix, through);
-        send_total(a, p, t, through, MESSAGE_COMPLETE);
-        if (thread_id() == 0) close_tile(a, t);
+        send_strip_total(a, p, t, through, MESSAGE_COMPLETE);
+        if (thread_id() == 0) end_tile(a, t);
     }
     if (!p.active) return;
     if (p.down > 0) {
@@ -384,133 +327,12 @@ FUNCTION void scan_tile(const axis_scan_args& a, axis_scan_shared& s, const tile
     store_rows<WHOLE>(a, p, result);
 }
 
-// ---- single thread ------------------------------------------------------------------------------
-enum { CHUNK = 32 }; // columns kept in registers
-
-// Rows [begin, end) of columns from `column` on.
-struct area {
-    u64 outer, column, columns, begin, end;
-};
-
-FUNCTION u64 item_of_row(const axis_scan_args& a, const area& of, u64 row)
-{
-    return (of.outer * a.rows + row) * a.columns + of.column;
-}
-
-// Combines N accumulators with items. ALONE: there is nothing before these.
-template <bool ALONE, bool STORE, int N>
-FUNCTION void scan_items(const axis_scan_args& a, strip_t* acc, u64 at)
-{
-    item_t item[N];
-    out_t result[N];
-    load_input<0>(a.in, at, item);
-    for (int j = 0; j < N; j++) {
-        const value_t value = convert<value_t>(item[j]), before = acc[j].column[0];
-        acc[j].column[0] = ALONE ? value : apply_operator(before, value);
-        if (STORE) result[j] = convert<out_t>(TUNE_INCLUSIVE ? acc[j].column[0] : before);
-    }
-    if (STORE) store_items(a.out + at, result);
-}
-
-template <bool ALONE, bool STORE>
-FUNCTION void scan_row(const axis_scan_args& a, strip_t* acc, u64 at, u64 columns)
-{
-    u64 j = 0;
-    for (; j + CHUNK <= columns; j += CHUNK) scan_items<ALONE, STORE, CHUNK>(a, acc + j, at + j);
-    for (; j < columns; j++) scan_items<ALONE, STORE, 1>(a, acc + j, at + j);
-}
-
-template <bool STORE>
-FUNCTION void scan_area(const axis_scan_args& a, strip_t* acc, const area& of, bool has_prefix)
-{
-    u64 row = of.begin;
-    if (!has_prefix && row < of.end)
-        scan_row<true, STORE>(a, acc, item_of_row(a, of, row++), of.columns);
-    for (; row < of.end; row++) scan_row<false, STORE>(a, acc, item_of_row(a, of, row), of.columns);
-}
-
-FUNCTION void send_sums(const axis_scan_args& a, const area& of, const tile& t, const strip_t* sums,
-                        message_status status)
-{
-    if (t.chunk + 1 == t.chunks) return;
-    for (u64 j = 0; j < of.columns; j++)
-        message_send(a.messages, message_of(a, t, t.chunk, of.outer, of.column + j), sums[j],
-                     message_tag(t.mine, status));
-}
-
-// True if the tile above has all its prefixes, which are the accumulators then.
-FUNCTION bool take_prefixes(const axis_scan_args& a, const area& of, const tile& t, strip_t* acc)
-{
-    for (u64 j = 0; j < of.columns; j++)
-        if (message_poll(a.messages, message_of(a, t, t.chunk - 1, of.outer, of.column + j), t.mine,
-                         acc[j]) != MESSAGE_COMPLETE)
-            return false;
-    return true;
-}
-
-FUNCTION strip_t prefix_of_column(const axis_scan_args& a, const area& of, const tile& t,
-                                  u64 column)
-{
-    strip_t prefix{}, total;
-    for (u64 chunk = t.chunk; chunk-- > 0;) {
-        message_status status;
-        do {
-            status = message_poll(a.messages, message_of(a, t, chunk, of.outer, of.column + column),
-                                  t.mine, total);
-            if (status == MESSAGE_NONE) spin_pause();
-        } while (status == MESSAGE_NONE);
-        prefix = chunk + 1 == t.chunk ? total : combine_strips(total, prefix);
-        if (status == MESSAGE_COMPLETE) break;
-    }
-    return prefix;
-}
-
-FUNCTION void single_thread_scan_area(const axis_scan_args& a, axis_scan_shared& s, const tile& t,
-                                      const area& of)
-{
-    bool has_prefix = a.has_init != 0, told = false;
-    for (u64 j = 0; has_prefix && j < of.columns; j++)
-        s.sum[j].column[0] = static_cast<value_t>(a.init);
-    if (t.chunk > 0) {
-        if (!take_prefixes(a, of, t, s.sum)) {
-            scan_area<false>(a, s.sum, of, false);
-            send_sums(a, of, t, s.sum, MESSAGE_PARTIAL);
-            for (u64 j = 0; j < of.columns; j++) {
-                const strip_t total = s.sum[j];
-                s.sum[j] = prefix_of_column(a, of, t, j);
-                s.through[j] = combine_strips(s.sum[j], total);
-            }
-            send_sums(a, of, t, s.through, MESSAGE_COMPLETE);
-            told = true;
-        }
-        has_prefix = true;
-    }
-    scan_area<true>(a, s.sum, of, has_prefix);
-    if (!told) send_sums(a, of, t, s.sum, MESSAGE_COMPLETE);
-}
-
-FUNCTION void single_thread_scan(const axis_scan_args& a, axis_scan_shared& s)
-{
-    const tile t = take_tile(a, s, a.high);
-    const u64 begin = t.chunk * a.high, last = t.outer + a.deep;
-    area of{0, t.strip, a.columns - t.strip, begin, begin + a.high};
-    if (of.columns > a.wide) of.columns = a.wide;
-    if (of.end > a.rows) of.end = a.rows;
-    for (of.outer = t.outer; of.outer < last && of.outer < a.outer; of.outer++)
-        single_thread_scan_area(a, s, t, of);
-    close_tile(a, t);
-}
-
 KERNEL(axis_scan_tiles, axis_scan_args, axis_scan_shared)
 {
-    if constexpr (SIMT_SINGLE_THREAD) {
-        single_thread_scan(a, s);
-    } else {
-        const tile t = take_tile(a, s, a.high * ROWS);
-        if (thread_id() == 0) s.vote[0] = {0, 0};
-        if ((t.chunk + 1) * a.high * ROWS <= a.rows)
-            scan_tile<true>(a, s, t);
-        else
-            scan_tile<false>(a, s, t);
-    }
+    const tile t = take_tile(a, s.tile_ticket, STRIP, a.high * ROWS);
+    if (thread_id() == 0) s.vote[0] = {0, 0};
+    if ((t.chunk + 1) * a.high * ROWS <= a.rows)
+        scan_tile<true>(a, s, t);
+    else
+        scan_tile<false>(a, s, t);
 }

@@ -64,7 +64,6 @@ TESTED_IN = {
 # the CPU.
 SINGLE_THREAD = {
     "axis_reduce.cu": "the loops over rows are common",
-    "axis_scan.cu": "a single thread adds a tile up and reads it again, where threads keep it",
     "copy_batch.cu": "a single thread copies whole copies, where a thread of many takes 16 bytes",
     "histogram.cu": "neighbouring items count in different copies, as neighbouring lanes do",
     "reduce.cu": "bytes are added four at a time where no compiler vectorises the loop",
