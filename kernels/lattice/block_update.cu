@@ -9,10 +9,9 @@
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 32:256:32 cpu=1:1:1
 // %RANGE% TUNE_MIN_BLOCKS mb 1:8:1 cpu=1:1:1
 // %RANGE% TUNE_WORDS_PER_THREAD wpt 1:1:1 cpu=16:64:16
-// %RANGE% TUNE_WAVES wav 1:8:1 cpu=1:8:1
+// %GONE% wav 1
 //
 // wpt   words a thread and turn, SIMT_THREADS apart
-// wav   blocks of the launch, in blocks that the device runs at once
 //
 // Workload:
 //     TUNE_T            type of stored reals: f64 or f32

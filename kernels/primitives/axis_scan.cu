@@ -15,16 +15,15 @@
 //
 // %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:64:4
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:32
-// %RANGE% TUNE_MIN_BLOCKS mb 1:8:1
 // %RANGE% TUNE_ITEMS_PER_VECTOR_LOG2 ipv 0:4:1
 // %RANGE% TUNE_ROW_BYTES_LOG2 rb 5:14:1
 // %RANGE% TUNE_LOAD ld 0:2:1
 // %RANGE% TUNE_ORDER ord 0:1:1
 // %RANGE% TUNE_LOOK lb 1:4:1
 // %RANGE% TUNE_POLL_DELAY ns 0:1000:50
+// %GONE% mb 1
 //
 // ipt   items a thread
-// mb    least blocks a multiprocessor, which limits the registers a thread
 // ipv   items a vector load (log2), if rows begin on multiples of 16 bytes
 // rb    bytes of a row that a block reads at once (log2), if rows are so long
 // ld    caching of the loads, see load_bytes16
@@ -40,7 +39,6 @@
 // Traffic: all items are read once, all are written; a message of 8 bytes for each 4 of a strip's
 // values is sent and read for each strip of a tile. Floating-point sums may differ in the last
 // digits from run to run where a column has several tiles, as scan.cu's do.
-#define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #include "block.h"
 #include "input.h"
 #include "operator.h"

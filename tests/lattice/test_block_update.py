@@ -145,8 +145,8 @@ def test_an_operator_without_inverse(operator):
 @pytest.mark.parametrize(
     ("label", "options"),
     [
-        ("tpb_32.mb_1.wpt_1.wav_2", {}),
-        ("tpb_96.mb_1.wpt_1.wav_1", {"normal": True, "even_odd": False}),
+        ("tpb_32.mb_1.wpt_1", {}),
+        ("tpb_96.mb_1.wpt_1", {"normal": True, "even_odd": False}),
     ],
 )
 def test_blocks_of_many_threads(device, label, options, monkeypatch):

@@ -45,7 +45,6 @@ BLOCK = {
     "TUNE_THREADS_PER_BLOCK": 128,
     "TUNE_MIN_BLOCKS": 2,
     "TUNE_WORDS_PER_THREAD": 1,
-    "TUNE_WAVES": 1,
     "TUNE_BLOCK": 12,
     "TUNE_T": "f64",
     "TUNE_NORMAL": 1,
