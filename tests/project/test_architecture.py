@@ -63,7 +63,6 @@ TESTED_IN = {
 # Kernels that choose a size, a loop or no body by SIMT_SINGLE_THREAD, and why they are no kernel of
 # the CPU.
 SINGLE_THREAD = {
-    "axis_reduce.cu": "the loops over rows are common",
     "copy_batch.cu": "a single thread copies whole copies, where a thread of many takes 16 bytes",
     "histogram.cu": "neighbouring items count in different copies, as neighbouring lanes do",
     "reduce.cu": "bytes are added four at a time where no compiler vectorises the loop",
