@@ -233,7 +233,7 @@ static cubc_status segmented_reduce_plan(const problem *p, const instance *i, pl
     enum { LEAST_BYTES = 128, LEAST_OF_FEW = 64 }; // of the mean segment, for teams
     uint64_t count = p->outputs[0].n, least = bytes_of(p) <= SOON ? LEAST_OF_FEW : LEAST_BYTES;
     if (count == 0) return CUBC_OK;
-    bool teams = p->commutative && i->kernels[TEAMS_KERNEL].threads > 1 &&
+    bool teams = p->commutative && i->kernels[SHARES_KERNEL].threads > 1 &&
                  p->n / count * cubc_type_size((cubc_type)p->type) >= least;
     return teams ? plan_teams(p, i, out) : plan_shares(p, i, out);
 }
@@ -264,6 +264,9 @@ const algorithm segmented_reduce_algorithm = {
     .source = "segmented_reduce.cu",
     .kernels = {"segmented_reduce_shares", "segmented_reduce_teams", "segmented_reduce_chunks",
                 "segmented_reduce_blocks"},
+    .cpu_source = "cpu_segmented_reduce.cu",
+    .cpu_kernels = {"segmented_reduce_shares"},
+    .cpu_unused = {"TUNE_BLOCK_LOADS"},
     .axes = {"Elements", "SegmentSize"},
     .benchmarks = segmented_reduce_benchmarks,
     .benchmark_count = COUNT_OF(segmented_reduce_benchmarks),

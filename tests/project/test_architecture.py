@@ -69,7 +69,6 @@ SINGLE_THREAD = {
     "row_reduce.cu": "only the loop over a row differs",
     "runs.cu": "a single thread adds while it stores, without a branch",
     "scan.cu": "a single thread takes tiles alone, and has no teams",
-    "segmented_reduce.cu": "only the loop over a share differs, and there are no teams",
     "select.cu": "a single thread stores without a branch",
     "topk.cu": "a single thread does not filter",
 }
