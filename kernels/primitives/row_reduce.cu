@@ -10,12 +10,12 @@
 // as such, and the few items at both ends one by one, at the same time. So an array need not begin
 // at one either: `shift` items are missing before it.
 //
-// %RANGE% TUNE_LOADS_PER_THREAD lpt 1:16:1 cpu=1:1:1
-// %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:32 cpu=1:1:1
-// %RANGE% TUNE_MIN_BLOCKS mb 1:8:1 cpu=1:1:1
-// %RANGE% TUNE_ITEMS_PER_VECTOR_LOG2 ipv 0:4:1 cpu=3:7:1
-// %RANGE% TUNE_LOAD ld 0:2:1 cpu=0:0:1
-// %RANGE% TUNE_WAVES wav 1:16:1 cpu=1:16:1
+// %RANGE% TUNE_LOADS_PER_THREAD lpt 1:16:1
+// %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:32
+// %RANGE% TUNE_MIN_BLOCKS mb 1:8:1
+// %RANGE% TUNE_ITEMS_PER_VECTOR_LOG2 ipv 0:4:1
+// %RANGE% TUNE_LOAD ld 0:2:1
+// %RANGE% TUNE_WAVES wav 1:16:1
 //
 // lpt   vectors that a thread loads before it uses them
 // mb    least blocks a multiprocessor, which limits the registers a thread
@@ -27,11 +27,11 @@
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #include "block.h"
 #include "input.h"
-#include "integer.h"
 #include "operator.h"
-#include "single_thread_reduce.h"
 
 DEFINE_INPUT(TUNE_IN, in_t, item_t)
+
+#include "row_reduce_share.h"
 
 enum {
     VECTOR = 1 << TUNE_ITEMS_PER_VECTOR_LOG2,
@@ -46,58 +46,10 @@ enum {
 
 #include "team_reduce.h"
 
-static_assert(sizeof(acc_t) == TUNE_ACC_BYTES, "the descriptor has made room for the parts");
-
-struct row_reduce_args {
-    in_t in;
-    out_t* out;
-    acc_t* parts; // [row][split], if blocks share a row
-    u64 rows, length;
-    u64 shift;               // items between a multiple of 16 bytes and the array's beginning
-    u64 team_log2;           // threads that reduce a row: up to a warp; more: the block does
-    u64 splits, share_items; // shares of a row, and most items of a share
-    u64 turns;               // in each a warp, or the block, takes as many shares as it has teams
-    initial_t init;
-    u64 has_init;
-};
-
 struct row_reduce_shared {
     block_reduce_storage<acc_t> reduce;
 };
 
-FUNCTION void write_result(const row_reduce_args& a, u64 row, acc_t sum)
-{
-#if !defined(TUNE_ARG)
-    sum = a.has_init ? combine()(acc_of_value(static_cast<value_t>(a.init)), sum)
-                     : acc_of_segment(sum, a.length == 0);
-#endif
-    a.out[row] = acc_result(sum);
-}
-
-FUNCTION void write_part(const row_reduce_args& a, u64 row, u64 split, acc_t sum)
-{
-    if (a.splits == 1)
-        write_result(a, row, sum);
-    else
-        a.parts[row * a.splits + split] = sum;
-}
-
-// Share of a row: `count` items from item `at` of the row on.
-struct share {
-    u64 row, split;
-    u64 at;
-    u32 count;
-};
-
-FUNCTION share share_of(const row_reduce_args& a, u64 number)
-{
-    if (a.splits == 1) return share{number, 0, 0, static_cast<u32>(a.length)};
-    const u64 row = number / a.splits, split = number % a.splits, at = split * a.share_items;
-    const u64 left = at < a.length ? a.length - at : 0;
-    return share{row, split, at, static_cast<u32>(left < a.share_items ? left : a.share_items)};
-}
-
-// ---- a share, by a team -------------------------------------------------------------------------
 // A thread's vectors of a step are neighbours, and steps are combined one after the other.
 FUNCTION acc_t reduce_in_order(const row_reduce_args& a, row_reduce_shared& s, const share& part,
                                member m)
@@ -124,7 +76,7 @@ FUNCTION acc_t reduce_in_order(const row_reduce_args& a, row_reduce_shared& s, c
     return sum;
 }
 
-FUNCTION void reduce_shares(const row_reduce_args& a, row_reduce_shared& s)
+KERNEL(row_reduce_parts, row_reduce_args, row_reduce_shared)
 {
     const u32 log2 = static_cast<u32>(a.team_log2);
     const bool together = 1u << log2 > SIMT_WARP;
@@ -149,44 +101,8 @@ FUNCTION void reduce_shares(const row_reduce_args& a, row_reduce_shared& s)
     }
 }
 
-// ---- single thread ------------------------------------------------------------------------------
-FUNCTION void single_thread_reduce_shares(const row_reduce_args& a)
-{
-    const u64 count = a.rows * a.splits;
-    const u64 each = ceil_div(count, block_count());
-    const u64 first = block_id() * each, end = first + each < count ? first + each : count;
-    for (u64 number = first; number < end; number++) {
-        const share part = share_of(a, number);
-        const u64 row = part.row * a.length, begin = row + part.at;
-        write_part(a, part.row, part.split,
-                   single_thread_reduce(a.in, begin, begin + part.count, row));
-    }
-}
-
-KERNEL(row_reduce_parts, row_reduce_args, row_reduce_shared)
-{
-    if constexpr (SIMT_SINGLE_THREAD)
-        single_thread_reduce_shares(a);
-    else
-        reduce_shares(a, s);
-}
-
-// Combines the parts of each row in order: one thread a row, or one warp if there are many.
 KERNEL(row_reduce_join, row_reduce_args, row_reduce_shared)
 {
     (void)s;
-    const u64 lanes = a.splits < SIMT_WARP ? 1 : SIMT_WARP;
-    const u64 share = ceil_div(a.splits, lanes);
-    const u64 first = thread_id() % lanes * share;
-    const u64 thread = static_cast<u64>(block_id()) * SIMT_THREADS + thread_id();
-    const u64 stride = static_cast<u64>(block_count()) * SIMT_THREADS / lanes;
-    NO_UNROLL
-    for (u64 row = thread / lanes; row < a.rows; row += stride) {
-        acc_t sum = acc_identity();
-        NO_UNROLL
-        for (u64 split = first; split < first + share && split < a.splits; split++)
-            sum = combine()(sum, a.parts[row * a.splits + split]);
-        if (lanes > 1) sum = warp_reduce(sum, combine());
-        if (lanes == 1 || lane_id() == 0) write_result(a, row, sum);
-    }
+    join_parts(a);
 }

@@ -66,7 +66,6 @@ SINGLE_THREAD = {
     "copy_batch.cu": "a single thread copies whole copies, where a thread of many takes 16 bytes",
     "histogram.cu": "neighbouring items count in different copies, as neighbouring lanes do",
     "reduce.cu": "bytes are added four at a time where no compiler vectorises the loop",
-    "row_reduce.cu": "only the loop over a row differs",
     "runs.cu": "a single thread adds while it stores, without a branch",
     "scan.cu": "a single thread takes tiles alone, and has no teams",
     "select.cu": "a single thread stores without a branch",
