@@ -163,7 +163,7 @@ static cubc_status shift_indices(const problem *p, uint64_t first, problem *out)
 static cubc_status segmented_sort_step(const problem *p, uint64_t k, problem *out)
 {
     const bool shifted = has_shifted_indices(p);
-    const uint64_t length = mean_length(p), first = (shifted ? (k + 1) / 2 : k) * length;
+    const uint64_t length = mean_length(p), first = (shifted ? ceil_div(k, 2) : k) * length;
     if (shifted && k && k % 2 == 0) return shift_indices(p, first, out);
     const operand *values = p->output_count > 1 ? &p->outputs[VALUES] : NULL;
     const cubc_sort_params call = {

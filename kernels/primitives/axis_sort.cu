@@ -26,6 +26,7 @@
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #include "block_merge.h"
 #include "block_radix.h"
+#include "integer.h"
 
 typedef TUNE_KEY item_t;
 typedef TUNE_OUT out_t;
@@ -76,7 +77,7 @@ FUNCTION strided rows_of_column(const axis_sort_args& a, u32 wide)
     m.pitch = m.step * a.columns;
     const u32 length = static_cast<u32>(a.length);
     if (column < a.all && m.row < m.step && m.row < length)
-        m.count = (length - m.row + m.step - 1) / m.step;
+        m.count = ceil_div(length - m.row, m.step);
     return m;
 }
 
@@ -87,7 +88,7 @@ FUNCTION strided neighbours_in_array(const axis_sort_args& a, u32 wide)
     const u32 count = length * (left < wide ? static_cast<u32>(left) : wide);
     strided m{thread_id() / length, thread_id() % length, 0, 0, SIMT_THREADS, 0};
     m.at = first * length + thread_id();
-    if (thread_id() < count) m.count = (count - thread_id() + SIMT_THREADS - 1) / SIMT_THREADS;
+    if (thread_id() < count) m.count = ceil_div(count - thread_id(), static_cast<u32>(SIMT_THREADS));
     return m;
 }
 

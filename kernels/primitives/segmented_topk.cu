@@ -363,7 +363,7 @@ struct later_place {
 // are each part's share of the k. Called by all lanes of a warp.
 FUNCTION pool_place last_of_shares(const key_t* keys, const offset_t* indices, u64 parts, u64 k)
 {
-    const u64 share = (k + parts - 1) / parts;
+    const u64 share = ceil_div(k, parts);
     pool_place last{0, 0};
     NO_UNROLL
     for (u64 p = lane_id(); p < parts; p += SIMT_WARP) {
