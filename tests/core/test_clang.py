@@ -14,7 +14,10 @@ from cubc import _core
 # its own, the others are for variants of GPUs.
 WORKLOADS = {
     "block_update.cu": ("block_update.direction", "F32"),
+    "cpu_axis_reduce.cu": ("axis_reduce.sum", "F32"),
+    "cpu_axis_scan.cu": ("axis_scan.inclusive.sum", "F32"),
     "cpu_merge_sort.cu": ("merge_sort.keys", "F32"),
+    "cpu_row_reduce.cu": ("row_reduce.argmin", "F32"),
     "cpu_segmented_sort.cu": ("segmented_sort.keys", "F32"),
     "cpu_sort.cu": ("sort.keys", "I64"),
     "deterministic_scan.cu": ("deterministic_scan.sum", "F64"),
