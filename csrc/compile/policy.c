@@ -23,7 +23,7 @@ typedef struct overlay {
     struct overlay *next;
     char arch[24], benchmark[40], type[32];
     bool anywhere;
-    uint64_t place[POLICY_AXES];
+    uint64_t axis_values[POLICY_AXES];
     char label[];
 } overlay;
 
@@ -63,11 +63,11 @@ static void hold_everywhere(policy *row)
     for (int k = 0; k < POLICY_AXES; k++) row->where[k] = everything;
 }
 
-static bool holds(const policy *row, const uint64_t *place)
+static bool holds(const policy *row, const uint64_t *values)
 {
     for (int k = 0; k < POLICY_AXES; k++) {
         policy_range r = row->where[k];
-        if (place ? place[k] < r.from || place[k] > r.to : r.from > 0 || r.to < UINT64_MAX)
+        if (values ? values[k] < r.from || values[k] > r.to : r.from > 0 || r.to < UINT64_MAX)
             return false;
     }
     return true;
@@ -108,19 +108,20 @@ static double octaves(uint64_t a, uint64_t b)
     return fabs(log2(((double)a + 1) / ((double)b + 1)));
 }
 
-// Octaves between a place and the ranges of a row, summed over the axes; 0 if the row holds there.
-static double octaves_outside(const policy *row, const uint64_t *place)
+// Octaves between a call's values and the ranges of a row, summed over the axes; 0 if the row holds
+// there.
+static double octaves_outside(const policy *row, const uint64_t *values)
 {
     double sum = 0;
     for (int k = 0; k < POLICY_AXES; k++) {
         policy_range r = row->where[k];
-        if (place[k] < r.from) sum += octaves(r.from, place[k]);
-        if (place[k] > r.to) sum += octaves(place[k], r.to);
+        if (values[k] < r.from) sum += octaves(r.from, values[k]);
+        if (values[k] > r.to) sum += octaves(values[k], r.to);
     }
     return sum;
 }
 
-int policy_by_distance(const policy_list *l, const uint64_t *place, int *order)
+int policy_by_distance(const policy_list *l, const uint64_t *values, int *order)
 {
     int count = 0, arch = -1;
     for (int row = 0; row < l->count; row++)
@@ -128,9 +129,9 @@ int policy_by_distance(const policy_list *l, const uint64_t *place, int *order)
     for (int row = 0; row < l->count; row++) {
         const policy *new = &l->rows[row];
         if (new->overlaid || new->arch != arch) continue;
-        double away = octaves_outside(new, place);
+        double away = octaves_outside(new, values);
         int at = count++;
-        for (; at > 0 && away < octaves_outside(&l->rows[order[at - 1]], place); at--)
+        for (; at > 0 && away < octaves_outside(&l->rows[order[at - 1]], values); at--)
             order[at] = order[at - 1];
         order[at] = row;
     }
@@ -235,10 +236,10 @@ static policy from_overlay(const overlay *o, const policy_list *rows)
     snprintf(new.label, sizeof new.label, "%s", o->label);
     hold_everywhere(&new);
     if (o->anywhere) return new;
-    memcpy(new.place, o->place, sizeof new.place);
-    new.beside = policy_choose(rows, o->place, true);
+    memcpy(new.axis_values, o->axis_values, sizeof new.axis_values);
+    new.beside = policy_choose(rows, o->axis_values, true);
     for (int k = 0; k < POLICY_AXES; k++) {
-        uint64_t at = o->place[k];
+        uint64_t at = o->axis_values[k];
         new.where[k] = (policy_range){at >> 2, at >> 62 ? UINT64_MAX : at << 2};
     }
     return new;
@@ -278,16 +279,17 @@ static cubc_status make_list(const policy_key *key, policy_list *out)
     return st;
 }
 
-// Needs the lock. Reports a refused overlaid row that the place would have taken. One that was
-// found at another place is not reported, since calls near that place need not be able to run it.
+// Needs the lock. Reports a refused overlaid row that the call would have taken. One that was
+// found at another point is not reported, since calls near that point need not be able to run it.
 static cubc_status tell_of_refused(const policy_key *key)
 {
     policy_key any = *key;
     policy_list all;
     any.accepts = NULL;
     TRY(make_list(&any, &all));
-    const policy *row = &all.rows[policy_choose(&all, key->place, false)];
-    bool meant = row->beside < 0 || memcmp(row->place, key->place, sizeof row->place) == 0;
+    const policy *row = &all.rows[policy_choose(&all, key->axis_values, false)];
+    bool meant =
+        row->beside < 0 || memcmp(row->axis_values, key->axis_values, sizeof row->axis_values) == 0;
     if (row->overlaid && meant && !is_accepted(key, row->label))
         key->refused(key->context, row->label);
     policy_list_free(&all);
@@ -310,27 +312,27 @@ void policy_list_free(policy_list *l)
     *l = (policy_list){0};
 }
 
-static double distance(const policy *row, const uint64_t *place)
+static double distance(const policy *row, const uint64_t *values)
 {
     double sum = 0;
     if (row->beside < 0)
         return 1e6; // for any call: every row that was measured somewhere is nearer
-    for (int k = 0; k < POLICY_AXES; k++) sum += octaves(row->place[k], place[k]);
+    for (int k = 0; k < POLICY_AXES; k++) sum += octaves(row->axis_values[k], values[k]);
     return sum;
 }
 
-int policy_choose(const policy_list *l, const uint64_t *place, bool base)
+int policy_choose(const policy_list *l, const uint64_t *values, bool base)
 {
     int of_base = 0, best = -1;
     double nearest = INFINITY;
-    while (of_base < l->count && (l->rows[of_base].overlaid || !holds(&l->rows[of_base], place)))
+    while (of_base < l->count && (l->rows[of_base].overlaid || !holds(&l->rows[of_base], values)))
         of_base++;
     if (of_base == l->count) return -1;
     for (int k = 0; !base && l->rows[k].overlaid; k++) {
         const policy *row = &l->rows[k];
         if (best >= 0 && row->arch < l->rows[best].arch) break;
-        if (!holds(row, place) || (row->beside >= 0 && row->beside != of_base)) continue;
-        double d = place ? distance(row, place) : 0;
+        if (!holds(row, values) || (row->beside >= 0 && row->beside != of_base)) continue;
+        double d = values ? distance(row, values) : 0;
         if (d < nearest) best = k;
         if (d < nearest) nearest = d;
     }
@@ -342,8 +344,9 @@ static bool replaces(const overlay *new, const overlay *old)
 {
     bool same = !strcmp(new->arch, old->arch) && !strcmp(new->benchmark, old->benchmark) &&
                 !strcmp(new->type, old->type);
-    bool place = !old->anywhere && memcmp(new->place, old->place, sizeof old->place) == 0;
-    return same && (new->anywhere || place);
+    bool same_values =
+        !old->anywhere && memcmp(new->axis_values, old->axis_values, sizeof old->axis_values) == 0;
+    return same && (new->anywhere || same_values);
 }
 
 // Removes the overlays that a new one replaces. Needs the lock.
@@ -362,7 +365,7 @@ static void drop_replaced(const overlay *new)
 }
 
 cubc_status policy_overlay(const char *arch, const char *benchmark, const char *type,
-                           const uint64_t *place, const char *label)
+                           const uint64_t *values, const char *label)
 {
     size_t length = strlen(label) + 1;
     overlay *o = mem_zalloc(1, sizeof *o + length);
@@ -370,8 +373,8 @@ cubc_status policy_overlay(const char *arch, const char *benchmark, const char *
     snprintf(o->arch, sizeof o->arch, "%s", arch);
     snprintf(o->benchmark, sizeof o->benchmark, "%s", benchmark);
     snprintf(o->type, sizeof o->type, "%s", type);
-    o->anywhere = !place;
-    if (place) memcpy(o->place, place, sizeof o->place);
+    o->anywhere = !values;
+    if (values) memcpy(o->axis_values, values, sizeof o->axis_values);
     memcpy(o->label, label, length);
     pthread_mutex_lock(&lock);
     drop_replaced(o);

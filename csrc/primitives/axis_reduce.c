@@ -20,12 +20,12 @@ enum { PARTS_KERNEL, JOIN_KERNEL };
 // ---- problems -----------------------------------------------------------------------------------
 enum { MATRIX_AXIS = 1, COLUMN_AXIS = 2 }; // among the run-time axes: what `outer` counts, columns
 
-static void axis_reduce_place(const problem *p, uint64_t *place)
+static void axis_reduce_axis_values(const problem *p, uint64_t *values)
 {
     uint64_t columns = axis_reduce_numbers_of(p).columns;
-    place[0] = p->n;
-    place[MATRIX_AXIS] = columns ? p->outputs[0].n / columns : 0;
-    place[COLUMN_AXIS] = columns;
+    values[0] = p->n;
+    values[MATRIX_AXIS] = columns ? p->outputs[0].n / columns : 0;
+    values[COLUMN_AXIS] = columns;
 }
 
 static void axis_reduce_complete(const void *call, problem *p)
@@ -213,7 +213,7 @@ const algorithm axis_reduce_algorithm = {.name = "axis_reduce",
                                          .benchmark_count = COUNT_OF(axis_reduce_benchmarks),
                                          .workload = axis_reduce_workload,
                                          .complete = axis_reduce_complete,
-                                         .place = axis_reduce_place,
+                                         .axis_values = axis_reduce_axis_values,
                                          .define = axis_reduce_define,
                                          .invalid = problem_invalid_columns,
                                          .plan = axis_reduce_plan,

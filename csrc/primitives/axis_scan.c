@@ -18,11 +18,11 @@ PROBLEM_NUMBERS(axis_scan_numbers);
 enum { MATRIX_AXIS = 1, COLUMN_AXIS = 2 }; // among the run-time axes: what `outer` counts, columns
 
 // ---- problems -----------------------------------------------------------------------------------
-static void axis_scan_place(const problem *p, uint64_t *place)
+static void axis_scan_axis_values(const problem *p, uint64_t *values)
 {
-    place[0] = p->n;
-    place[MATRIX_AXIS] = axis_scan_numbers_of(p).outer;
-    place[COLUMN_AXIS] = axis_scan_numbers_of(p).columns;
+    values[0] = p->n;
+    values[MATRIX_AXIS] = axis_scan_numbers_of(p).outer;
+    values[COLUMN_AXIS] = axis_scan_numbers_of(p).columns;
 }
 
 // A thread takes whole rows if these are shorter than a sector of 32 bytes: its items are
@@ -213,7 +213,7 @@ const algorithm axis_scan_algorithm = {.name = "axis_scan",
                                        FIELDS(axis_scan_fields),
                                        .workload = axis_scan_workload,
                                        .complete = axis_scan_complete,
-                                       .place = axis_scan_place,
+                                       .axis_values = axis_scan_axis_values,
                                        .define = axis_scan_define,
                                        .invalid = axis_scan_invalid,
                                        .plan = axis_scan_plan,

@@ -71,10 +71,10 @@ cubc_status axis_sort_problem(const cubc_axis_sort_params *params, problem *out)
 // ---- benchmarks ---------------------------------------------------------------------------------
 enum { LENGTH_AXIS = 1 }; // among the run-time axes
 
-static void axis_sort_place(const problem *p, uint64_t *place)
+static void axis_sort_axis_values(const problem *p, uint64_t *values)
 {
-    place[0] = p->n;
-    place[LENGTH_AXIS] = axis_sort_numbers_of(p).length;
+    values[0] = p->n;
+    values[LENGTH_AXIS] = axis_sort_numbers_of(p).length;
 }
 
 static cubc_status axis_sort_workload(const benchmark *b, cubc_type type, const uint64_t *at,
@@ -198,7 +198,7 @@ const algorithm axis_sort_algorithm = {.name = "axis_sort",
                                        .benchmark_count = COUNT_OF(axis_sort_benchmarks),
                                        FIELDS(axis_sort_fields),
                                        .workload = axis_sort_workload,
-                                       .place = axis_sort_place,
+                                       .axis_values = axis_sort_axis_values,
                                        .define = axis_sort_define,
                                        .invalid = axis_sort_invalid,
                                        .plan = axis_sort_plan,

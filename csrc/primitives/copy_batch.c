@@ -45,11 +45,11 @@ cubc_status copy_batch_problem(const cubc_copy_batch_params *params, problem *ou
 
 enum { BUFFER_SIZE = 1 }; // among the run-time axes: the mean, in bytes
 
-static void copy_batch_place(const problem *p, uint64_t *place)
+static void copy_batch_axis_values(const problem *p, uint64_t *values)
 {
     uint64_t bytes = copy_batch_numbers_of(p).bytes;
-    place[0] = bytes;
-    place[BUFFER_SIZE] = p->n ? bytes / p->n : 0;
+    values[0] = bytes;
+    values[BUFFER_SIZE] = p->n ? bytes / p->n : 0;
 }
 
 // Each copy to its own place, in the order of the sources. The last may be shorter.
@@ -145,7 +145,7 @@ const algorithm copy_batch_algorithm = {.name = "copy_batch",
                                         .fields = copy_batch_fields,
                                         .field_count = COUNT_OF(copy_batch_fields),
                                         .workload = copy_batch_workload,
-                                        .place = copy_batch_place,
+                                        .axis_values = copy_batch_axis_values,
                                         .define = copy_batch_define,
                                         .invalid = copy_batch_invalid,
                                         .plan = copy_batch_plan,

@@ -32,11 +32,11 @@ static void deterministic_reduce_complete(const void *call, problem *p)
 
 enum { SEGMENT_SIZE = 1 }; // among the run-time axes: the mean length of segments
 
-static void deterministic_reduce_place(const problem *p, uint64_t *place)
+static void deterministic_reduce_axis_values(const problem *p, uint64_t *values)
 {
     uint64_t count = is_whole(p) ? 0 : p->outputs[0].n;
-    place[0] = p->n;
-    place[SEGMENT_SIZE] = count ? p->n / count : 0;
+    values[0] = p->n;
+    values[SEGMENT_SIZE] = count ? p->n / count : 0;
 }
 
 static cubc_status deterministic_reduce_workload(const benchmark *b, cubc_type type,
@@ -204,7 +204,7 @@ const algorithm deterministic_reduce_algorithm = {
     .benchmark_count = COUNT_OF(deterministic_reduce_benchmarks),
     .workload = deterministic_reduce_workload,
     .complete = deterministic_reduce_complete,
-    .place = deterministic_reduce_place,
+    .axis_values = deterministic_reduce_axis_values,
     .define = deterministic_reduce_define,
     .invalid = deterministic_reduce_invalid,
     .plan = deterministic_reduce_plan,

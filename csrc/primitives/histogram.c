@@ -182,10 +182,10 @@ cubc_status histogram_problem(const cubc_histogram_params *params, problem *out)
 // ---- benchmarks ---------------------------------------------------------------------------------
 enum { BIN_COUNT = 1 }; // among the run-time axes
 
-static void histogram_place(const problem *p, uint64_t *place)
+static void histogram_axis_values(const problem *p, uint64_t *values)
 {
-    place[0] = p->n;
-    place[BIN_COUNT] = p->outputs[0].n;
+    values[0] = p->n;
+    values[BIN_COUNT] = p->outputs[0].n;
 }
 
 // The type that a range benchmark's edges have.
@@ -353,7 +353,7 @@ const algorithm histogram_algorithm = {.name = "histogram",
                                        .benchmark_count = COUNT_OF(histogram_benchmarks),
                                        FIELDS(histogram_fields),
                                        .workload = histogram_workload,
-                                       .place = histogram_place,
+                                       .axis_values = histogram_axis_values,
                                        .define = histogram_define,
                                        .invalid = histogram_invalid,
                                        .plan = histogram_plan,

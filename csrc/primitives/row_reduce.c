@@ -21,10 +21,10 @@ static uint64_t length_of(const problem *p)
     return p->outputs[0].n ? p->n / p->outputs[0].n : 0;
 }
 
-static void row_reduce_place(const problem *p, uint64_t *place)
+static void row_reduce_axis_values(const problem *p, uint64_t *values)
 {
-    place[0] = p->n;
-    place[SEGMENT_SIZE] = length_of(p);
+    values[0] = p->n;
+    values[SEGMENT_SIZE] = length_of(p);
 }
 
 // An array may begin anywhere if a vector's items fill 16 bytes.
@@ -202,7 +202,7 @@ const algorithm row_reduce_algorithm = {.name = "row_reduce",
                                         .benchmark_count = COUNT_OF(row_reduce_benchmarks),
                                         .workload = row_reduce_workload,
                                         .complete = row_reduce_complete,
-                                        .place = row_reduce_place,
+                                        .axis_values = row_reduce_axis_values,
                                         .define = row_reduce_define,
                                         .invalid = row_reduce_invalid,
                                         .plan = row_reduce_plan,

@@ -109,11 +109,11 @@ cubc_status scan_operands(const cubc_scan_params *params, const algorithm *a, pr
     return begin_exclusive(out);
 }
 
-void scan_place(const problem *p, uint64_t *place)
+void scan_axis_values(const problem *p, uint64_t *values)
 {
     uint64_t count = scan_segments(p);
-    place[0] = p->n;
-    place[SEGMENT_SIZE] = count ? p->n / count : 0;
+    values[0] = p->n;
+    values[SEGMENT_SIZE] = count ? p->n / count : 0;
 }
 
 cubc_scan_params scan_call(const benchmark *b, cubc_type type, const uint64_t *at)

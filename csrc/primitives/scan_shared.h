@@ -28,7 +28,7 @@ cubc_scan_params scan_call(const benchmark *b, cubc_type type, const uint64_t *a
     SCAN_CALL(.op = "sum", .inclusive = 1, .offsets = BENCHMARK_ARRAY(2), .offset_type = CUBC_I64)
 enum { SEGMENT_SIZE = 1 }; // among the run-time axes: the mean length of segments
 // A call's elements, and the mean length of its segments.
-void scan_place(const problem *p, uint64_t *place);
+void scan_axis_values(const problem *p, uint64_t *values);
 const char *scan_random(const problem *p, int k);
 void scan_define(const problem *p, text *out);
 // sizeof(sum_t) of kernels/shared/scan_runs.h.

@@ -8,9 +8,9 @@
 enum { VALUES, SORTED };
 
 // Elements are those of the sorted array, as the benchmark counts them.
-static void searchsorted_place(const problem *p, uint64_t *place)
+static void searchsorted_axis_values(const problem *p, uint64_t *values)
 {
-    place[0] = p->inputs[SORTED].n;
+    values[0] = p->inputs[SORTED].n;
 }
 
 static cubc_type compared_in(const problem *p)
@@ -132,7 +132,7 @@ const algorithm searchsorted_algorithm = {.name = "searchsorted",
                                           .benchmark_count = COUNT_OF(searchsorted_benchmarks),
                                           FIELDS(searchsorted_fields),
                                           .workload = searchsorted_workload,
-                                          .place = searchsorted_place,
+                                          .axis_values = searchsorted_axis_values,
                                           .define = searchsorted_define,
                                           .invalid = searchsorted_invalid,
                                           .plan = searchsorted_plan,

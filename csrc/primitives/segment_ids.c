@@ -28,11 +28,11 @@ cubc_status segment_ids_problem(const cubc_segment_ids_params *params, problem *
 
 enum { SEGMENT_SIZE = 1 }; // among the run-time axes: the mean length of segments
 
-static void segment_ids_place(const problem *p, uint64_t *place)
+static void segment_ids_axis_values(const problem *p, uint64_t *values)
 {
     uint64_t count = p->inputs[0].n - 1;
-    place[0] = p->n;
-    place[SEGMENT_SIZE] = count ? p->n / count : 0;
+    values[0] = p->n;
+    values[SEGMENT_SIZE] = count ? p->n / count : 0;
 }
 
 static const char *segment_ids_random(const problem *p, int k)
@@ -110,7 +110,7 @@ const algorithm segment_ids_algorithm = {.name = "segment_ids",
                                          .benchmark_count = COUNT_OF(segment_ids_benchmarks),
                                          FIELDS(segment_ids_fields),
                                          .workload = segment_ids_workload,
-                                         .place = segment_ids_place,
+                                         .axis_values = segment_ids_axis_values,
                                          .define = segment_ids_define,
                                          .invalid = segment_ids_invalid,
                                          .plan = segment_ids_plan,

@@ -7,11 +7,11 @@ enum { ITEMS, OFFSETS };   // places of the inputs
 enum { BLOCK_LOADS = 4 };  // items that a thread of a block loads before it uses them
 enum { SEGMENT_SIZE = 1 }; // among the run-time axes: the mean, which is what the host knows
 
-static void segmented_reduce_place(const problem *p, uint64_t *place)
+static void segmented_reduce_axis_values(const problem *p, uint64_t *values)
 {
     uint64_t count = p->outputs[0].n;
-    place[0] = p->n;
-    place[SEGMENT_SIZE] = count ? p->n / count : 0;
+    values[0] = p->n;
+    values[SEGMENT_SIZE] = count ? p->n / count : 0;
 }
 
 static void segmented_reduce_complete(const void *call, problem *p)
@@ -273,7 +273,7 @@ const algorithm segmented_reduce_algorithm = {
     FIELDS(segmented_reduce_fields),
     .workload = segmented_reduce_workload,
     .complete = segmented_reduce_complete,
-    .place = segmented_reduce_place,
+    .axis_values = segmented_reduce_axis_values,
     .define = segmented_reduce_define,
     .invalid = segmented_reduce_invalid,
     .plan = segmented_reduce_plan,

@@ -181,10 +181,10 @@ static cubc_status segmented_sort_step(const problem *p, uint64_t k, problem *ou
 // ---- benchmarks ---------------------------------------------------------------------------------
 enum { SEGMENT_SIZE = 1 }; // among the run-time axes: the mean length of segments
 
-static void segmented_sort_place(const problem *p, uint64_t *place)
+static void segmented_sort_axis_values(const problem *p, uint64_t *values)
 {
-    place[0] = p->n;
-    place[SEGMENT_SIZE] = mean_length(p);
+    values[0] = p->n;
+    values[SEGMENT_SIZE] = mean_length(p);
 }
 
 static const char *segmented_sort_random(const problem *p, int k)
@@ -383,7 +383,7 @@ const algorithm segmented_sort_algorithm = {
     .benchmark_count = COUNT_OF(segmented_sort_benchmarks),
     FIELDS(segmented_sort_fields),
     .workload = segmented_sort_workload,
-    .place = segmented_sort_place,
+    .axis_values = segmented_sort_axis_values,
     .define = segmented_sort_define,
     .invalid = order_invalid_merge,
     .plan = segmented_sort_plan,

@@ -132,11 +132,11 @@ cubc_status segmented_topk_problem(const cubc_segmented_topk_params *params, pro
 // ---- benchmarks ---------------------------------------------------------------------------------
 enum { SEGMENT_SIZE = 1, K_AXIS }; // among the run-time axes; the first is the mean length
 
-static void segmented_topk_place(const problem *p, uint64_t *place)
+static void segmented_topk_axis_values(const problem *p, uint64_t *values)
 {
-    place[0] = p->n;
-    place[SEGMENT_SIZE] = mean_length(p);
-    place[K_AXIS] = segmented_topk_numbers_of(p).k;
+    values[0] = p->n;
+    values[SEGMENT_SIZE] = mean_length(p);
+    values[K_AXIS] = segmented_topk_numbers_of(p).k;
 }
 
 static const char *segmented_topk_random(const problem *p, int k)
@@ -380,7 +380,7 @@ const algorithm segmented_topk_algorithm = {
     .benchmark_count = COUNT_OF(segmented_topk_benchmarks),
     FIELDS(segmented_topk_fields),
     .workload = segmented_topk_workload,
-    .place = segmented_topk_place,
+    .axis_values = segmented_topk_axis_values,
     .define = segmented_topk_define,
     .invalid = segmented_topk_invalid,
     .plan = segmented_topk_plan,

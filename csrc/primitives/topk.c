@@ -57,10 +57,10 @@ cubc_status topk_problem(const cubc_topk_params *params, problem *out)
 
 enum { K_AXIS = 1 }; // among the run-time axes
 
-static void topk_place(const problem *p, uint64_t *place)
+static void topk_axis_values(const problem *p, uint64_t *values)
 {
-    place[0] = p->n;
-    place[K_AXIS] = p->outputs[0].n;
+    values[0] = p->n;
+    values[K_AXIS] = p->outputs[0].n;
 }
 
 static cubc_status topk_workload(const benchmark *b, cubc_type type, const uint64_t *at,
@@ -336,7 +336,7 @@ const algorithm topk_algorithm = {
     .benchmark_count = COUNT_OF(topk_benchmarks),
     FIELDS(topk_fields),
     .workload = topk_workload,
-    .place = topk_place,
+    .axis_values = topk_axis_values,
     .define = topk_define,
     .invalid = topk_invalid,
     .plan = topk_plan,

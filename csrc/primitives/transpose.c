@@ -13,12 +13,12 @@ PROBLEM_NUMBERS(transpose_numbers);
 
 enum { ROW_AXIS = 1, COLUMN_AXIS = 2 }; // among the run-time axes
 
-static void transpose_place(const problem *p, uint64_t *place)
+static void transpose_axis_values(const problem *p, uint64_t *values)
 {
     const transpose_numbers matrix = transpose_numbers_of(p);
-    place[0] = p->n;
-    place[ROW_AXIS] = matrix.rows;
-    place[COLUMN_AXIS] = matrix.columns;
+    values[0] = p->n;
+    values[ROW_AXIS] = matrix.rows;
+    values[COLUMN_AXIS] = matrix.columns;
 }
 
 cubc_status transpose_problem(const cubc_transpose_params *params, problem *out)
@@ -139,7 +139,7 @@ const algorithm transpose_algorithm = {.name = "transpose",
                                        .benchmark_count = COUNT_OF(transpose_benchmarks),
                                        FIELDS(transpose_fields),
                                        .workload = transpose_workload,
-                                       .place = transpose_place,
+                                       .axis_values = transpose_axis_values,
                                        .define = transpose_define,
                                        .invalid = transpose_invalid,
                                        .plan = transpose_plan,

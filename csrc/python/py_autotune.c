@@ -9,14 +9,14 @@
 static PyObject *asked; // the callable; NULL: none. The GIL guards it.
 
 // {"Elements": 1000, ...}; NULL: exception.
-static PyObject *place_of(const problem *p)
+static PyObject *axis_values_of(const problem *p)
 {
     const char *const *axes = algorithm_axes(p->algorithm);
-    uint64_t place[POLICY_AXES];
+    uint64_t values[POLICY_AXES];
     PyObject *all = PyDict_New();
-    problem_place(p, place);
+    problem_axis_values(p, values);
     for (int k = 0; all && axes[k]; k++) {
-        PyObject *value = PyLong_FromUnsignedLongLong(place[k]);
+        PyObject *value = PyLong_FromUnsignedLongLong(values[k]);
         if (!value || PyDict_SetItemString(all, axes[k], value) < 0) Py_CLEAR(all);
         Py_XDECREF(value);
     }
@@ -28,10 +28,11 @@ static bool ask(const cubc_device *device, const problem *p, bool *settled)
 {
     PyObject *tuner = Py_XNewRef(asked); // it may be replaced while it runs
     if (!tuner) return true;
-    PyObject *place = place_of(p);
-    PyObject *answer = place ? PyObject_CallFunction(tuner, "sssN", device->info.name, p->benchmark,
-                                                     cubc_type_name(problem_widest(p)), place)
-                             : NULL;
+    PyObject *values = axis_values_of(p);
+    PyObject *answer = values
+                           ? PyObject_CallFunction(tuner, "sssN", device->info.name, p->benchmark,
+                                                   cubc_type_name(problem_widest(p)), values)
+                           : NULL;
     bool interrupted = !answer && !PyErr_ExceptionMatches(PyExc_Exception);
     if (answer) *settled = PyObject_IsTrue(answer) != 0;
     if (!answer && !interrupted) PyErr_WriteUnraisable(tuner);

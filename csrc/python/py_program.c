@@ -202,8 +202,8 @@ static call_work work_of(const program *p, const wanted *w)
                        .type = "",
                        .variant = "",
                        .axes = axes,
-                       .place = {(uint64_t)w->grid[0] * w->grid[1] * w->grid[2],
-                                 (uint64_t)w->block[0] * w->block[1] * w->block[2]}};
+                       .axis_values = {(uint64_t)w->grid[0] * w->grid[1] * w->grid[2],
+                                       (uint64_t)w->block[0] * w->block[1] * w->block[2]}};
 }
 
 static cubc_status queue_launch(program *p, const wanted *w, const void *args, void *stream)

@@ -186,7 +186,7 @@ static int find_row(PyObject *args, const char *format, bool base, problem *p, p
 {
     const char *name, *arch;
     PyObject *ct, *rt = Py_None;
-    uint64_t place[POLICY_AXES];
+    uint64_t values[POLICY_AXES];
     if (!PyArg_ParseTuple(args, format, &name, &ct, &arch, &rt) ||
         problem_from(name, ct, rt, p) < 0)
         return -1;
@@ -195,8 +195,8 @@ static int find_row(PyObject *args, const char *format, bool base, problem *p, p
         py_raise(st);
         return -1;
     }
-    problem_place(p, place);
-    return policy_choose(rows, rt == Py_None ? NULL : place, base);
+    problem_axis_values(p, values);
+    return policy_choose(rows, rt == Py_None ? NULL : values, base);
 }
 
 static PyObject *policy_label(PyObject *args, const char *format, bool base)
@@ -242,17 +242,17 @@ static PyObject *shipped(PyObject *self, PyObject *args)
     PyObject *ct, *rt;
     problem p;
     policy_list rows;
-    uint64_t place[POLICY_AXES];
+    uint64_t values[POLICY_AXES];
     (void)self;
     if (!PyArg_ParseTuple(args, "sOsO:shipped", &name, &ct, &arch, &rt) ||
         problem_from(name, ct, rt, &p) < 0)
         return NULL;
     cubc_status st = algorithm_policies(&p, arch, &rows);
     if (st) return py_raise(st);
-    problem_place(&p, place);
+    problem_axis_values(&p, values);
     int *order = mem_alloc((size_t)rows.count, sizeof *order);
-    PyObject *labels =
-        order ? labels_of(&rows, order, policy_by_distance(&rows, place, order)) : PyErr_NoMemory();
+    PyObject *labels = order ? labels_of(&rows, order, policy_by_distance(&rows, values, order))
+                             : PyErr_NoMemory();
     mem_free(order);
     policy_list_free(&rows);
     return labels;
@@ -279,7 +279,7 @@ static PyObject *use_policy(PyObject *self, PyObject *args)
     const char *name, *arch, *label;
     char resolved[MAX_LABEL];
     PyObject *ct, *rt = Py_None;
-    uint64_t place[POLICY_AXES];
+    uint64_t values[POLICY_AXES];
     problem p;
     space s;
     variant v;
@@ -288,10 +288,10 @@ static PyObject *use_policy(PyObject *self, PyObject *args)
         problem_from(name, ct, rt, &p) < 0)
         return NULL;
     cubc_status st = algorithm_variant(&p, arch, label, &s, &v, resolved);
-    problem_place(&p, place);
+    problem_axis_values(&p, values);
     if (!st)
         st = policy_overlay(arch, name, cubc_type_name((cubc_type)p.type),
-                            rt == Py_None ? NULL : place, resolved);
+                            rt == Py_None ? NULL : values, resolved);
     if (st) return py_raise(st);
     Py_RETURN_NONE;
 }

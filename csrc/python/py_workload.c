@@ -62,13 +62,13 @@ static int run_time_axes(const algorithm *a, const benchmark *b, PyObject *rt, u
     PyObject *name, *value;
     while (PyDict_Next(rt, &next, &name, &value)) {
         const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
-        uint64_t *place = text ? find_axis(a, b, text, at, keys) : NULL;
+        uint64_t *values = text ? find_axis(a, b, text, at, keys) : NULL;
         if (!text) return -1;
-        if (!place) {
+        if (!values) {
             PyErr_Format(PyExc_ValueError, "%s has no run-time axis %U", b->name, name);
             return -1;
         }
-        if (axis_value(name, text, value, place) < 0) return -1;
+        if (axis_value(name, text, value, values) < 0) return -1;
     }
     return 0;
 }

@@ -142,8 +142,8 @@ bool algorithm_has_elements(const algorithm *a)
 cubc_status algorithm_policies(const problem *p, const char *arch, policy_list *out)
 {
     const candidate who = {p, arch};
-    uint64_t place[POLICY_AXES];
-    problem_place(p, place);
+    uint64_t values[POLICY_AXES];
+    problem_axis_values(p, values);
     const policy_key key = {.arch = arch,
                             .algorithm = p->algorithm->name,
                             .benchmark = p->benchmark,
@@ -152,18 +152,18 @@ cubc_status algorithm_policies(const problem *p, const char *arch, policy_list *
                             .axes = algorithm_axes(p->algorithm),
                             .accepts = can_run,
                             .refused = note_refusal,
-                            .place = place,
+                            .axis_values = values,
                             .context = &who};
     return policy_list_make(&key, out);
 }
 
 static cubc_status base_label(const problem *p, const char *arch, char label[MAX_LABEL])
 {
-    uint64_t place[POLICY_AXES];
+    uint64_t values[POLICY_AXES];
     policy_list rows;
-    problem_place(p, place);
+    problem_axis_values(p, values);
     TRY(algorithm_policies(p, arch, &rows));
-    snprintf(label, MAX_LABEL, "%s", rows.rows[policy_choose(&rows, place, true)].label);
+    snprintf(label, MAX_LABEL, "%s", rows.rows[policy_choose(&rows, values, true)].label);
     policy_list_free(&rows);
     return CUBC_OK;
 }

@@ -235,7 +235,7 @@ struct algorithm {
     // algorithm's own call leads to it alone.
     void (*complete)(const void *call, problem *p);
     // Finds a call's value on each axis; NULL: there is one axis, the number of items.
-    void (*place)(const problem *p, uint64_t *place);
+    void (*axis_values)(const problem *p, uint64_t *values);
     // The compile-time workload as macros, in front of the source.
     void (*define)(const problem *p, text *out);
     // Returns why a variant makes no sense on this kind of device, or NULL, without compiling.

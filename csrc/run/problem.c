@@ -305,13 +305,13 @@ cubc_type problem_widest(const problem *p)
     return widest;
 }
 
-void problem_place(const problem *p, uint64_t place[POLICY_AXES])
+void problem_axis_values(const problem *p, uint64_t values[POLICY_AXES])
 {
-    memset(place, 0, POLICY_AXES * sizeof *place);
-    if (p->algorithm->place)
-        p->algorithm->place(p, place);
+    memset(values, 0, POLICY_AXES * sizeof *values);
+    if (p->algorithm->axis_values)
+        p->algorithm->axis_values(p, values);
     else
-        place[0] = p->n;
+        values[0] = p->n;
 }
 
 const char *problem_invalid(const problem *p, const char *kind, const space *s, const variant *v,

@@ -102,7 +102,7 @@ const char *problem_invalid_columns(const problem *p, const char *kind, const sp
 // loads are then no wider than those of the benchmark that the policy was found with.
 cubc_type problem_widest(const problem *p);
 // A call's value on each of the axes; 0 beyond.
-void problem_place(const problem *p, uint64_t place[POLICY_AXES]);
+void problem_axis_values(const problem *p, uint64_t values[POLICY_AXES]);
 // Items of a tile of kernels/grid/deterministic.h, by their bytes.
 uint64_t problem_deterministic_tile(uint64_t bytes);
 

@@ -22,7 +22,7 @@ struct recorded_entry {
     entry *next;
     uint64_t hash, code;
     const void *part;
-    uint64_t place[POLICY_AXES];
+    uint64_t axis_values[POLICY_AXES];
     uint64_t begun;      // calls
     recorded_call *call; // of the last sketch
 };
@@ -65,7 +65,7 @@ call_work call_work_of(const problem *p, const instance *i)
                       .axes = algorithm_axes(p->algorithm),
                       .bytes = p->algorithm->traffic(p),
                       .keys = keys_of(p)};
-    problem_place(p, work.place);
+    problem_axis_values(p, work.axis_values);
     return work;
 }
 
@@ -73,14 +73,14 @@ call_work call_work_of(const problem *p, const instance *i)
 static uint64_t hash_of(const call_work *w)
 {
     uint64_t hash = w->code * 0x9e3779b97f4a7c15 + (uintptr_t)w->part;
-    for (int k = 0; k < POLICY_AXES; k++) hash = (hash ^ w->place[k]) * 0x9e3779b97f4a7c15;
+    for (int k = 0; k < POLICY_AXES; k++) hash = (hash ^ w->axis_values[k]) * 0x9e3779b97f4a7c15;
     return hash ^ hash >> 32;
 }
 
 static bool is_of(const entry *e, const call_work *w, uint64_t hash)
 {
     return e->hash == hash && e->code == w->code && e->part == w->part &&
-           memcmp(e->place, w->place, sizeof w->place) == 0;
+           memcmp(e->axis_values, w->axis_values, sizeof w->axis_values) == 0;
 }
 
 // A text that is cut ends before the letter of UTF-8 that it was cut within.
@@ -98,7 +98,7 @@ static void take_name(char *out, size_t size, const char *name)
 static void add_axis(recorded_call *out, int *count, const char *name, uint64_t value)
 {
     snprintf(out->axes[*count], sizeof out->axes[*count], "%s", name);
-    out->place[(*count)++] = value;
+    out->axis_values[(*count)++] = value;
 }
 
 // sketch: of KEY_AXES, 0 of what is not known; or NULL.
@@ -110,7 +110,7 @@ static void describe(const cubc_device *device, const call_work *w, const uint64
     snprintf(out->type, sizeof out->type, "%s", w->type);
     snprintf(out->variant, sizeof out->variant, "%s", w->variant);
     for (int k = 0; k < POLICY_AXES && w->axes[k]; k++)
-        add_axis(out, &axes, w->axes[k], w->place[k]);
+        add_axis(out, &axes, w->axes[k], w->axis_values[k]);
     for (int k = 0; sketch && k < KEY_AXES; k++)
         if (sketch[k]) add_axis(out, &axes, key_axes[k], sketch[k]);
     out->bytes = w->bytes;
@@ -155,7 +155,7 @@ static entry *make_entry(const cubc_device *device, const call_work *w)
     if (!e) return NULL;
     e->code = w->code;
     e->part = w->part;
-    memcpy(e->place, w->place, sizeof e->place);
+    memcpy(e->axis_values, w->axis_values, sizeof e->axis_values);
     e->call = call_of(device, w, NULL);
     if (e->call) return e;
     mem_free(e);

@@ -1,6 +1,6 @@
 // The calls that a process makes while they are recorded: which, how often, and for how long.
 //
-// Calls are of one kind if they run the same code at the same place on the run-time axes. No data
+// Calls are of one kind if they run the same code at the same values on the run-time axes. No data
 // are kept. If it is asked for, the keys of the 1st, 2nd, 4th, 8th ... call of a kind are sketched,
 // and the statistics of a sketch are further axes of the calls up to the next one. The first calls
 // of each kind are timed by a pair of events on their stream, and then ever fewer: eight in each
@@ -25,7 +25,7 @@ typedef struct call_work {
     const char *type;    // of its items; "" of a kernel
     const char *variant; // label; "" of a kernel
     const char *const *axes;
-    uint64_t place[POLICY_AXES];
+    uint64_t axis_values[POLICY_AXES];
     double bytes; // compulsory traffic; 0: not known
     keys_place keys;
 } call_work;
@@ -33,11 +33,11 @@ typedef struct call_work {
 // A primitive's; it points into both.
 call_work call_work_of(const problem *p, const instance *i);
 
-// Calls that are one: of the same texts at the same place, whatever code they ran.
+// Calls that are one: of the same texts at the same values, whatever code they ran.
 enum { RECORDED_AXES = POLICY_AXES + KEY_AXES };
 typedef struct recorded_call {
     char name[64], type[16], variant[MAX_LABEL], axes[RECORDED_AXES][16];
-    uint64_t place[RECORDED_AXES];
+    uint64_t axis_values[RECORDED_AXES];
     double bytes;
     device_info device;
     _Atomic uint64_t count;               // of those that ran

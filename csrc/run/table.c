@@ -181,10 +181,10 @@ void table_set_tuner(table_tuner asked)
 
 static uint64_t rounded_place(const problem *p)
 {
-    uint64_t place[POLICY_AXES], hash = 0;
-    problem_place(p, place);
+    uint64_t values[POLICY_AXES], hash = 0;
+    problem_axis_values(p, values);
     for (int k = 0; k < POLICY_AXES; k++)
-        hash = hash * 67 + (uint64_t)llround(log2((double)place[k] + 1));
+        hash = hash * 67 + (uint64_t)llround(log2((double)values[k] + 1));
     return hash;
 }
 
@@ -232,10 +232,10 @@ static cubc_status tune(cubc_device *device, const problem *p, void *stream, boo
 // ---- choosing -----------------------------------------------------------------------------------
 static int choose(const entry *e, const problem *p, bool base)
 {
-    uint64_t place[POLICY_AXES];
+    uint64_t values[POLICY_AXES];
     if (e->rows.count == 1) return 0;
-    problem_place(p, place);
-    return policy_choose(&e->rows, place, base);
+    problem_axis_values(p, values);
+    return policy_choose(&e->rows, values, base);
 }
 
 // Needs the lock. NULL if the variant is not known, or not loaded.

@@ -47,9 +47,9 @@ static void write_places(const recorded_call *c, char *axes, char *rt)
 {
     *axes = *rt = 0;
     for (int k = 0; k < RECORDED_AXES && c->axes[k][0]; k++) {
-        if (c->place[k] > INT64_MAX) continue;
-        add_text(axes, "%s[\"%s\", [%llu]]", *axes ? ", " : "[", c->axes[k], c->place[k]);
-        add_text(rt, "%s%s=%llu", *rt ? "," : "", c->axes[k], c->place[k]);
+        if (c->axis_values[k] > INT64_MAX) continue;
+        add_text(axes, "%s[\"%s\", [%llu]]", *axes ? ", " : "[", c->axes[k], c->axis_values[k]);
+        add_text(rt, "%s%s=%llu", *rt ? "," : "", c->axes[k], c->axis_values[k]);
     }
     strcat(axes, *axes ? "]" : "[]");
 }

@@ -31,13 +31,13 @@ static const char *label_at(const char *benchmark, cubc_type type, const char *a
                             uint64_t elements)
 {
     static char label[MAX_LABEL];
-    uint64_t place[POLICY_AXES];
+    uint64_t values[POLICY_AXES];
     problem p;
     policy_list rows;
     open_problem(benchmark, type, elements ? elements : 1 << 20, &p);
     CHECK_STATUS(algorithm_policies(&p, arch, &rows), CUBC_OK);
-    problem_place(&p, place);
-    int row = policy_choose(&rows, elements ? place : NULL, false);
+    problem_axis_values(&p, values);
+    int row = policy_choose(&rows, elements ? values : NULL, false);
     CHECK(row >= 0);
     snprintf(label, sizeof label, "%s", row >= 0 ? rows.rows[row].label : "");
     policy_list_free(&rows);
@@ -122,8 +122,8 @@ static void test_wider_accumulators(void)
 
 static void overlay(const uint64_t *elements, const char *label)
 {
-    const uint64_t place[POLICY_AXES] = {elements ? *elements : 0};
-    CHECK_STATUS(policy_overlay("cpu", "transform.fill", "F32", elements ? place : NULL, label),
+    const uint64_t values[POLICY_AXES] = {elements ? *elements : 0};
+    CHECK_STATUS(policy_overlay("cpu", "transform.fill", "F32", elements ? values : NULL, label),
                  CUBC_OK);
 }
 

@@ -69,8 +69,12 @@ static void call_of(uint64_t code, const char *name, cubc_status st)
 {
     static const char *const axes[POLICY_AXES + 1] = {"Elements"};
     call_timer timer;
-    const call_work work = {
-        .code = code, .name = name, .type = "I32", .variant = "", .axes = axes, .place = {1000}};
+    const call_work work = {.code = code,
+                            .name = name,
+                            .type = "I32",
+                            .variant = "",
+                            .axes = axes,
+                            .axis_values = {1000}};
     calls_begin(&device, &work, NULL, &timer);
     calls_queued(&timer, st);
 }

@@ -36,17 +36,17 @@ static void open_problem(const tuned *of, uint64_t elements, problem *out)
 // The label of what a call runs, and of what it would if it were the first.
 static void check_call(cubc_device *device, const tuned *of, uint64_t elements)
 {
-    uint64_t place[POLICY_AXES];
+    uint64_t values[POLICY_AXES];
     problem p;
     table *t;
     instance *ran = NULL;
     policy_list rows;
     open_problem(of, elements, &p);
-    problem_place(&p, place);
+    problem_axis_values(&p, values);
     CHECK_STATUS(table_of(device, &t), CUBC_OK);
     CHECK_STATUS(table_find(t, &p, NULL, &ran), CUBC_OK);
     CHECK_STATUS(algorithm_policies(&p, "cpu", &rows), CUBC_OK);
-    const char *expected = rows.rows[policy_choose(&rows, place, false)].label;
+    const char *expected = rows.rows[policy_choose(&rows, values, false)].label;
     CHECK(ran && strcmp(ran->label, expected) == 0);
     CHECK(table_has(t, &p));
     policy_list_free(&rows);

@@ -74,10 +74,10 @@ static const benchmark gauge_rotate_benchmarks[] = {
     LATTICE_BENCHMARK(lattice_plain_types, "gauge_rotate.links", .call = &links),
     LATTICE_SOURCES_BENCHMARK(lattice_plain_types, "gauge_rotate.spinors", .call = &spinors)};
 
-static void gauge_rotate_place(const problem *p, uint64_t *place)
+static void gauge_rotate_axis_values(const problem *p, uint64_t *values)
 {
-    lattice_place(p, place);
-    place[LATTICE_SOURCES_AXIS] = gauge_rotate_numbers_of(p).fields;
+    lattice_axis_values(p, values);
+    values[LATTICE_SOURCES_AXIS] = gauge_rotate_numbers_of(p).fields;
 }
 
 static uint64_t rotated_sites(const problem *p)
@@ -90,6 +90,6 @@ static const site_map gauge_rotate_map = {.macros = {"VECTORS", "INVERSE", "TEMP
                                           .sites = rotated_sites};
 
 const algorithm gauge_rotate_algorithm = SITE_MAP_MEMBERS(
-    gauge_rotate, .axes = {LATTICE_SOURCE_AXES}, .place = gauge_rotate_place,
+    gauge_rotate, .axes = {LATTICE_SOURCE_AXES}, .axis_values = gauge_rotate_axis_values,
     .kernels = {"gauge_rotate"}, .invalid = site_map_fitting_variant, .plan = site_map_plan,
     .traffic = problem_array_bytes, .random = gauge_random_integers);

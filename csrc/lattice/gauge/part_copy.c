@@ -98,12 +98,12 @@ static cubc_status part_copy_workload(const benchmark *b, cubc_type type, const 
 }
 
 // The extents of the part.
-static void part_copy_place(const problem *p, uint64_t *place)
+static void part_copy_axis_values(const problem *p, uint64_t *values)
 {
     const part_copy_traits t = part_copy_traits_of(p);
-    lattice_place(p, place);
+    lattice_axis_values(p, values);
     for (int d = 0; d < 4; d++)
-        if (t.cut >> d & 1) place[d] -= 2 * (uint64_t)t.margin;
+        if (t.cut >> d & 1) values[d] -= 2 * (uint64_t)t.margin;
 }
 
 static cubc_status part_copy_plan(const problem *p, const instance *i, plan *out)
@@ -151,7 +151,7 @@ static const benchmark part_copy_benchmarks[] = {
 static const site_map part_copy_map = {.macros = {"REALS", "CROP", "CUT", "MARGIN"}};
 
 const algorithm part_copy_algorithm =
-    SITE_MAP_MEMBERS(part_copy, .axes = {LATTICE_AXES}, .place = part_copy_place,
+    SITE_MAP_MEMBERS(part_copy, .axes = {LATTICE_AXES}, .axis_values = part_copy_axis_values,
                      .kernels = {"part_copy", "part_copy_send", "part_copy_receive"},
                      .has_kernel = part_copy_has_kernel, .invalid = site_map_fitting_variant,
                      .plan = part_copy_plan, .traffic = part_copy_traffic);

@@ -106,11 +106,11 @@ cubc_status block_update_problem(const block_update_params *params, problem *out
     return CUBC_OK;
 }
 
-static void block_update_place(const problem *p, uint64_t *place)
+static void block_update_axis_values(const problem *p, uint64_t *values)
 {
     const block_update_numbers numbers = block_update_numbers_of(p);
-    for (int d = 0; d < 4; d++) place[d] = (uint64_t)numbers.extents[d];
-    place[LATTICE_SOURCES_AXIS] = numbers.sources;
+    for (int d = 0; d < 4; d++) values[d] = (uint64_t)numbers.extents[d];
+    values[LATTICE_SOURCES_AXIS] = numbers.sources;
 }
 
 // ---- benchmarks ---------------------------------------------------------------------------------
@@ -233,7 +233,7 @@ const algorithm block_update_algorithm = {
     .benchmark_count = COUNT_OF(block_update_benchmarks),
     .workload = block_update_workload,
     .axes = {LATTICE_SOURCE_AXES},
-    .place = block_update_place,
+    .axis_values = block_update_axis_values,
     .define = block_update_define,
     .invalid = site_map_fitting_variant,
     .plan = block_update_plan,

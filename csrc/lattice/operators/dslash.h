@@ -75,8 +75,9 @@ cubc_status dslash_plan_on(const problem *p, const instance *i, dslash_grid grid
         DSLASH_BENCHMARK(name, 8, CALL)
 
 // Members of dslash_<op>_algorithm that follow from its name, and further ones; DSLASH_OF leaves
-// out the place and which variants are invalid.
-#define DSLASH(op, ...) DSLASH_OF(op, .place = dslash_place, .invalid = dslash_invalid, __VA_ARGS__)
+// out the values on run-time axes and which variants are invalid.
+#define DSLASH(op, ...) \
+    DSLASH_OF(op, .axis_values = dslash_axis_values, .invalid = dslash_invalid, __VA_ARGS__)
 #define DSLASH_OF(op, ...)                                  \
     {.name = "dslash_" #op,                                 \
      .source = "dslash_" #op ".cu",                         \

@@ -51,11 +51,11 @@ cubc_status dslash_domain_wall_problem(const cubc_dslash_domain_wall_params *par
     return CUBC_OK;
 }
 
-static void dslash_domain_wall_place(const problem *p, uint64_t *place)
+static void dslash_domain_wall_axis_values(const problem *p, uint64_t *values)
 {
-    dslash_place(p, place);
-    place[LS_AXIS] = (uint64_t)dslash_site_traits_of(p).inner;
-    place[LATTICE_SOURCES_AXIS] /= place[LS_AXIS];
+    dslash_axis_values(p, values);
+    values[LS_AXIS] = (uint64_t)dslash_site_traits_of(p).inner;
+    values[LATTICE_SOURCES_AXIS] /= values[LS_AXIS];
 }
 
 // ---- benchmarks ---------------------------------------------------------------------------------
@@ -160,7 +160,7 @@ const algorithm dslash_domain_wall_algorithm = {
     .benchmark_count = COUNT_OF(dslash_domain_wall_benchmarks),
     FIELDS(dslash_domain_wall_fields),
     .axes = {LATTICE_SOURCE_AXES, "Ls"},
-    .place = dslash_domain_wall_place,
+    .axis_values = dslash_domain_wall_axis_values,
     .invalid = dslash_domain_wall_invalid,
     .random = dslash_random,
     .workload = dslash_domain_wall_workload,

@@ -22,10 +22,10 @@ cubc_status dslash_doublet_problem(const cubc_dslash_doublet_params *params, pro
 
 LATTICE_WORKLOAD(dslash_doublet)
 
-static void place_of_doublets(const problem *p, uint64_t *place)
+static void axis_values_of_doublets(const problem *p, uint64_t *values)
 {
-    dslash_place(p, place);
-    place[LATTICE_SOURCES_AXIS] /= FLAVOURS;
+    dslash_axis_values(p, values);
+    values[LATTICE_SOURCES_AXIS] /= FLAVOURS;
 }
 
 static const char *invalid(const problem *p, const char *kind, const space *s, const variant *v)
@@ -59,5 +59,5 @@ static const field dslash_doublet_fields[] = {
 static const benchmark dslash_doublet_benchmarks[] = {DSLASH_BENCHMARKS("doublet", CALL)};
 
 const algorithm dslash_doublet_algorithm =
-    DSLASH_OF(doublet, .place = place_of_doublets, .invalid = invalid, .define = dslash_define,
-              .traffic = problem_array_bytes);
+    DSLASH_OF(doublet, .axis_values = axis_values_of_doublets, .invalid = invalid,
+              .define = dslash_define, .traffic = problem_array_bytes);

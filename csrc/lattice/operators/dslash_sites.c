@@ -150,10 +150,10 @@ cubc_status dslash_phases(const double theta[4], int *phases)
     return CUBC_OK;
 }
 
-void dslash_place(const problem *p, uint64_t *place)
+void dslash_axis_values(const problem *p, uint64_t *values)
 {
-    lattice_place(p, place);
-    place[LATTICE_SOURCES_AXIS] = dslash_site_numbers_of(p).sources;
+    lattice_axis_values(p, values);
+    values[LATTICE_SOURCES_AXIS] = dslash_site_numbers_of(p).sources;
 }
 
 // ---- variants -----------------------------------------------------------------------------------

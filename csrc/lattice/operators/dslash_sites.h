@@ -56,7 +56,7 @@ cubc_status dslash_apart(const problem *p, const operand *in, const char *what);
 // *phases gets a bit for each direction whose boundary has a phase exp(i theta).
 cubc_status dslash_phases(const double theta[4], int *phases);
 // Place, macros and variants that make sense.
-void dslash_place(const problem *p, uint64_t *place);
+void dslash_axis_values(const problem *p, uint64_t *values);
 void dslash_sites_define(const problem *p, text *out);
 const char *dslash_sites_invalid(const problem *p, const char *kind, const space *s,
                                  const variant *v);

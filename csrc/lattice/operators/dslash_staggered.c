@@ -191,7 +191,7 @@ const algorithm dslash_staggered_algorithm = {
     .benchmark_count = COUNT_OF(dslash_staggered_benchmarks),
     FIELDS(dslash_staggered_fields),
     .axes = {LATTICE_SOURCE_AXES},
-    .place = dslash_place,
+    .axis_values = dslash_axis_values,
     .invalid = dslash_staggered_invalid,
     .random = dslash_staggered_random,
     .workload = dslash_staggered_workload,

@@ -104,10 +104,10 @@ cubc_status field_update_problem(const cubc_field_update_params *params, problem
     return CUBC_OK;
 }
 
-static void field_update_place(const problem *p, uint64_t *place)
+static void field_update_axis_values(const problem *p, uint64_t *values)
 {
-    lattice_place(p, place);
-    place[LATTICE_SOURCES_AXIS] = field_update_numbers_of(p).sources;
+    lattice_axis_values(p, values);
+    values[LATTICE_SOURCES_AXIS] = field_update_numbers_of(p).sources;
 }
 
 // ---- benchmarks ---------------------------------------------------------------------------------
@@ -231,7 +231,7 @@ const algorithm field_update_algorithm = {
     .benchmark_count = COUNT_OF(field_update_benchmarks),
     .workload = field_update_workload,
     .axes = {LATTICE_SOURCE_AXES},
-    .place = field_update_place,
+    .axis_values = field_update_axis_values,
     .define = field_update_define,
     .invalid = site_map_fitting_variant,
     .plan = field_update_plan,

@@ -46,10 +46,10 @@ uint64_t lattice_time_slices(const problem *p)
     return (uint64_t)lattice_traits_of(p).extents[3];
 }
 
-void lattice_place(const problem *p, uint64_t *place)
+void lattice_axis_values(const problem *p, uint64_t *values)
 {
     const lattice_traits lattice = lattice_traits_of(p);
-    for (int d = 0; d < 4; d++) place[d] = (uint64_t)lattice.extents[d];
+    for (int d = 0; d < 4; d++) values[d] = (uint64_t)lattice.extents[d];
 }
 
 cubc_status lattice_sources_at(const uint64_t *at, uint64_t *sources)

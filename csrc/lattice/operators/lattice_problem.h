@@ -19,8 +19,8 @@ PROBLEM_TRAITS(lattice_traits);
 cubc_status lattice_extents(problem *p, const int extents[4]);
 uint64_t lattice_sites(const problem *p); // of one parity
 uint64_t lattice_time_slices(const problem *p);
-// A call's place on the run-time axes: its extents.
-void lattice_place(const problem *p, uint64_t *place);
+// A call's values on the run-time axes: its extents.
+void lattice_axis_values(const problem *p, uint64_t *values);
 // Sources of a field with n reals, of `reals` a site; it has `parities` of 1 or 2.
 cubc_status lattice_sources(const problem *p, const char *what, uint64_t n, int reals, int parities,
                             uint64_t *sources);
@@ -69,7 +69,7 @@ extern const int lattice_extent[1], lattice_one_source[1];
 
 // The right-hand sides of a benchmark, one where it has no such axis.
 cubc_status lattice_sources_at(const uint64_t *at, uint64_t *sources);
-// Makes a copy of a row's public parameters a call on a benchmark's place. Arrays of the row are
+// Makes a copy of a row's public parameters a call at a benchmark's values. Arrays of the row are
 // BENCHMARK_ARRAYs, with reals and norms of a site of one parity, from which the numbers of items
 // follow; those of outputs are of all right-hand sides. Types that the row does not name are the
 // benchmark's: F32 is that of norms, which only fixed-point numbers have, and an array of another

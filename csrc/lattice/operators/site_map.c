@@ -17,10 +17,10 @@ cubc_status site_map_problem(const algorithm *a, const int extents[4], cubc_type
 }
 
 // Fields of one parity, which are as much work as half a right-hand side, are counted in pairs.
-void site_map_place_of_sources(const problem *p, uint64_t *place)
+void site_map_axis_values_of_sources(const problem *p, uint64_t *values)
 {
-    lattice_place(p, place);
-    place[LATTICE_SOURCES_AXIS] = ceil_div(p->n, 2 * lattice_sites(p));
+    lattice_axis_values(p, values);
+    values[LATTICE_SOURCES_AXIS] = ceil_div(p->n, 2 * lattice_sites(p));
 }
 
 // ---- variants -----------------------------------------------------------------------------------

@@ -16,11 +16,12 @@ typedef struct site_map {
 
 // Members of the algorithm that follow from its name and table, and further ones; and those of one
 // that takes several right-hand sides, whose problem has n sites of all of them.
-#define SITE_MAP(algorithm, ...) \
-    SITE_MAP_MEMBERS(algorithm, .axes = {LATTICE_AXES}, .place = lattice_place, __VA_ARGS__)
-#define SITE_MAP_OF_SOURCES(algorithm, ...)                                                        \
-    SITE_MAP_MEMBERS(algorithm, .axes = {LATTICE_SOURCE_AXES}, .place = site_map_place_of_sources, \
+#define SITE_MAP(algorithm, ...)                                                            \
+    SITE_MAP_MEMBERS(algorithm, .axes = {LATTICE_AXES}, .axis_values = lattice_axis_values, \
                      __VA_ARGS__)
+#define SITE_MAP_OF_SOURCES(algorithm, ...)                    \
+    SITE_MAP_MEMBERS(algorithm, .axes = {LATTICE_SOURCE_AXES}, \
+                     .axis_values = site_map_axis_values_of_sources, __VA_ARGS__)
 #define SITE_MAP_MEMBERS(algorithm, ...)                  \
     {.name = #algorithm,                                  \
      .source = #algorithm ".cu",                          \
@@ -36,7 +37,7 @@ typedef struct site_map {
 cubc_status site_map_problem(const algorithm *a, const int extents[4], cubc_type type,
                              const char *benchmark, problem *out);
 void site_map_define(const problem *p, text *out);
-void site_map_place_of_sources(const problem *p, uint64_t *place);
+void site_map_axis_values_of_sources(const problem *p, uint64_t *values);
 // Arguments: all inputs, all outputs, numbers.
 cubc_status site_map_plan(const problem *p, const instance *i, plan *out);
 // The same with other numbers than those of the table.
