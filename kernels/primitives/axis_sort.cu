@@ -88,7 +88,8 @@ FUNCTION strided neighbours_in_array(const axis_sort_args& a, u32 wide)
     const u32 count = length * (left < wide ? static_cast<u32>(left) : wide);
     strided m{thread_id() / length, thread_id() % length, 0, 0, SIMT_THREADS, 0};
     m.at = first * length + thread_id();
-    if (thread_id() < count) m.count = ceil_div(count - thread_id(), static_cast<u32>(SIMT_THREADS));
+    if (thread_id() < count)
+        m.count = ceil_div(count - thread_id(), static_cast<u32>(SIMT_THREADS));
     return m;
 }
 
