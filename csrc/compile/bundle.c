@@ -316,6 +316,40 @@ bool bundle_get_shipped(const compile_request *request, bundled *out)
     return true;
 }
 
+static bool take_code(const header *head, const void *from, binary *code)
+{
+    uint8_t hash[32], *data = mem_alloc((size_t)head->bytes, 1);
+    if (!data) {
+        error_clear(); // as if it were not there
+        return false;
+    }
+    memcpy(data, from, (size_t)head->bytes);
+    hash_record(head, data, hash);
+    if (memcmp(hash, head->hash, sizeof hash) == 0) {
+        *code = (binary){data, (size_t)head->bytes};
+        return true;
+    }
+    mem_free(data);
+    log_put(LOG_DAMAGED, "a kernel that was compiled elsewhere is damaged and passed over");
+    return false;
+}
+
+bool bundle_find(const bundle_memory *memory, const char key[65], binary *code)
+{
+    const uint8_t *at = memory->records;
+    header head;
+    for (size_t left = memory->bytes; left >= sizeof head;) {
+        memcpy(&head, at, sizeof head);
+        at += sizeof head;
+        left -= sizeof head;
+        if (!is_whole(&head, (int64_t)left)) return false;
+        if (strcmp(head.key, key) == 0 && take_code(&head, at, code)) return true;
+        at += head.bytes;
+        left -= (size_t)head.bytes;
+    }
+    return false;
+}
+
 // ---- keeping ------------------------------------------------------------------------------------
 static bool write_record(const char *path, const header *head, const binary *code)
 {
@@ -325,15 +359,9 @@ static bool write_record(const char *path, const header *head, const binary *cod
     return close(fd) == 0 && written;
 }
 
-void bundle_keep(const char *arch, const bundled *one)
+static header header_of(const char *arch, const bundled *one)
 {
-    static atomic_uint turns;
-    char path[PATH_MAX], temporary[PATH_MAX + 64];
-    const char *folder = getenv("CUBC_BUNDLE_TO");
     header head = {.version = file_version, .bytes = one->code.size};
-    if (!folder || !*folder || one->code.size > most_bytes) return;
-    snprintf(path, sizeof path, "%s/%s", folder, one->key);
-    if (access(path, F_OK) == 0) return;
     memcpy(head.magic, magic, sizeof magic);
     snprintf(head.cubc, sizeof head.cubc, "%s", cubc_version());
     snprintf(head.arch, sizeof head.arch, "%s", arch);
@@ -341,6 +369,26 @@ void bundle_keep(const char *arch, const bundled *one)
     snprintf(head.target, sizeof head.target, "%s", one->target);
     snprintf(head.key, sizeof head.key, "%s", one->key);
     hash_record(&head, one->code.data, head.hash);
+    return head;
+}
+
+void bundle_append(const bundle_memory *memory, const char *arch, const bundled *one)
+{
+    if (one->code.size > most_bytes) return;
+    const header head = header_of(arch, one);
+    text_append(memory->more, (const char *)&head, sizeof head);
+    text_append(memory->more, (const char *)one->code.data, one->code.size);
+}
+
+void bundle_keep(const char *arch, const bundled *one)
+{
+    static atomic_uint turns;
+    char path[PATH_MAX], temporary[PATH_MAX + 64];
+    const char *folder = getenv("CUBC_BUNDLE_TO");
+    if (!folder || !*folder || one->code.size > most_bytes) return;
+    snprintf(path, sizeof path, "%s/%s", folder, one->key);
+    if (access(path, F_OK) == 0) return;
+    const header head = header_of(arch, one);
     snprintf(temporary, sizeof temporary, "%s/.put-%ld-%u", folder, (long)getpid(),
              atomic_fetch_add(&turns, 1));
     if (write_record(temporary, &head, &one->code) && rename(temporary, path) == 0) return;

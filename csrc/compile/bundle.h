@@ -32,6 +32,19 @@ bool bundle_get(const compile_request *request, bundled *out);
 bool bundle_get_shipped(const compile_request *request, bundled *out);
 bool bundle_is_shipped(void);
 
+// A bundle in memory, which came from another process or is for one. It is believed as records of a
+// file are: for their keys, if they are whole.
+typedef struct bundle_memory {
+    const void *records;
+    size_t bytes;
+    text *more; // gets what is compiled and is not among the records; NULL: nothing does
+} bundle_memory;
+
+// The code of a key among the records; what is behind a record that is not whole is not there.
+bool bundle_find(const bundle_memory *memory, const char key[65], binary *code);
+// Adds code to `more` as a record.
+void bundle_append(const bundle_memory *memory, const char *arch, const bundled *one);
+
 // Writes code as a file of one record into the folder CUBC_BUNDLE_TO, if there is that variable.
 void bundle_keep(const char *arch, const bundled *one);
 

@@ -2,7 +2,6 @@
 #include "compile/variant.h"
 
 #include "base/log.h"
-#include "compile/bundle.h"
 #include "compile/cache.h"
 #include "compile/claim.h"
 
@@ -36,31 +35,29 @@ static cubc_status compile_counted(const device_api *api, const compile_request 
 
 // Takes code of a bundle. *found: it was there, and is accepted unless something else went wrong.
 static cubc_status take_bundled(const device_api *api, cubc_device *device,
-                                const compile_request *request, bool shipped, binary *code,
+                                const compile_request *request, bool shipped, bundled *one,
                                 device_module **module, bool *found)
 {
-    bundled one;
-    *found = shipped ? bundle_get_shipped(request, &one) : bundle_get(request, &one);
+    *found = shipped ? bundle_get_shipped(request, one) : bundle_get(request, one);
     if (!*found) return CUBC_OK;
-    cubc_status st = accept(api, device, &one.code, module);
+    cubc_status st = accept(api, device, &one->code, module);
     if (!st) {
-        bundle_keep(request->arch, &one);
-        *code = one.code;
+        bundle_keep(request->arch, one);
         return CUBC_OK;
     }
-    binary_free(&one.code);
+    binary_free(&one->code);
     *found = st != CUBC_DEVICE_ERROR; // then the code is not at fault
     return *found ? st : CUBC_OK;
 }
 
 // Takes code that came with cubc where there is no compiler. `why` is the status of the last error.
 static cubc_status take_shipped(const device_api *api, cubc_device *device,
-                                const compile_request *request, binary *code,
+                                const compile_request *request, bundled *one,
                                 device_module **module, cubc_status why)
 {
     bool found = false, shipped = why == CUBC_COMPILE_ERROR && bundle_is_shipped();
     char compiler[96];
-    if (shipped) TRY(take_bundled(api, device, request, true, code, module, &found));
+    if (shipped) TRY(take_bundled(api, device, request, true, one, module, &found));
     if (found) return CUBC_OK;
     if (shipped) why = api->compiler(compiler, sizeof compiler); // says again why there is none
     if (bundle_in_use())
@@ -71,12 +68,19 @@ static cubc_status take_shipped(const device_api *api, cubc_device *device,
 }
 
 // Takes code of the cache, after a wait if somebody else is about to put it there. The time waited
-// is taken off the deadline of the request, of which something stays: 0 would be no deadline.
-static cubc_status take_kept(compile_request *request, const char *key, binary *code, bool *kept)
+// is taken off the deadline of the request, of which something stays: 0 would be no deadline. Code
+// in memory enters the cache.
+static cubc_status take_kept(compile_request *request, const char *key, const bundle_memory *memory,
+                             binary *code, bool *kept)
 {
     double waited;
     *kept = cache_get(key, code);
     if (*kept) return CUBC_OK;
+    *kept = memory && bundle_find(memory, key, code);
+    if (*kept) {
+        cache_put(key, code);
+        return CUBC_OK;
+    }
     TRY(claim_or_wait(key, request->label, request->deadline_s, &waited));
     if (request->deadline_s > 0)
         request->deadline_s = request->deadline_s > waited ? request->deadline_s - waited : 1e-3;
@@ -119,24 +123,23 @@ static cubc_status make(const device_api *api, cubc_device *device, const compil
 }
 
 static cubc_status compile(const device_api *api, cubc_device *device,
-                           const compile_request *request, binary *code, device_module **module,
-                           double *seconds)
+                           const compile_request *request, const bundle_memory *memory,
+                           bundled *one, device_module **module, double *seconds)
 {
-    bundled one = {.target = ""};
     compile_request rest = *request;
     bool found;
+    *one = (bundled){.target = ""};
     *seconds = 0;
     TRY(bundle_use_variable());
-    TRY(take_bundled(api, device, request, false, code, module, &found));
+    TRY(take_bundled(api, device, request, false, one, module, &found));
     if (found) return CUBC_OK;
-    cubc_status st = api->compiler(one.compiler, sizeof one.compiler);
-    if (st) return take_shipped(api, device, request, code, module, st);
-    cache_key(request->arch, one.compiler, request->source, one.key);
-    if (api->target) TRY(api->target(one.target));
-    TRY(take_kept(&rest, one.key, &one.code, &found));
-    st = make(api, device, &rest, found, &one, module, seconds);
-    claim_release(one.key);
-    if (!st) *code = one.code;
+    cubc_status st = api->compiler(one->compiler, sizeof one->compiler);
+    if (st) return take_shipped(api, device, request, one, module, st);
+    cache_key(request->arch, one->compiler, request->source, one->key);
+    if (api->target) TRY(api->target(one->target));
+    TRY(take_kept(&rest, one->key, memory, &one->code, &found));
+    st = make(api, device, &rest, found, one, module, seconds);
+    claim_release(one->key);
     return st;
 }
 
@@ -149,21 +152,29 @@ static cubc_status find_api(const char *arch, const device_api **api)
 }
 
 cubc_status variant_compile(const char *arch, const char *source, const char *label,
-                            double deadline_s, binary *out, double *seconds)
+                            double deadline_s, const bundle_memory *memory, binary *out,
+                            double *seconds)
 {
     const device_api *api;
+    bundled one;
     TRY(find_api(arch, &api));
     const compile_request request = {source, label, arch, deadline_s};
-    return compile(api, NULL, &request, out, NULL, seconds);
+    TRY(compile(api, NULL, &request, memory, &one, NULL, seconds));
+    binary known = {0};
+    if (memory && memory->more && !bundle_find(memory, one.key, &known))
+        bundle_append(memory, arch, &one);
+    binary_free(&known);
+    *out = one.code;
+    return CUBC_OK;
 }
 
 cubc_status variant_load(cubc_device *device, const char *source, const char *label,
                          double deadline_s, device_module **out)
 {
     const compile_request request = {source, label, device->info.arch, deadline_s};
-    binary code = {0};
+    bundled one;
     double seconds;
-    cubc_status st = compile(device->api, device, &request, &code, out, &seconds);
-    binary_free(&code);
+    cubc_status st = compile(device->api, device, &request, NULL, &one, out, &seconds);
+    binary_free(&one.code);
     return st;
 }

@@ -1,7 +1,35 @@
 // Bundles of compiled kernels, for Python: see compile/bundle.h.
+#include "python/py_bundle.h"
 #include "python/py_module.h"
 
-#include "compile/bundle.h"
+#include <string.h>
+
+int py_bundle_begin(PyObject *object, py_bundle *out)
+{
+    *out = (py_bundle){.object = object};
+    if (!object) return 0;
+    if (PyObject_GetBuffer(object, &out->view, PyBUF_SIMPLE) < 0) return -1;
+    out->memory.records = out->view.buf;
+    out->memory.bytes = (size_t)out->view.len;
+    if (PyByteArray_Check(object)) out->memory.more = &out->more;
+    return 0;
+}
+
+int py_bundle_end(py_bundle *b)
+{
+    int failed = 0;
+    if (b->object) PyBuffer_Release(&b->view); // a bytearray that is looked at keeps its size
+    if (b->more.failed) {
+        PyErr_NoMemory();
+        failed = -1;
+    } else if (b->more.length) {
+        Py_ssize_t old = PyByteArray_Size(b->object);
+        failed = PyByteArray_Resize(b->object, old + (Py_ssize_t)b->more.length);
+        if (!failed) memcpy(PyByteArray_AsString(b->object) + old, b->more.data, b->more.length);
+    }
+    text_free(&b->more);
+    return failed;
+}
 
 static PyObject *use_bundle(PyObject *self, PyObject *args)
 {

@@ -3,6 +3,7 @@
 #include "python/py_arguments.h"
 #include "python/py_binding.h"
 #include "python/py_bound.h"
+#include "python/py_bundle.h"
 #include "python/py_call.h"
 #include "python/py_kernel_launch.h"
 #include "python/py_module.h"
@@ -64,20 +65,28 @@ static PyObject *source_compile(PyObject *self, PyObject *args)
     double deadline = 0, seconds = 0;
     binary code = {0};
     Py_buffer abandon = {0};
+    PyObject *object = NULL;
+    py_bundle bundle;
     cubc_status st;
     (void)self;
-    if (!PyArg_ParseTuple(args, "sss|dy*:source_compile", &source, &arch, &title, &deadline,
-                          &abandon))
+    if (!PyArg_ParseTuple(args, "sss|dy*O:source_compile", &source, &arch, &title, &deadline,
+                          &abandon, &object))
         return NULL;
+    if (py_bundle_begin(object, &bundle) < 0) {
+        PyBuffer_Release(&abandon);
+        return NULL;
+    }
     if (!device_is_cpu(arch)) py_device_find_cuda();
     Py_BEGIN_ALLOW_THREADS
     interrupt_watch(abandon.len ? abandon.buf : NULL);
-    st = variant_compile(arch, source, title, deadline, &code, &seconds);
+    st = variant_compile(arch, source, title, deadline, &bundle.memory, &code, &seconds);
     interrupt_watch(NULL);
     Py_END_ALLOW_THREADS
     binary_free(&code);
     PyBuffer_Release(&abandon);
-    return st ? py_raise(st) : PyFloat_FromDouble(seconds);
+    int failed = py_bundle_end(&bundle);
+    if (st) return py_raise(st);
+    return failed ? NULL : PyFloat_FromDouble(seconds);
 }
 
 // ---- Program ------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 // Functions of cubc.tuner: declared benchmarks and spaces, policies, compilation.
 #include "python/py_tuner.h"
+#include "python/py_bundle.h"
 #include "python/py_device.h"
 #include "python/py_module.h"
 
@@ -348,15 +349,17 @@ static int compiled(PyObject *args, const char *format, binary *code, double *se
     const char *name, *arch, *label;
     char resolved[MAX_LABEL], hash[65], title[MAX_LABEL + 64];
     double deadline = 0;
-    PyObject *ct, *rt = NULL;
+    PyObject *ct, *rt = NULL, *object = NULL;
     problem p;
     space s;
     variant v;
     text source = {0};
     Py_buffer abandon = {0};
-    if (!PyArg_ParseTuple(args, format, &name, &ct, &arch, &label, &deadline, &abandon, &rt))
+    py_bundle bundle;
+    if (!PyArg_ParseTuple(args, format, &name, &ct, &arch, &label, &deadline, &abandon, &rt,
+                          &object))
         return -1;
-    if (problem_from(name, ct, rt, &p) < 0) {
+    if (problem_from(name, ct, rt, &p) < 0 || py_bundle_begin(object, &bundle) < 0) {
         PyBuffer_Release(&abandon);
         return -1;
     }
@@ -367,21 +370,22 @@ static int compiled(PyObject *args, const char *format, binary *code, double *se
         snprintf(title, sizeof title, "%s %s", name, resolved);
         Py_BEGIN_ALLOW_THREADS
         interrupt_watch(abandon.len ? abandon.buf : NULL);
-        st = variant_compile(arch, source.data, title, deadline, code, seconds);
+        st = variant_compile(arch, source.data, title, deadline, &bundle.memory, code, seconds);
         interrupt_watch(NULL);
         Py_END_ALLOW_THREADS
     }
     text_free(&source);
     PyBuffer_Release(&abandon);
+    int failed = py_bundle_end(&bundle);
     if (st) py_raise(st);
-    return st ? -1 : 0;
+    return st ? -1 : failed;
 }
 
 static PyObject *compile_variant(PyObject *self, PyObject *args)
 {
     binary code = {0};
     double seconds = 0;
-    int failed = compiled(args, "sOss|dy*O:compile", &code, &seconds);
+    int failed = compiled(args, "sOss|dy*OO:compile", &code, &seconds);
     (void)self;
     binary_free(&code);
     return failed ? NULL : PyFloat_FromDouble(seconds);
@@ -397,6 +401,17 @@ static PyObject *variant_code(PyObject *self, PyObject *args)
     (void)self;
     binary_free(&code);
     return bytes;
+}
+
+static PyObject *compiler(PyObject *self, PyObject *arch_object)
+{
+    const char *arch = PyUnicode_AsUTF8AndSize(arch_object, NULL);
+    char name[96];
+    (void)self;
+    if (!arch) return NULL;
+    if (!device_is_cpu(arch)) py_device_find_cuda();
+    cubc_status st = device_api_of_arch(arch)->compiler(name, sizeof name);
+    return st ? py_raise(st) : PyUnicode_FromString(name);
 }
 
 static PyObject *traffic(PyObject *self, PyObject *args)
@@ -439,6 +454,7 @@ static PyMethodDef methods[] = {
     {"source_hash", source_hash, METH_VARARGS, "SHA-256 of source and compile-time workload."},
     {"compile", compile_variant, METH_VARARGS, "Compile a variant into the cache."},
     {"code", variant_code, METH_VARARGS, "Machine code of a variant."},
+    {"compiler", compiler, METH_O, "Compiler of this host for an architecture."},
     {"traffic", traffic, METH_VARARGS, "Compulsory traffic of a workload in bytes."},
     {"compiling", compiling, METH_NOARGS, "Variants that are being compiled."},
     {"compilers_started", compilers_started, METH_NOARGS, "Host compilers started until now."},

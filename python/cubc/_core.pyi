@@ -526,12 +526,7 @@ def cache_folder() -> str | None:
     """Folder of compiled variants; None if there is none."""
 
 def variant_invalid(
-    benchmark: str,
-    ct: dict[str, str],
-    arch: str,
-    variant: str,
-    rt: dict[str, int] | None = None,
-    /,
+    benchmark: str, ct: dict[str, str], arch: str, variant: str, rt: dict[str, int] | None = None, /
 ) -> str | None:
     """Reason why a variant is invalid for a workload, without compiling it; None if it is valid."""
 
@@ -546,15 +541,19 @@ def compile(
     deadline: float = 0.0,
     abandon: bytes | bytearray = b"",
     rt: dict[str, int] | None = None,
+    bundle: bytes | bytearray = b"",
     /,
 ) -> float:
     """Compile a variant ("base" or a label) into the cache, and return the seconds that it took.
 
-    They are 0.0 if it was there. No device of that arch is needed. The GIL is released, and many
-    threads may call. Raises CompileError, TimeoutError past the deadline in seconds (0: none), and
-    ValueError for a label that does not parse. Raises KeyboardInterrupt when the first byte of
-    ``abandon`` is no longer 0, in any thread.
+    They are 0.0 if it was there. No device of that arch is needed. The GIL is released. Raises
+    CompileError, TimeoutError past the deadline in seconds (0: none), KeyboardInterrupt when the
+    first byte of ``abandon`` is not 0 any more, and ValueError for a label that does not parse. A
+    kernel in ``bundle``, records of one, enters the cache as if compiled; a bytearray gets others.
     """
+
+def compiler(arch: str, /) -> str:
+    """Compiler of this host for an architecture, as ``device_info`` has it; needs no device."""
 
 def traffic(benchmark: str, ct: dict[str, str], rt: dict[str, int] | None = None, /) -> int:
     """Bytes that any implementation of a workload has to read and write, without making it."""
@@ -687,6 +686,7 @@ def source_compile(
     title: str,
     deadline: float = 0.0,
     abandon: bytes | bytearray = b"",
+    bundle: bytes | bytearray = b"",
     /,
 ) -> float:
     """Compile a complete source into the cache, as `compile` does; `title` is for messages."""

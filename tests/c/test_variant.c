@@ -35,7 +35,8 @@ CACHE_TEST(a_wait_uses_up_the_deadline)
     double seconds;
     claim_source();
     interrupt_set_hook(other_gives_up_late);
-    CHECK_STATUS(variant_compile("cpu", source, "a kernel", 0.06, &code, &seconds), CUBC_TIMEOUT);
+    CHECK_STATUS(variant_compile("cpu", source, "a kernel", 0.06, NULL, &code, &seconds),
+                 CUBC_TIMEOUT);
     CHECK_CONTAINS(cubc_error_message(), "compiling a kernel took longer than");
     CHECK(!code.data && files() == 1); // the one of the claims
     interrupt_set_hook(NULL);

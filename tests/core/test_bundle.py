@@ -7,9 +7,11 @@ from pathlib import Path
 
 import isolated
 import pytest
+from nvrtc import why_no_nvrtc
 
 from cubc import _core
 from cubc.tuner._cli import main
+from cubc.tuner._source import Source
 
 ROOT = Path(__file__).resolve().parents[2]
 SUM = "import cubc, numpy as np; print(cubc.reduce(np.arange(100.0), 'sum', device='cpu'))"
@@ -110,3 +112,92 @@ def test_a_program_that_fails_leaves_no_bundle(tmp_path, capsys):
     assert main(["bundle", "-o", str(path), "--", sys.executable, "-c", ""]) == 2
     assert "no kernel of cubc" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+# ---- bundles in memory --------------------------------------------------------------------------
+WHERE = ("reduce.sum", {"T{ct}": "F32"}, "cpu", "base", 0.0, b"", None)
+COMPILED = """
+import sys
+from cubc import _core
+with open(sys.argv[1], "rb") as file:
+    given = file.read()
+print(_core.compile("reduce.sum", {"T{ct}": "F32"}, "cpu", "base", 0.0, b"", None, given) > 0)
+"""
+
+
+@pytest.fixture(scope="module")
+def records():
+    found = bytearray()
+    _core.compile(*WHERE, found)
+    return bytes(found)
+
+
+def of_another_type():
+    found = bytearray()
+    _core.compile("reduce.sum", {"T{ct}": "F64"}, *WHERE[2:], found)
+    return bytes(found)
+
+
+def test_records_are_those_of_a_file(records, tmp_path):
+    path = tmp_path / "kernels.cubc"
+    path.write_bytes(records + of_another_type())
+    path.chmod(0o600)
+    code = "import sys; from cubc import _core; print(_core.use_bundle(sys.argv[1]))"
+    assert isolated.output(code, path) == "2"
+
+
+def test_a_bundle_in_memory_has_each_kernel_once(records):
+    found = bytearray(records)
+    assert _core.compile(*WHERE, found) == 0 and found == records
+    _core.compile("reduce.sum", {"T{ct}": "F64"}, *WHERE[2:], found)
+    assert found == records + of_another_type()
+
+
+def test_records_are_taken_if_they_are_whole(records, tmp_path):
+    """Then nothing is compiled, by a process whose cache has nothing; and else it is."""
+    cases = {
+        "whole": (records, False),
+        "second": (of_another_type() + records, False),
+        "other": (of_another_type(), True),
+        "cut": (records[:-1], True),
+        "header": (records[:HEAD], True),
+        "short": (records[: HEAD - 1], True),
+        "behind noise": (records[:HEAD][::-1] + records, True),
+        "length": (records[:16] + b"\xff" * 8 + records[24:], True),
+        "key": (records.replace(records[240:304], b"0" * 64), True),
+        "code": (records[:2000] + bytes([records[2000] ^ 1]) + records[2001:], True),
+    }
+    for name, (given, is_compiled) in cases.items():
+        (tmp_path / "given").write_bytes(given)
+        cache = tmp_path / f"cache {name}"
+        found = isolated.output(COMPILED, tmp_path / "given", CUBC_CACHE=cache)
+        assert found == str(is_compiled), name
+
+
+def test_a_source_of_a_user_is_taken_from_records(tmp_path):
+    text = Source("__global__ void one(float* x) { x[0] = 1; }", "one").complete("cpu", {})
+    found = bytearray()
+    _core.source_compile(text, "cpu", "one", 0.0, b"", found)
+    again = bytearray(found)
+    _core.source_compile(text, "cpu", "one", 0.0, b"", again)
+    assert len(found) > HEAD and again == found
+
+
+def test_what_is_no_bundle_in_memory():
+    for bad in ("text", 3):
+        with pytest.raises(TypeError):
+            _core.compile(*WHERE, bad)
+        with pytest.raises(TypeError):
+            _core.source_compile("", "cpu", "none", 0.0, b"", bad)
+
+
+def test_the_compiler_of_an_architecture():
+    assert _core.compiler("cpu") == _core.device_info("cpu")["compiler"]
+    with pytest.raises(TypeError):
+        _core.compiler(3)
+
+
+def test_the_compiler_of_a_gpu_needs_none():
+    if why := why_no_nvrtc():
+        pytest.skip(why)
+    assert _core.compiler("sm_90").startswith("NVRTC ")
