@@ -18,6 +18,7 @@ from cubc import _core, tuner
 from cubc.tuner import _lane as lane
 from cubc.tuner import _pool as pool
 from cubc.tuner import _remote as remote
+from cubc.tuner._executors import Processes
 
 SPAWN = multiprocessing.get_context("spawn")
 
@@ -112,10 +113,11 @@ def test_workers_of_dask_that_join_late_are_counted(monkeypatch):
         distributed.Client(cluster) as client,
     ):
         executor = client.get_executor(pure=False)
-        assert pool._width(executor) == 1
+        processes = Processes(executor, "executor")
+        assert processes.width() == 1
         cluster.scale(2)
         client.wait_for_workers(2, timeout=60)
-        assert pool._width(executor) == 2
+        assert processes.width() == 2
 
 
 class Growing(ThreadPoolExecutor):

@@ -385,10 +385,16 @@ class UserCompileTimeWorkload(CompileTimeWorkload):
     def _label(self, variant: str) -> str:
         return self.base if variant == "base" else variant
 
-    def compile(self, variant: str, deadline: float, abandon: bytes | bytearray = b"") -> float:
+    def compile(
+        self,
+        variant: str,
+        deadline: float,
+        abandon: bytes | bytearray = b"",
+        bundle: bytes | bytearray = b"",
+    ) -> float:
         """Compile a variant into the cache; seconds that it took, 0 if it was there."""
         title = f"{self.benchmark} {variant}"
-        return _core.source_compile(self.text(variant), self.arch, title, deadline, abandon)
+        return _core.source_compile(self.text(variant), self.arch, title, deadline, abandon, bundle)
 
     @property
     def opening(self) -> tuple:

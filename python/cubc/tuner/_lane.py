@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from . import _remote as remote
+from ._deadlines import BASE_SECONDS, build_deadline
 from ._remote_bench import BaseFailed
 from ._status import FAULT, TIMEOUT
 from ._target import Gone, Late, Request, Results
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 TASK_SECONDS = 0.5  # that a task of several variants takes
 MOST_TOGETHER = 64  # variants of a task
+MOST_BYTES = 8 << 20  # of compiled kernels that a task brings, unless one variant has more
 REFILL = 4  # part of what is asked for that has to be missing before a strategy is asked for more
 
 
@@ -46,6 +48,10 @@ class Lane:
         Seconds in which a task was answered.
     begun : float
         Moment since which the lane asks for something.
+    build_seconds : float
+        Seconds to compile a variant in, where others do that for the devices.
+    abandon : bytearray
+        Its byte is set when nobody needs what is being compiled with it.
     turn : int
         Number of drops so far: what was asked for before the last one is not awaited any more.
     """
@@ -68,7 +74,8 @@ class Lane:
         self._waiting = 0  # requests without an answer
         self._filling = True  # more is asked for until there is enough
         self.turn = 0
-        self._abandon = bytearray(1)  # set when nobody needs what is being compiled with it
+        self.abandon, self.build_seconds = bytearray(1), BASE_SECONDS
+        self._kernels: dict[str, bytes] = {}  # of variants on their way, that others compiled
 
     @property
     def others(self) -> Collection[Mapping[str, Any]]:
@@ -95,8 +102,9 @@ class Lane:
         self.drop()
         self.workload, self.begun = workload, time.monotonic()
         self._pool.take_in(self)
-        self.ready.append(base)
         self._waiting = 1
+        if not self._pool.compile(self, base):
+            self.ready.append(base)
         self._pool.feed(early=True)
         return self._first(base.until)
 
@@ -116,10 +124,18 @@ class Lane:
     def submit(self, request: Request) -> None:
         """Send a variant to some process, with others, once it is compiled."""
         self._waiting += 1
-        if not self._pool.compile(self, request, self._abandon):
+        if not self._pool.compile(self, request):
             self.ready.append(request)
             if len(self.ready) >= self.together:
                 self._pool.feed(early=True)
+
+    def compiled(self, request: Request, bundle: bytes = b"", seconds: float = 0.0) -> None:
+        """Take a variant that may be sent, with kernels if they are not in the devices' cache."""
+        if bundle:
+            self._kernels[request.variant] = bundle
+        if bundle and request.variant == "base":
+            self.build_seconds = build_deadline(seconds)
+        self.ready.append(request)
 
     def next(self, until: float | None = None) -> tuple[Request, Results]:
         """Give the request that is done first, with its results; Late past the moment `until`."""
@@ -138,8 +154,10 @@ class Lane:
         """Requests of the next of `free` tasks; one with rounds takes long and is by itself."""
         share = -(-len(self.ready) // free)  # so that each process has some
         found = [self.ready.popleft()]
+        size = self._size(found[0])
         while (
             self.ready
+            and (size := size + self._size(self.ready[0])) <= MOST_BYTES
             and len(found) < min(self.together, share)
             and not found[-1].runs[-1].round
             and not self.ready[0].runs[-1].round
@@ -147,12 +165,19 @@ class Lane:
             found.append(self.ready.popleft())
         return found
 
+    def _size(self, request: Request) -> int:
+        return len(self._kernels.get(request.variant, b""))
+
     def offer(self, requests: list[Request]) -> remote.Offer:
         """Give what a process is sent of some requests."""
         assert self.workload is not None
         until = requests[0].until
         left = None if until is None else until - time.monotonic()
-        return remote.Offer(self.model, self._workload_id, self.workload, requests, left)
+        names = dict.fromkeys(request.variant for request in requests)
+        if len(self.at) < self._pool.width:  # a process may open the workload with this task
+            names["base"] = None
+        bundle = b"".join(self._kernels.get(name, b"") for name in names)
+        return remote.Offer(self.model, self._workload_id, self.workload, requests, left, bundle)
 
     def take(self, requests: list[Request], reply: remote.Reply, seconds: float) -> None:
         """Take the reply of a process to some requests, which took so long."""
@@ -161,6 +186,8 @@ class Lane:
             self._error = reply.error
             return
         self.longest = max(self.longest, seconds)
+        for variant in self._kernels.keys() & reply.compiled:
+            self._pool.refused(variant, reply.info["model"])
         for _, fields in reply.base:
             fields["variant"] = "base"
         for at, request in enumerate(requests):
@@ -205,11 +232,14 @@ class Lane:
 
     def _answer(self, request: Request, results: Results) -> None:
         self._answered.append((request, results))
+        if request.variant != "base":
+            self._kernels.pop(request.variant, None)
         self._waiting -= 1
 
     def drop(self) -> None:
         """Forget what was asked for; tasks that run end unheard, compilations at once."""
-        self._abandon[0], self._abandon = 1, bytearray(1)
+        self.abandon[0], self.abandon, self.build_seconds = 1, bytearray(1), BASE_SECONDS
+        self._kernels.clear()
         self.turn += 1
         self._pool.drop(self)
         for queue in (self.ready, self.lost, self.suspects, self._answered):

@@ -12,8 +12,8 @@ variants ready (see ``_lane.py``), and the process takes one: of its device's mo
 of the workload that it has open. What the others offered is sent again. A device that has not been
 heard of before tells its model by its reply.
 
-If the processes run on this machine and measure GPUs, threads of the search compile variants in
-advance into the shared cache, so that a process only has to measure.
+If the processes run on this machine and measure GPUs, or others compile for them, variants are
+compiled in advance, so that a process only has to measure (see ``_compilers.py``).
 
 A node may be lost without a message. So a task whose process falls silent (see ``_heartbeat.py``),
 or that takes far longer than any before, is given to other processes, once, a variant at a time; a
@@ -24,9 +24,7 @@ them. So each is run once more, alone, and only a task whose process dies then i
 that breaks while it is given a task may raise anything (Python's starts a process whose pipes its
 other thread has just closed), or lose the task.
 
-An executor is anything like ``concurrent.futures.Executor``: a process pool, Dask's
-(``Client.get_executor(pure=False)``), mpi4py's. The other process calls
-``_remote.py``.
+The other process calls ``_remote.py``.
 """
 
 from __future__ import annotations
@@ -35,15 +33,8 @@ import random
 import socket
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import (
-    BrokenExecutor,
-    CancelledError,
-    Executor,
-    Future,
-    ThreadPoolExecutor,
-    wait,
-)
+from collections.abc import Mapping, Sequence
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, wait
 from contextlib import suppress
 from functools import partial
 from queue import Empty, SimpleQueue
@@ -51,24 +42,21 @@ from typing import Any, NamedTuple
 
 from . import _heartbeat as heartbeat
 from . import _remote as remote
-from ._deadlines import BASE_SECONDS, run_deadline
+from ._compilers import Elsewhere, Here
+from ._deadlines import run_deadline
+from ._executors import Executors, Processes, is_death
 from ._lane import Lane
-from ._limits import cores
 from ._target import Request
 
 AHEAD = 2  # tasks for each process, so that none waits for the search
 MOST_AT_ONCE = 4  # workloads that the devices of a model share: a task has an offer of each
 LOOK = 2.0  # seconds between two looks at how many processes there are
-MOST_COMPILING = 12  # a strategy that is asked for more has learnt from less
 # Seconds until tasks that came to devices which they are not for are sent again, as one: two that
 # are each other's could meet the same devices time after time. They are drawn, up to twice as many.
 HOLD = 2 * remote.PAUSE
-PROCESSES = 4  # taken to be there where an executor does not tell
 ATTEMPTS = 2  # at a task whose process died or is lost
 UNHEARD = 1200.0  # seconds until the first task of a workload, which has base, counts as lost
 PATIENCE, FACTOR = 60.0, 10.0  # seconds until another is, and times as long as the longest yet
-
-Executors = Executor | Callable[[], Executor]
 
 
 class Part(NamedTuple):
@@ -102,24 +90,15 @@ class Pool:
     Parameters
     ----------
     source
-        An executor, which is left open, or a callable that makes one: then a pool that broke
-        because a process died is replaced, and the last one is shut down.
+        An executor, or a callable that makes one.
     device
         Device that each process measures on. None: a GPU of its own for each, or else the cpu.
+    compilers
+        The same as `source`, of processes that compile for them. None: they do so themselves.
     """
 
-    def __init__(self, source: Executors, device: str | None):
-        self._make: Callable[[], Executor] | None = None
-        executor: Any = source
-        if callable(source) and not _is_executor(source):
-            self._make, executor = source, source()
-        if not _is_executor(executor):
-            raise TypeError(
-                f"executor is {executor!r:.80}, must be an executor, as of concurrent.futures or "
-                "Dask's client.get_executor(pure=False), or a callable that makes one, as "
-                "lambda: ProcessPoolExecutor(4)"
-            )
-        self._executor: Executor = executor
+    def __init__(self, source: Executors, device: str | None, compilers: Executors | None = None):
+        self._processes = Processes(source, "executor")
         self._device = device
         self._lanes: list[Lane] = []
         self._asked: dict[Future, Task] = {}
@@ -128,7 +107,6 @@ class Pool:
         self._held: list[Task] = []  # that no device took, up to a moment
         self._held_until = 0.0
         self._given_up = 0.0  # moment of the last look at what is overdue
-        self._compiling: dict[Future, tuple[Lane, Request]] = {}
         # Devices that have answered, by model and uuid.
         self._known: dict[tuple, dict[str, Mapping[str, Any]]] = {}
         self._heard: dict[tuple, float] = {}  # moment of a model's last answer
@@ -137,9 +115,12 @@ class Pool:
         self._listener = heartbeat.Listener()
         self._beats: dict[bytes, float] = {}  # moments of the last ones, by number of a task
         self._me = remote.this_process()
+        self._compilers: Elsewhere | Here | None = None
         found: tuple[Mapping[str, Any], str]
         try:
-            future = self._executor.submit(remote.describe, device, self._me)
+            if compilers is not None:
+                self._compilers = Elsewhere(compilers, self._ended, self._listener)
+            future = self._processes.submit(remote.describe, device, self._me)
             if future not in wait([future], UNHEARD).done:
                 raise TimeoutError(f"no process of the executor answered in {UNHEARD:.0f} s")
             found = future.result()
@@ -148,12 +129,11 @@ class Pool:
             raise
         self.info: Mapping[str, Any] = found[0]
         self._note(self.info)
-        self._width, self._looked = _width(self._executor), time.monotonic()
-        self._compilers: ThreadPoolExecutor | None = None
-        self._more = 0  # variants that are asked for because they have to be compiled
-        if compiles_for(*found):
-            self._compilers = ThreadPoolExecutor(cores(), "cubc-compile")
-            self._more = min(cores(), MOST_COMPILING)
+        self.width, self._looked = self._processes.width(), time.monotonic()
+        if isinstance(self._compilers, Elsewhere):
+            self._compilers.begin()
+        elif compiles_for(*found):
+            self._compilers = Here(self._ended)
 
     @property
     def models(self) -> Sequence[Mapping[str, Any]]:
@@ -167,7 +147,7 @@ class Pool:
     @property
     def compiling(self) -> int:
         """Number of variants that are compiled for the processes."""
-        return len(self._compiling)
+        return len(self._compilers) if self._compilers is not None else 0
 
     def at_once(self, info: Mapping[str, Any]) -> int:
         """Half as many workloads as there are devices of the model: each is opened by few."""
@@ -189,34 +169,31 @@ class Pool:
     def enough(self, lane: Lane) -> int:
         """Number of variants of a lane that keep its devices busy."""
         others = sum(map(len, self._known.values())) - len(self._known[lane.model])
-        tasks = AHEAD * max(1, self._width - others)
+        tasks = AHEAD * max(1, self.width - others)
         if self._has_several(lane.model):  # some more, for each task is to have an offer of each
             tasks += max(1, tasks // 2)
-        return tasks * lane.together + self._more
+        more = self._compilers.ahead if self._compilers is not None else 0
+        return tasks * lane.together + more
 
     def _has_several(self, model: tuple) -> bool:
         return sum(lane.model == model for lane in self._lanes) > 1
 
-    def compile(self, lane: Lane, request: Request, abandon: bytearray) -> bool:
+    def compile(self, lane: Lane, request: Request) -> bool:
         """Have a variant compiled, by which it is ready; False if the processes do that."""
-        if self._compilers is None:
-            return False
-        assert lane.workload is not None
-        future = self._compilers.submit(
-            lane.workload.compile, request.variant, BASE_SECONDS, abandon
-        )
-        self._compiling[future] = lane, request
-        future.add_done_callback(self._ended.put)
-        return True
+        return self._compilers is not None and self._compilers.submit(lane, request)
+
+    def refused(self, variant: str, model: str) -> None:
+        """Note that what was compiled of a variant was not of use to the process that got it."""
+        if isinstance(self._compilers, Elsewhere):
+            self._compilers.refused(variant, model)
 
     def wait(self, until: float | None) -> None:
         """Send what is ready and take what has ended; return when something has, or in a while."""
         self.feed()
         for future in self._next_ended(until):
-            if (compiled := self._compiling.pop(future, None)) is not None:
-                lane, request = compiled
-                lane.ready.append(request)  # if it failed, the process says so
-            elif (task := self._forget(future)) is not None:
+            if self._compilers is not None and self._compilers.take(future):
+                continue
+            if (task := self._forget(future)) is not None:
                 self._take(future, task)
         self._count()
         self._give_up()
@@ -239,7 +216,7 @@ class Pool:
         if suspected and not self._asked:
             request = suspected[0].suspects.popleft()
             self._send([_part(suspected[0], [request])], ATTEMPTS, alone=True)
-        while not suspected and not self._alone and len(self._asked) < AHEAD * self._width:
+        while not suspected and not self._alone and len(self._asked) < AHEAD * self.width:
             # A queue at the executor is in the way of what comes later, so it has no more.
             lost = next((lane for lane in self._lanes if lane.lost), None)
             if lost is not None:
@@ -251,7 +228,7 @@ class Pool:
 
     def _parts(self) -> list[Part]:
         """Parts of the next task: an offer of each lane, those first that few devices are at."""
-        free = AHEAD * self._width - len(self._asked)
+        free = AHEAD * self.width - len(self._asked)
         found = []
         for model, devices in self._known.items():
             lanes = [lane for lane in self._lanes if lane.model == model]
@@ -266,16 +243,9 @@ class Pool:
         what = [part.lane.offer(part.requests) for part in parts]
         pulse = self._listener.pulse()
         task = partial(remote.work, what, self._device, self._me, pulse)
-        try:
-            future = self._executor.submit(task)
-        except Exception:
-            try:
-                future = self._executor.submit(task)  # one that broke just now says so at last
-            except BrokenExecutor:
-                self._renew()
-                future = self._executor.submit(task)
-        now = time.monotonic()
-        self._asked[future] = Task(parts, attempt, alone, self._executor, now, pulse.number)
+        future = self._processes.submit(task)
+        now, executor = time.monotonic(), self._processes.executor
+        self._asked[future] = Task(parts, attempt, alone, executor, now, pulse.number)
         self._alone += alone
         for part in parts:
             part.lane.moving += part.moves
@@ -291,23 +261,12 @@ class Pool:
                 part.lane.moving -= part.moves
         return task
 
-    def _renew(self) -> None:
-        """Make another executor in place of a broken one."""
-        if self._make is None:
-            raise RuntimeError(
-                "the executor is broken, since one of its processes died; what was measured is in "
-                "the store. Run the search again with a new executor; or give it a function that "
-                "makes one, as executor=lambda: ProcessPoolExecutor(4), which survives that"
-            ) from None
-        self._executor.shutdown(wait=False, cancel_futures=True)
-        self._executor = self._make()
-
     def _take(self, future: Future, task: Task) -> None:
         """Take the results of a task, or see to it that its requests are done again."""
         try:
             reply = future.result()
         except (Exception, CancelledError) as death:
-            if not _is_death(death):
+            if not is_death(death):
                 raise
             if isinstance(death, BrokenExecutor):
                 self._suspect(task.executor)
@@ -349,7 +308,7 @@ class Pool:
     def _count(self) -> None:
         """Look how many processes there are: those of Dask come and go."""
         if time.monotonic() - self._looked > LOOK:
-            self._width, self._looked = _width(self._executor), time.monotonic()
+            self.width, self._looked = self._processes.width(), time.monotonic()
 
     def _patience(self, task: Task) -> float:
         """Seconds in which a task is answered unless it is lost."""
@@ -368,7 +327,10 @@ class Pool:
         if now - self._given_up < min(LOOK, PATIENCE):
             return
         self._given_up = now
-        self._beats.update(dict.fromkeys(self._listener.heard(), now))
+        heard = self._listener.heard()
+        if self._compilers is not None:
+            self._compilers.look(heard)
+        self._beats.update(dict.fromkeys(heard, now))
         asked = {task.number for task in self._asked.values()}
         self._beats = {one: at for one, at in self._beats.items() if one in asked}
         for future, task in list(self._asked.items()):
@@ -429,23 +391,20 @@ class Pool:
             if not _awaited(task):
                 self._forget(future)
                 future.cancel()
-        for future, (one, _) in list(self._compiling.items()):
-            if one is lane:
-                del self._compiling[future]
-                future.cancel()
+        if self._compilers is not None:
+            self._compilers.drop(lane)
 
     def close(self) -> None:
-        """Leave the user's executor as it is; end one of our own."""
+        """Leave the user's executors as they are; end those of our own."""
         for lane in [*self._lanes]:
             lane.end()
-        if self._compilers is not None:
-            self._compilers.shutdown(cancel_futures=True)
         self._end()
 
     def _end(self) -> None:
         self._listener.close()
-        if self._make is not None:
-            self._executor.shutdown(wait=False, cancel_futures=True)
+        if self._compilers is not None:
+            self._compilers.close()
+        self._processes.end()
 
 
 def _part(lane: Lane, requests: list[Request], *, moves: bool = False) -> Part:
@@ -460,34 +419,3 @@ def _awaited(task: Task) -> list[tuple[Lane, list[Request]]]:
 def compiles_for(info: Mapping[str, Any], host: str) -> bool:
     """True if compiling here neither disturbs the processes nor misses their cache."""
     return info["kind"] == "cuda" and host == socket.gethostname()
-
-
-def _is_executor(given: Any) -> bool:
-    """True if it takes tasks; False for a class of executors, and for a client of Dask's."""
-    known = isinstance(given, type) or hasattr(given, "get_executor")
-    return not known and hasattr(given, "submit")
-
-
-def _is_death(error: BaseException) -> bool:
-    """True if an error means that an executor lost a process, and not that its task failed."""
-    lost = isinstance(error, BrokenExecutor | CancelledError)
-    return lost or type(error).__name__ == "KilledWorker"  # Dask's
-
-
-def _width(executor: Executor) -> int:
-    """Number of processes of an executor; PROCESSES if it does not tell."""
-    known = getattr(executor, "_max_workers", None)
-    client = getattr(executor, "_client", None)  # Dask's
-    if client is not None:
-        with suppress(Exception):  # of a scheduler that does not answer just now
-            known = _threads(client)
-    return known if isinstance(known, int) and known > 0 else PROCESSES
-
-
-def _threads(client: Any) -> int:
-    """Tasks that the workers of a Dask cluster run at a time; at least one, for it may grow."""
-    try:
-        workers = client.scheduler_info(n_workers=-1)["workers"]
-    except TypeError:  # of an earlier version
-        workers = client.scheduler_info()["workers"]
-    return max(1, sum(worker.get("nthreads", 1) for worker in workers.values()))

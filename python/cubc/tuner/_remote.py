@@ -69,6 +69,7 @@ class Offer(NamedTuple):
     workload: CompileTimeWorkload
     requests: Sequence[Request]
     left: float | None = None  # seconds of the search
+    bundle: bytes = b""  # kernels that others compiled, of its variants and of base
 
     def is_for(self, info: Mapping[str, Any]) -> bool:
         """True if a device may take it. One that not all may do is a request by itself."""
@@ -84,6 +85,7 @@ class Reply(NamedTuple):
     results: Sequence[Found] = ()  # of its requests, in order; fewer where the search ended
     seconds: float = 0.0  # that the requests took, without base
     error: BaseFailed | Late | None = None  # base does not run here; or there was no time for any
+    compiled: Sequence[str] = ()  # variants that this process has compiled itself
 
 
 class ClaimedDevice:
@@ -133,30 +135,42 @@ class ClaimedDevice:
             begin = time.monotonic()
             if offer.requests[0].variant == "base":
                 return Reply(self.info, taken, base)
-            results = self._compile_and_measure(offer)
+            results, compiled = self._compile_and_measure(offer)
         except (BaseFailed, Late) as error:
             return Reply(self.info, taken, base, error=error)
-        return Reply(self.info, taken, base, results, time.monotonic() - begin)
+        seconds = time.monotonic() - begin
+        return Reply(self.info, taken, base, results, seconds, compiled=compiled)
 
-    def _compile_and_measure(self, offer: Offer) -> list[Found]:
-        """Results of the requests that there is time for; Late if that is none."""
+    def _compile_and_measure(self, offer: Offer) -> tuple[list[Found], list[str]]:
+        """Results of the requests that there is time for, and which of them were compiled here.
+
+        Raises
+        ------
+        Late
+            If there is time for none.
+        """
         builds = [
-            self._compilers.submit(offer.workload.compile, request.variant, self._build)
+            self._compilers.submit(
+                offer.workload.compile, request.variant, self._build, b"", offer.bundle
+            )
             for request in offer.requests
         ]
         if self.info["kind"] == "cpu":  # compilers would take the cores that are being measured
             wait(builds)
         results: list[Found] = []
+        compiled: list[str] = []
         try:
             for request, build in zip(offer.requests, builds, strict=True):
                 results.append(self._measure(request, build))
+                if build.exception() is None and build.result() > 0:
+                    compiled.append(request.variant)
         except Late:
             if not results:
                 raise
         finally:
             for build in builds:
                 build.cancel()
-        return results
+        return results, compiled
 
     def _measure(self, request: Request, build: Future) -> Found:
         try:
@@ -171,7 +185,7 @@ class ClaimedDevice:
         self._workload_id = ""
         every = [Run(0, place) for place in range(len(workload.rts))]
         try:
-            built = sum(workload.compile(label, BASE_SECONDS) for label in set(workload.bases))
+            built = workload.compile("base", BASE_SECONDS, b"", offer.bundle)
         except FAILURES as error:
             raise BaseFailed(failure(error)["message"]) from error
         self._bench.open(workload.opening)

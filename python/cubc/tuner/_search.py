@@ -7,6 +7,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from functools import partial
 from typing import Any
@@ -18,11 +19,12 @@ from ._benchmark import Benchmark, joined
 from ._checks import count, integer, positive, share, takes_arguments_of
 from ._constraints import Constraint, parse
 from ._course import Course
+from ._executors import Executors
 from ._goal import goal
 from ._groups import Group
 from ._local import local
 from ._objective import objective as checked_objective
-from ._pool import Executors, Pool
+from ._pool import Pool
 from ._recorded_calls import device_of, workloads
 from ._recorded_calls import read as read_calls
 from ._remote import model_of
@@ -82,6 +84,7 @@ class Search:
         db: str | os.PathLike | None = None,
         device: str | None = None,
         executor: Executors | None = None,
+        compilers: Executors | None = None,
         strategy: str | Factory | Any = DEFAULT,
         variants: int | None = None,
         seconds: float | None = None,
@@ -119,17 +122,20 @@ class Search:
         self.workloads: Sequence[CompileTimeWorkload]
         self._source: Callable[[], Source]
         if recording is not None:
-            if axes or executor is not None or is_replay(device):
+            if axes or executor is not None or compilers is not None or is_replay(device):
                 raise ValueError(
                     f"{recording} is a recording: it is searched at its own shapes, on a device of "
-                    "this machine; leave axes, executor and a replay out"
+                    "this machine; leave axes, executor, compilers and a replay out"
                 )
             self._take_recording(recording, device, limits)
         elif is_replay(device):
             name = one.name if isinstance(one, Benchmark) else one
             self._take_replay(device, name, axes, limits)
         elif executor is not None:
-            self._take_executor(executor, device)
+            self._take_executor(executor, device, compilers)
+        elif compilers is not None:  # a thread of this process sees to the device
+            one_device = _core.device_info(device)["name"]
+            self._take_executor(partial(ThreadPoolExecutor, 1), one_device, compilers)
         else:
             info = _core.device_info(device)
             self.workloads = self._workloads(info["arch"])
@@ -157,8 +163,10 @@ class Search:
         self.workloads = replay_workloads(device, benchmark, axes, limits)
         self._source = partial(Replay, info)
 
-    def _take_executor(self, executor: Executors, device: str | None) -> None:
-        pool = Pool(executor, device)
+    def _take_executor(
+        self, executor: Executors, device: str | None, compilers: Executors | None
+    ) -> None:
+        pool = Pool(executor, device, compilers)
         try:
             self.workloads = self._workloads(pool.info["arch"])
         except BaseException:
@@ -350,6 +358,10 @@ def search(*arguments: Any, **options: Any) -> Result:
         compared with base of the device that measured it. Each model is searched for itself, with
         all `variants`; where the first process measures on a GPU, one on the cpu measures nothing.
         A task that is not answered is given to another process once.
+    compilers
+        The same, of processes that compile variants for those that measure, as on hosts without a
+        GPU; each compiles one at a time. What they do not compile in time, or with another version
+        of cubc or another compiler, is compiled where it is measured, and a warning says why.
     strategy
         ``"model"`` learns from what was measured; ``"annealing"``, ``"genetic"``, ``"random"``,
         ``"exhaustive"``; a sampler of Optuna; or a callable of (space, seed) that makes a strategy.

@@ -66,11 +66,18 @@ class CompileTimeWorkload:
         """Hash of the kernel source with this workload."""
         return _core.source_hash(*self.where)
 
-    def compile(self, variant: str, deadline: float, abandon: bytes | bytearray = b"") -> float:
+    def compile(
+        self,
+        variant: str,
+        deadline: float,
+        abandon: bytes | bytearray = b"",
+        bundle: bytes | bytearray = b"",
+    ) -> float:
         """Compile a variant into the cache; seconds that it took, 0 if it was there.
 
         Run-time workloads may have code of their own: the kernels of a lattice know its extents.
-        It is abandoned with KeyboardInterrupt when the first byte of `abandon` is set.
+        It is abandoned with KeyboardInterrupt when the first byte of `abandon` is set. Kernels that
+        are in `bundle`, as of other processes, are not compiled; a bytearray gets the others.
 
         Raises
         ------
@@ -78,10 +85,10 @@ class CompileTimeWorkload:
             One of `status.FAILURES`.
         """
         end = time.monotonic() + deadline
-        seconds = _core.compile(*self.where, variant, deadline, abandon, self.rts[0])
+        seconds = _core.compile(*self.where, variant, deadline, abandon, self.rts[0], bundle)
         for rt in self.rts[1:]:
             left = max(end - time.monotonic(), 1e-3) if deadline else 0.0
-            seconds += _core.compile(*self.where, variant, left, abandon, rt)
+            seconds += _core.compile(*self.where, variant, left, abandon, rt, bundle)
         return seconds
 
     @property

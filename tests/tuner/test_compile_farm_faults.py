@@ -1,0 +1,270 @@
+"""Compilers that are lost, late, of another kind, or wrong: no variant is, and nothing waits."""
+
+import multiprocessing
+import os
+import signal
+import time
+from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from searches import complete, search, variant_rows
+from test_compile_farm import become, host, started
+
+from cubc import _core
+from cubc.tuner import _build as build
+from cubc.tuner import _compilers as compilers
+from cubc.tuner import _heartbeat as heartbeat
+from cubc.tuner import _pool as pool
+
+SPAWN = multiprocessing.get_context("spawn")
+_build = build.build
+
+
+@pytest.fixture
+def measuring(tmp_path, monkeypatch):
+    monkeypatch.setattr(compilers, "FIRST", 100.0)  # a busy machine starts them slowly
+    with host(tmp_path / "measuring") as processes:
+        yield processes
+
+
+def dying(wanted, workload, variant, *others):
+    """Stands for `build.build`: the first process that gets a variant dies."""
+    marker = os.environ["CUBC_TEST_MARKER"]
+    if variant != "base" and not os.path.exists(marker):
+        Path(marker).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return _build(wanted, workload, variant, *others)
+
+
+@pytest.fixture
+def marker(monkeypatch, tmp_path):
+    monkeypatch.setenv("CUBC_TEST_MARKER", str(tmp_path / "died"))
+    return tmp_path / "died"
+
+
+def test_a_compiler_that_dies_loses_nothing(db, monkeypatch, tmp_path, marker, measuring):
+    """Its pool is replaced, and what it had is compiled where it is measured."""
+    monkeypatch.setattr(build, "build", dying)
+    made = []
+
+    def make():
+        made.append(host(tmp_path / "compiling"))
+        return made[-1]
+
+    search(db, executor=measuring, compilers=make, variants=8)
+    complete(db, 8)
+    assert len(made) == 2 and marker.exists()
+    assert 2 <= started(measuring) < 8
+
+
+def test_compilers_that_cannot_be_replaced_are_done_without(
+    db, monkeypatch, tmp_path, marker, measuring
+):
+    monkeypatch.setattr(build, "build", dying)
+    with (
+        host(tmp_path / "compiling") as others,
+        pytest.warns(RuntimeWarning, match="a process of it died, and the executor is broken"),
+    ):
+        search(db, executor=measuring, compilers=others)
+    complete(db, 4)
+    assert started(measuring) == 5
+
+
+def test_a_worker_of_dask_that_dies_loses_nothing(db, monkeypatch, marker, measuring):
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(build, "build", dying)
+    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with (
+        distributed.LocalCluster(silence_logs=50, **options) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        search(db, executor=measuring, compilers=client.get_executor(pure=False))
+    complete(db, 4)
+    assert marker.exists()
+
+
+# ---- compilers that do not answer ---------------------------------------------------------------
+class Losing(ThreadPoolExecutor):
+    """Answers some of its tasks only."""
+
+    def __init__(self, answered):
+        super().__init__(1)
+        self.answered, self.given = answered, 0
+
+    def submit(self, function, *arguments):
+        self.given += 1
+        return super().submit(function, *arguments) if self.given in self.answered else Future()
+
+
+@pytest.fixture
+def impatient(monkeypatch, measuring):
+    monkeypatch.setattr(compilers, "FIRST", 1.0)
+    monkeypatch.setattr(compilers, "PATIENCE", 1.5)
+    monkeypatch.setattr(compilers, "FACTOR", 1.0)
+    monkeypatch.setattr(pool, "LOOK", 0.1)
+
+
+def test_a_search_goes_on_without_compilers_that_never_answer(db, measuring, impatient):
+    search(db, executor=measuring, compilers=Losing(()))
+    complete(db, 4)
+    assert started(measuring) == 6
+
+
+def test_a_search_goes_on_without_compilers_that_are_lost(db, measuring, impatient):
+    """They have said that they are there, and nothing after that."""
+    with pytest.warns(RuntimeWarning, match="none of its processes has answered"):
+        search(db, executor=measuring, compilers=Losing({1}))
+    complete(db, 4)
+    assert started(measuring) == 6
+
+
+def test_compilers_that_answer_again_are_used_again(db, measuring, impatient):
+    losing = Losing({1, *range(3, 100)})  # base is lost
+    with pytest.warns(RuntimeWarning, match="none of its processes has answered"):
+        search(db, executor=measuring, compilers=losing, variants=12)
+    complete(db, 12)
+    assert losing.given > 4
+    assert started(measuring) < 12
+
+
+def stopping(wanted, workload, variant, deadline, pulse):
+    """Stands for `build.build`: the first process that gets a variant is stopped over it."""
+    marker = Path(os.environ["CUBC_TEST_MARKER"])
+    if variant != "base" and not marker.exists():
+        marker.write_text(str(os.getpid()))
+        with heartbeat.beating(pulse):
+            time.sleep(0.5)
+            os.kill(os.getpid(), signal.SIGSTOP)
+    return _build(wanted, workload, variant, deadline, pulse)
+
+
+def test_a_compiler_that_falls_silent_is_given_up(db, monkeypatch, tmp_path, marker, measuring):
+    """Long before a task is late."""
+    monkeypatch.setattr(build, "build", stopping)
+    monkeypatch.setattr(heartbeat, "SILENT", 3.0)
+    monkeypatch.setattr(pool, "LOOK", 0.2)
+    begin = time.monotonic()
+    with host(tmp_path / "compiling", 2) as others:
+        try:
+            search(db, executor=measuring, compilers=others)
+        finally:
+            os.kill(int(marker.read_text()), signal.SIGKILL)
+    assert time.monotonic() - begin < compilers.PATIENCE
+    complete(db, 4)
+
+
+def test_seconds_hold_where_compilers_are_lost(db, measuring):
+    begin = time.monotonic()
+    search(db, executor=measuring, compilers=Losing({1, 2}), seconds=2)
+    assert time.monotonic() - begin < 15
+    assert variant_rows(db) == []
+
+
+class Broken(ThreadPoolExecutor):
+    """An executor whose processes die over all that they are asked."""
+
+    def submit(self, function, *arguments):
+        (failed := Future()).set_exception(BrokenExecutor("a process died"))
+        return failed
+
+
+def test_executors_whose_processes_all_die_are_not_made_for_ever(db, measuring, impatient):
+    made = []
+
+    def make():
+        made.append(Broken(1))
+        return made[-1]
+
+    with pytest.warns(RuntimeWarning, match="the executor is broken"):
+        search(db, executor=measuring, compilers=make, variants=16)
+    complete(db, 16)
+    assert len(made) <= compilers.MOST_DEATHS + 1
+
+
+# ---- compilers of another kind, and wrong replies -----------------------------------------------
+class Changed(ThreadPoolExecutor):
+    """Its replies to the second task and those after are changed."""
+
+    def __init__(self, change):
+        super().__init__(1)
+        self._change, self._given = change, 0
+
+    def submit(self, function, *arguments):
+        self._given += 1
+        if self._given <= 2:  # whether it is there, and base
+            return super().submit(function, *arguments)
+        return super().submit(lambda: self._change(function(*arguments)))
+
+
+def flipped(built):
+    bundle = bytearray(built.bundle)
+    bundle[2000] ^= 1
+    return built._replace(bundle=bytes(bundle))
+
+
+def other(built):
+    """Whole records, of a kernel that nobody asked for."""
+    bundle = bytearray()
+    _core.compile("reduce.sum", {"T{ct}": "F64"}, "cpu", "base", 0.0, b"", None, bundle)
+    return built._replace(bundle=bytes(bundle))
+
+
+def refusing():
+    raise ModuleNotFoundError("No module named 'beside'")
+
+
+CHANGES = {
+    "flipped": (flipped, "of no use"),
+    "cut": (lambda built: built._replace(bundle=built.bundle[:-1]), "of no use"),
+    "noise": (lambda built: built._replace(bundle=os.urandom(5000)), "of no use"),
+    "other": (other, "of no use"),
+    "empty": (lambda built: built._replace(bundle=b""), ""),
+    "error": (lambda built: refusing(), "No module named 'beside'"),
+    "none": (lambda built: None, "its reply is no compiled variant"),
+    "tuple": (tuple, "its reply is no compiled variant"),
+    "text": (lambda built: built._replace(bundle="text"), "its reply is no compiled variant"),
+    "long": (lambda built: built._replace(missing="x" * 2000), "its reply is no compiled variant"),
+    "large": (lambda built: built._replace(bundle=bytes(build.MOST + 1)), "no compiled variant"),
+    "nan": (lambda built: built._replace(seconds=float("nan")), "its reply is no compiled variant"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_wrong_reply_is_refused(db, change, measuring, recwarn):
+    """The process that measures compiles for itself, and the search says why."""
+    function, said = CHANGES[change]
+    with Changed(function) as others:
+        search(db, executor=measuring, compilers=others)
+    complete(db, 4)
+    assert started(measuring) == 5  # all but base
+    found = {str(one.message) for one in recwarn if "compilers: " in str(one.message)}
+    assert all(said in one for one in found) and bool(found) == bool(said)
+    recwarn.clear()
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [("__version__", r"it has cubc .*, the search has 0\.0\.1"), ("compiler", "compiles by g")],
+)
+def test_compilers_of_another_kind_are_named(db, what, said, measuring, monkeypatch):
+    def wanted(version, arch, compiler):
+        known = {"version": version, "arch": arch, "compiler": compiler}
+        return _wanted(**known | {what.strip("_"): "0.0.1"})
+
+    _wanted = build.Wanted
+    monkeypatch.setattr(build, "Wanted", wanted)
+    with ThreadPoolExecutor(1) as others, pytest.warns(RuntimeWarning, match=said):
+        search(db, executor=measuring, compilers=others)
+    complete(db, 4)
+    assert started(measuring) == 6
+
+
+def test_compilers_without_a_compiler(db, measuring, monkeypatch, tmp_path):
+    monkeypatch.setenv("CUBC_CXX", "/none")
+    others = host(tmp_path / "compiling")
+    others.submit(become, str(tmp_path / "compiling")).result()  # it has begun, with that variable
+    monkeypatch.delenv("CUBC_CXX")
+    with others, pytest.warns(RuntimeWarning, match="/none"):
+        search(db, executor=measuring, compilers=others)
+    complete(db, 4)
