@@ -4,6 +4,7 @@ import ctypes
 import gc
 import operator
 import weakref
+from pathlib import Path
 
 import inputs
 import ml_dtypes
@@ -35,6 +36,21 @@ def test_properties(device):
         a.shape = (12,)
     with pytest.raises(AttributeError):
         a.colour = "blue"
+
+
+def test_a_large_array_is_in_large_pages():
+    """The system is asked for them; it may have none."""
+    if not Path("/sys/kernel/mm/transparent_hugepage").exists():
+        pytest.skip("this system has none")
+    a = cubc.empty(16 << 20, "I8", device="cpu")
+    for line in Path("/proc/self/smaps").read_text().splitlines():
+        name, *rest = line.split()
+        if not name.endswith(":"):
+            begin, end = (int(address, 16) for address in name.split("-"))
+        elif name == "VmFlags:" and begin <= a.ptr + a.nbytes // 2 < end:
+            assert "hg" in rest
+            return
+    pytest.fail("its memory is not among the mappings")
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (5,), (2, 3), (0, 7), (1,) * 32])

@@ -1,4 +1,5 @@
 // Allocation in large pages: see cpu_memory.h.
+#define _GNU_SOURCE // MADV_HUGEPAGE
 #include "device/cpu/cpu_memory.h"
 
 #include <stdint.h>
