@@ -20,6 +20,20 @@ static uint32_t rotate(uint32_t x, int n)
     return x >> n | x << (32 - n);
 }
 
+// One round. The words a to h keep their places and change their names, by one a round: `turn` is
+// the round's number modulo 8.
+static inline void sha256_round(uint32_t v[8], unsigned turn, uint32_t add)
+{
+    const uint32_t a = v[(0 - turn) % 8], b = v[(1 - turn) % 8], c = v[(2 - turn) % 8];
+    const uint32_t e = v[(4 - turn) % 8], f = v[(5 - turn) % 8], g = v[(6 - turn) % 8];
+    uint32_t *d = &v[(3 - turn) % 8], *h = &v[(7 - turn) % 8];
+    const uint32_t s1 = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25);
+    const uint32_t s0 = rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22);
+    const uint32_t t1 = *h + s1 + ((e & f) ^ (~e & g)) + add;
+    *d += t1;
+    *h = t1 + s0 + ((a & b) ^ (a & c) ^ (b & c));
+}
+
 static void sha256_compress(uint32_t state[8], const uint8_t block[64])
 {
     uint32_t w[64], v[8];
@@ -32,14 +46,15 @@ static void sha256_compress(uint32_t state[8], const uint8_t block[64])
         w[i] = w[i - 16] + s0 + w[i - 7] + s1;
     }
     memcpy(v, state, sizeof v);
-    for (int i = 0; i < 64; i++) {
-        uint32_t s1 = rotate(v[4], 6) ^ rotate(v[4], 11) ^ rotate(v[4], 25);
-        uint32_t t1 = v[7] + s1 + ((v[4] & v[5]) ^ (~v[4] & v[6])) + sha256_k[i] + w[i];
-        uint32_t s0 = rotate(v[0], 2) ^ rotate(v[0], 13) ^ rotate(v[0], 22);
-        uint32_t t2 = s0 + ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
-        memmove(v + 1, v, 7 * sizeof *v);
-        v[4] += t1;
-        v[0] = t1 + t2;
+    for (int i = 0; i < 64; i += 8) {
+        sha256_round(v, 0, sha256_k[i] + w[i]);
+        sha256_round(v, 1, sha256_k[i + 1] + w[i + 1]);
+        sha256_round(v, 2, sha256_k[i + 2] + w[i + 2]);
+        sha256_round(v, 3, sha256_k[i + 3] + w[i + 3]);
+        sha256_round(v, 4, sha256_k[i + 4] + w[i + 4]);
+        sha256_round(v, 5, sha256_k[i + 5] + w[i + 5]);
+        sha256_round(v, 6, sha256_k[i + 6] + w[i + 6]);
+        sha256_round(v, 7, sha256_k[i + 7] + w[i + 7]);
     }
     for (int i = 0; i < 8; i++) state[i] += v[i];
 }

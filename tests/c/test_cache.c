@@ -23,6 +23,21 @@ static bool misses(int n)
     return !hit && !found.data;
 }
 
+// The examples of FIPS 180-4, and a text of many blocks, as sha256sum has them.
+static void hashes(void)
+{
+    static char many[1000];
+    char found[65];
+    sha256_hex("abc", 3, found);
+    CHECK(!strcmp(found, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"));
+    const char *two = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
+    sha256_hex(two, strlen(two), found);
+    CHECK(!strcmp(found, "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"));
+    memset(many, 'a', sizeof many);
+    sha256_hex(many, sizeof many, found);
+    CHECK(!strcmp(found, "41edece42d63e8d9bf515a9ba6932e1c20cbc9f5a5d134645adb5db1b9737ea3"));
+}
+
 CACHE_TEST(hits_and_misses)
 {
     char path[512], key[65];
@@ -279,6 +294,7 @@ CACHE_TEST(many_writers)
 int main(int argc, char **argv)
 {
     const check_test tests[] = {
+        {"hashes", hashes},
         {"hits_and_misses", hits_and_misses},
         {"damaged_files", damaged_files},
         {"another_keys_file", another_keys_file},
