@@ -77,13 +77,13 @@ def test_the_signal_is_given_back(reported):
 
 
 LATE = """
-spin = "[](long v) { volatile long k = 0; while (k < 100000000) k = k + 1; return v / (k - k); }(x)"
+spin = "[](long v) { volatile long k = 0; while (k < 600000000) k = k + 1; return v / (k - k); }(x)"
 cubc.transform("[](long v) { return v; }(x)", x=np.ones(1, int), device="cpu")
 def run():
     try:
         cubc.transform(spin, x=np.ones(1, int), device="cpu")
     except cubc.KernelFault:
-        print("fault", flush=True)
+        print("fault\\n", end="", flush=True)  # in one piece, beside what others print
 thread = threading.Thread(target=run)
 """
 
@@ -111,7 +111,7 @@ def test_a_child_of_fork_while_a_kernel_runs():
         if not (pid := os.fork()):
             child()
             os._exit(9)
-        print(os.waitpid(pid, 0)[1], flush=True)
+        print(f"{os.waitpid(pid, 0)[1]}\\n", end="", flush=True)
     thread.join()
     """
     out = output(LATE + textwrap.dedent(code)).splitlines()
