@@ -61,7 +61,7 @@ static cubc_status scan_plan(const problem *p, const instance *i, plan *out)
     // A message behind those of the tiles is that there is a segment for them.
     TRY(scan_launch(p, kernel, tiles, tiles + scan_in_segments(p), out));
     launch *l = &out->launches[0];
-    l->args[l->args_count++] = longest;
+    launch_add(l, longest);
     l->shape.cluster = problem_cluster(i, tiles);
     if (longest == 0 || tiles == 0) return CUBC_OK;
     uint64_t teams = scan_segments(p) + 2, warps = kernel->threads / WARP;

@@ -160,13 +160,12 @@ cubc_status scan_launch(const problem *p, const device_kernel *kernel, uint64_t 
                   .args = {[RUNS] = (uintptr_t)p->inputs[KEYS].data}};
     if (scan_in_segments(p)) { // arguments of segments.h behind the offsets
         uint64_t count = scan_segments(p);
-        l->args[l->args_count++] = count ? p->n / count : 0;
-        l->args[l->args_count++] = count;
-        l->args[l->args_count++] = p->n;
+        launch_add(l, count ? p->n / count : 0);
+        launch_add(l, count);
+        launch_add(l, p->n);
     }
-    for (int k = 0; k < p->output_count; k++)
-        l->args[l->args_count++] = (uintptr_t)p->outputs[k].data;
-    l->args[l->args_count++] = p->n;
+    for (int k = 0; k < p->output_count; k++) launch_add(l, (uintptr_t)p->outputs[k].data);
+    launch_add(l, p->n);
     l->message_args = 1u << l->args_count++;
     problem_append_init(p, l);
     if (scan_kind_of(p) == SCAN_BY_KEY) TRY(problem_place_input(p, KEYS, l, RUNS));

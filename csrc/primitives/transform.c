@@ -161,9 +161,8 @@ static cubc_status transform_plan(const problem *p, const instance *i, plan *out
     out->launch_count = tiles > 0;
     launch *l = &out->launches[0];
     *l = (launch){.kernel = kernel, .shape.grid = (unsigned)tiles};
-    for (int k = 0; k < p->output_count; k++)
-        l->args[l->args_count++] = (uintptr_t)p->outputs[k].data;
-    l->args[l->args_count++] = p->n;
+    for (int k = 0; k < p->output_count; k++) launch_add(l, (uintptr_t)p->outputs[k].data);
+    launch_add(l, p->n);
     return problem_place_input(p, 0, l, (int)l->args_count++);
 }
 

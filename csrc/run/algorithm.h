@@ -23,7 +23,7 @@ enum {
     MAX_KERNELS = 6,
     MAX_CPU_UNUSED = 6,
     MAX_LAUNCHES = 32, // of one call: 2^31 tiles are merged in 31 rounds
-    MAX_ARGS = 32,
+    MAX_ARGS = 40,
     MAX_INPUTS = 12,
     MAX_OPERANDS = 8, // of all lazy inputs
     MAX_OUTPUTS = 8,
@@ -128,10 +128,17 @@ typedef struct launch {
     const device_kernel *kernel;
     launch_shape shape;
     // Bit k: argument k is an offset into the plan's messages or scratch and becomes an address.
-    uint32_t message_args, scratch_args;
+    uint64_t message_args, scratch_args;
     size_t args_count;
     uint64_t args[MAX_ARGS];
 } launch;
+
+// Appends an argument. One that there is no room for is counted, and plan_place refuses the launch.
+static inline void launch_add(launch *l, uint64_t value)
+{
+    if (l->args_count < MAX_ARGS) l->args[l->args_count] = value;
+    l->args_count++;
+}
 
 typedef struct plan {
     size_t message_bytes; // temporary storage for messages between blocks (message.h)

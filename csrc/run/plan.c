@@ -8,7 +8,7 @@ cubc_status plan_make(const problem *p, const instance *i, plan *out)
     return p->algorithm->plan(p, i, out);
 }
 
-static void place_args(launch *l, uint32_t which, const void *memory)
+static void place_args(launch *l, uint64_t which, const void *memory)
 {
     for (size_t k = 0; k < l->args_count; k++)
         if (which >> k & 1) l->args[k] += (uintptr_t)memory;
@@ -18,6 +18,9 @@ cubc_status plan_place(plan *pl, const void *messages, const void *scratch)
 {
     for (int k = 0; k < pl->launch_count; k++) {
         launch *l = &pl->launches[k];
+        if (l->args_count > MAX_ARGS)
+            FAIL(CUBC_INTERNAL, "a launch has %zu arguments: MAX_ARGS is %d", l->args_count,
+                 MAX_ARGS);
         if ((size_t)l->kernel->info.args_bytes != 8 * l->args_count)
             FAIL(CUBC_INTERNAL, "kernel and descriptor disagree: %lld and %zu bytes of arguments",
                  (long long)l->kernel->info.args_bytes, 8 * l->args_count);

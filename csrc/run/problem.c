@@ -357,7 +357,7 @@ void problem_append_init(const problem *p, launch *l)
     size_t words = p->init_in_memory ? 1 : ceil_div(cubc_type_size((cubc_type)p->acc_type), 8);
     memcpy(l->args + l->args_count, p->init.word, 8 * words);
     l->args_count += words;
-    l->args[l->args_count++] = p->has_init;
+    launch_add(l, p->has_init);
 }
 
 cubc_status problem_blocks(const problem *p, uint64_t blocks)

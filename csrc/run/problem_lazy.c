@@ -293,10 +293,10 @@ static void write_words(const problem *p, const lazy_input *l, uint64_t *words)
 }
 
 // Bits from `at` on move up by `by`, to make room for what has no bit.
-static uint32_t shift_bits(uint32_t bits, int at, int by)
+static uint64_t shift_bits(uint64_t bits, int at, int by)
 {
-    uint32_t below = (1u << at) - 1;
-    return (bits & below) | (uint32_t)((uint64_t)(bits & ~below) << by);
+    uint64_t below = ((uint64_t)1 << at) - 1;
+    return (bits & below) | (bits & ~below) << by;
 }
 
 cubc_status problem_place_input(const problem *p, int k, launch *l, int at)

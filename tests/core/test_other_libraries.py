@@ -118,7 +118,12 @@ def test_numba_on_a_gpu(numba_cuda):
 
     flat, made = (cubc.asarray(a.reshape(-1), device="cuda:0") for a in (X, 0 * X))
     cubc.synchronize("cuda:0")
-    twice[128, 64](flat, made)  # a kernel takes cubc's arrays; of fewer blocks Numba warns
+    try:
+        twice[128, 64](flat, made)  # a kernel takes cubc's arrays; of fewer blocks Numba warns
+    except AttributeError as error:
+        if "module 'numpy'" not in str(error):
+            raise
+        pytest.skip(f"this Numba compiles nothing beside NumPy {np.__version__}: {error}")
     cuda.synchronize()
     same(made, 2 * X.reshape(-1))
     view = cuda.as_cuda_array(made)

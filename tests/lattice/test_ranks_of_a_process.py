@@ -81,6 +81,18 @@ def test_a_solve():
     assert (left_of(b, lattice.Wilson(lattice.Gauge(links, device="cpu"), KAPPA), x) < 1e-6).all()
 
 
+def test_a_solve_whose_launches_have_the_most_arguments():
+    extent = whole_extent((1, 1, 1, 2))
+    links, (_, b) = near_one(extent[::-1]), fields(extent, 2)
+    one, two = (
+        lattice.TwistedClover(lattice.Gauge(links, **how), KAPPA, csw=1.2, mu=0.1)
+        for how in ({"device": "cpu"}, {"grid": (1, 1, 1, 2), "devices": DEVICES})
+    )
+    (x, info), (y, _) = (each.solve(b[0], sloppy="half", tol=1e-6) for each in (two, one))
+    assert info.converged
+    np.testing.assert_allclose(x, y, atol=1e-5 * abs(y).max())
+
+
 def test_what_is_refused():
     links, psi = fields(whole_extent((1, 1, 1, 2)))
     gauge = lattice.Gauge(links, grid=(1, 1, 1, 2), devices=DEVICES)

@@ -380,7 +380,7 @@ def test_structs(device):
     np.testing.assert_array_equal(np.asarray(chosen), expected[expected["k"] % 3 == 1])
     with pytest.raises(ValueError, match="items are structs"):
         cubc.lazy("made.x", made=made, dtype="float64")
-    with pytest.raises(ValueError, match="take more than the 256 bytes"):
+    with pytest.raises(ValueError, match="take more than the 320 bytes"):
         big = np.zeros((), [("v", "f8", 8)])[()]
         many = {f"v{k}": big for k in range(5)}
         cubc.sum(cubc.lazy(" + ".join(f"v{k}.v[0]" for k in range(5)), **many, size=3, dtype="f8"))

@@ -343,7 +343,7 @@ def test_too_many_values():
     many = np.dtype([("v", "f8", (8,))])
     values = {f"s{k}": np.zeros((), many)[()] for k in range(6)}
     total = " + ".join(f"{name}.v[0]" for name in values)
-    with pytest.raises(ValueError, match="take more than the 256 bytes"):
+    with pytest.raises(ValueError, match="take more than the 320 bytes"):
         cubc.transform(total, **values, size=3, dtype="f8", device="cpu")
 
 

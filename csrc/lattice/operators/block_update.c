@@ -205,7 +205,7 @@ static cubc_status block_update_plan(const problem *p, const instance *i, plan *
                                          [FINISH] = !measured}};
     if (!traits.ranks) return CUBC_OK;
     launch *l = out->launches;
-    l->args[l->args_count++] = (uintptr_t)ranks_table(numbers.guard.ranks);
+    launch_add(l, (uintptr_t)ranks_table(numbers.guard.ranks));
     if (!ranks_are_staged(numbers.guard.ranks)) return CUBC_OK;
     out->launch_count = 2;
     l[1] = l[0];

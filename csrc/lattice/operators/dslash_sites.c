@@ -235,14 +235,14 @@ cubc_status dslash_rank_words(const problem *p, const instance *i, uint64_t *wor
 
 static void add_words(launch *l, dslash_words words)
 {
-    if (words.bytes) memcpy(l->args + l->args_count, words.data, words.bytes);
-    l->args_count += words.bytes / sizeof l->args[0];
+    const uint64_t *word = words.data;
+    for (size_t k = 0; k < words.bytes / sizeof *word; k++) launch_add(l, word[k]);
 }
 
 static void add_field(launch *l, const operand *field) // NULL: there is none
 {
-    l->args[l->args_count++] = field ? (uintptr_t)field[0].data : 0;
-    l->args[l->args_count++] = field ? (uintptr_t)field[1].data : 0;
+    launch_add(l, field ? (uintptr_t)field[0].data : 0);
+    launch_add(l, field ? (uintptr_t)field[1].data : 0);
 }
 
 uint64_t dslash_output_sites(const problem *p)

@@ -202,13 +202,12 @@ static cubc_status field_update_plan(const problem *p, const instance *i, plan *
     *l = (launch){.kernel = kernel, .shape.grid = (unsigned)blocks};
     for (int k = 0; k < p->input_count; k++)
         if (is_field(p, k))
-            l->args[l->args_count++] = (uintptr_t)p->inputs[k].data;
+            launch_add(l, (uintptr_t)p->inputs[k].data);
         else
             numbers.guard.states = p->inputs[k].data;
-    for (int k = 0; k < p->output_count; k++)
-        l->args[l->args_count++] = (uintptr_t)p->outputs[k].data;
+    for (int k = 0; k < p->output_count; k++) launch_add(l, (uintptr_t)p->outputs[k].data);
     TRY(solver_update_place(p, &numbers.guard, blocks, numbers.sources, l));
-    l->args[l->args_count++] = numbers.sources;
+    launch_add(l, numbers.sources);
     solver_update_receive(p, &numbers.guard, &i->kernels[1], out);
     return CUBC_OK;
 }

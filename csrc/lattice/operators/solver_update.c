@@ -78,13 +78,13 @@ cubc_status solver_update_place(const problem *p, const cubc_guard *guard, uint6
     if (needed > guard->parts_n)
         FAIL(CUBC_INVALID_ARGUMENT, "%llu partial sums have no room in %llu",
              (unsigned long long)needed, (unsigned long long)guard->parts_n);
-    l->args[l->args_count++] = (uintptr_t)guard->states;
-    l->args[l->args_count++] = (uintptr_t)guard->parts;
-    l->args[l->args_count++] = guard->phase;
-    l->args[l->args_count++] = guard->step;
+    launch_add(l, (uintptr_t)guard->states);
+    launch_add(l, (uintptr_t)guard->parts);
+    launch_add(l, guard->phase);
+    launch_add(l, guard->step);
     if (!solver_update_traits_of(p).over_ranks) return CUBC_OK;
-    l->args[l->args_count++] = (uintptr_t)ranks_table(guard->ranks);
-    l->args[l->args_count++] = states;
+    launch_add(l, (uintptr_t)ranks_table(guard->ranks));
+    launch_add(l, states);
     return CUBC_OK;
 }
 
