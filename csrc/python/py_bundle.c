@@ -4,14 +4,23 @@
 
 #include <string.h>
 
+// Asks Python's builtins: a C program that links this library has no PyByteArray_Type.
+static int is_bytearray(PyObject *object)
+{
+    PyObject *type = PyDict_GetItemString(PyEval_GetBuiltins(), "bytearray"); // borrowed
+    return type ? PyObject_IsInstance(object, type) : 0;
+}
+
 int py_bundle_begin(PyObject *object, py_bundle *out)
 {
+    int grows;
     *out = (py_bundle){.object = object};
     if (!object) return 0;
+    if ((grows = is_bytearray(object)) < 0) return -1;
     if (PyObject_GetBuffer(object, &out->view, PyBUF_SIMPLE) < 0) return -1;
     out->memory.records = out->view.buf;
     out->memory.bytes = (size_t)out->view.len;
-    if (PyByteArray_Check(object)) out->memory.more = &out->more;
+    if (grows) out->memory.more = &out->more;
     return 0;
 }
 
