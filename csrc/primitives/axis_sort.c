@@ -1,6 +1,7 @@
 // Descriptor of axis_sort: kernels/primitives/axis_sort.cu, and kernels/cpu/cpu_axis_sort.cu on the
 // CPU. Its axis is short enough for a block.
 #include "base/integer.h"
+#include "run/instance.h"
 #include "run/problem.h"
 
 #include <string.h>

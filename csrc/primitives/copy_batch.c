@@ -1,5 +1,6 @@
 // Descriptor of copy_batch: kernels/primitives/copy_batch.cu.
 #include "base/integer.h"
+#include "run/instance.h"
 #include "run/problem.h"
 
 #include <string.h>

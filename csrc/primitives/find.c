@@ -1,5 +1,6 @@
 // Descriptor of find: kernels/primitives/find.cu.
 #include "base/integer.h"
+#include "run/instance.h"
 #include "run/problem.h"
 
 #include <string.h>

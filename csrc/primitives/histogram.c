@@ -1,5 +1,6 @@
 // Descriptor of histogram: kernels/primitives/histogram.cu.
 #include "base/integer.h"
+#include "run/instance.h"
 #include "run/problem.h"
 
 #include <math.h>

@@ -2,6 +2,7 @@
 #ifndef CUBC_ORDER_H
 #define CUBC_ORDER_H
 
+#include "run/instance.h"
 #include "run/problem.h"
 
 // Takes in an expression of a and b that is true if a goes before b. NULL: the smaller one does,

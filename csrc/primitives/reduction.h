@@ -2,6 +2,7 @@
 #ifndef CUBC_REDUCTION_H
 #define CUBC_REDUCTION_H
 
+#include "run/instance.h"
 #include "run/problem.h"
 
 typedef enum reduction_shape {

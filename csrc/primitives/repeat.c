@@ -1,5 +1,6 @@
 // Descriptor of repeat: kernels/primitives/repeat.cu.
 #include "base/integer.h"
+#include "run/instance.h"
 #include "run/problem.h"
 
 enum { ITEMS = 0, ENDS = 1 }; // places of the inputs

@@ -2,6 +2,7 @@
 #ifndef CUBC_RUNS_SHARED_H
 #define CUBC_RUNS_SHARED_H
 
+#include "run/instance.h"
 #include "run/problem.h"
 
 // Places of the inputs and outputs.

@@ -3,6 +3,7 @@
 #ifndef CUBC_SCAN_SHARED_H
 #define CUBC_SCAN_SHARED_H
 
+#include "run/instance.h"
 #include "run/problem.h"
 
 enum { SCAN_ITEMS = 0, SCAN_KEYS = 1 }; // places of the inputs; the result is output 0

@@ -1,6 +1,7 @@
 // Descriptor of segment_ids: kernels/primitives/segment_ids.cu, and kernels/cpu/cpu_segment_ids.cu
 // on the CPU.
 #include "base/integer.h"
+#include "run/instance.h"
 #include "run/problem.h"
 
 #include <string.h>

@@ -2,6 +2,7 @@
 // kernels/cpu/cpu_segmented_topk.cu on the CPU.
 #include "base/integer.h"
 #include "primitives/topk_sizes.h"
+#include "run/instance.h"
 #include "run/problem.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 // Descriptor of select: kernels/primitives/select.cu.
 #include "base/integer.h"
+#include "run/instance.h"
 #include "run/problem.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 // Descriptor of sort: kernels/primitives/sort.cu, and kernels/cpu/cpu_sort.cu on the CPU.
 #include "base/integer.h"
+#include "run/instance.h"
 #include "run/problem.h"
 
 #include <string.h>

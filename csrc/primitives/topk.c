@@ -1,6 +1,7 @@
 // Descriptor of topk: kernels/primitives/topk.cu.
 #include "base/integer.h"
 #include "primitives/topk_sizes.h"
+#include "run/instance.h"
 #include "run/problem.h"
 
 #include <string.h>

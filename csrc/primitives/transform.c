@@ -1,5 +1,6 @@
 // Descriptor of transform: kernels/primitives/transform.cu.
 #include "base/integer.h"
+#include "run/instance.h"
 #include "run/problem.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 // Descriptor of transpose: kernels/primitives/transpose.cu, and kernels/cpu/cpu_transpose.cu on the
 // CPU.
 #include "base/integer.h"
+#include "run/instance.h"
 #include "run/problem.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 // The registry of algorithms, and the text that is compiled for a variant of one.
+#include "run/instance.h"
 #include "run/notes.h"
 #include "run/problem.h"
 

@@ -1,152 +1,21 @@
-// The definition of an algorithm: problems, plans, parameters of public calls, descriptors.
+// The definition of an algorithm: parameters of public calls, descriptors.
 //
 // An algorithm is one kernel file plus one descriptor (csrc/primitives/<name>.c). The descriptor
 // says which operands and types there are, which variants make sense, what is launched and how many
 // bytes must move; everything else is derived: macros, search spaces, benchmarks, store keys,
 // temporary storage. Built-in primitives have no other way in.
 //
-// Life of a call: the caller fills a `problem`; its compile-time part selects an `instance` (a
-// variant, chosen by policy, compiled and loaded); the descriptor turns problem and instance into a
-// `plan` (launches and their arguments), which is queued on the stream.
+// Life of a call: the caller fills a `problem` (problem.h); its compile-time part selects an
+// `instance` (a variant, chosen by policy, compiled and loaded: instance.h); the descriptor turns
+// problem and instance into a `plan` (launches and their arguments: plan.h), which is queued on the
+// stream.
 #ifndef CUBC_ALGORITHM_H
 #define CUBC_ALGORITHM_H
 
-#include "compile/policy.h"
-#include "compile/variant.h"
-#include "cubc.h"
-#include "device/device.h"
-#include "run/operator.h"
+#include "run/plan.h"
+#include "run/problem.h"
 
-#include <string.h>
-
-enum {
-    MAX_KERNELS = 6,
-    MAX_CPU_UNUSED = 6,
-    MAX_LAUNCHES = 32, // of one call: 2^31 tiles are merged in 31 rounds
-    MAX_ARGS = 40,
-    MAX_INPUTS = 12,
-    MAX_OPERANDS = 8, // of all lazy inputs
-    MAX_OUTPUTS = 8,
-    MAX_LAZY = 2, // inputs of one call
-    MAX_TEXTS = 40,
-    MAX_FIELDS = 32,
-    MAX_AXES = 5 // that operands of a lazy input need to be told apart along
-};
-
-typedef struct algorithm algorithm;
-
-// ---- problems ---------------------------------------------------------------------------------
-// An array that a problem reads or writes, or a scalar that it takes. Its address and its length
-// are the run-time part; the rest belongs to the compile-time workload.
-typedef struct operand {
-    const char *name; // in an expression, or by which its descriptor finds it, borrowed; else NULL
-    void *data;       // an input's is only read
-    uint64_t n;       // items
-    uint8_t type;     // cubc_type
-    uint8_t width;    // values of the type in an item: 2 of U64 are 16 opaque bytes; 0: 1
-    uint8_t lazy;     // 1 + which of the problem's lazy inputs this is; 0: it is in memory
-    uint8_t axes;     // of an operand of a lazy input: those it has, bit 0 the last; see input.h
-    bool scalar;      // one value in host memory
-    bool table;       // the expression indexes it, as in table[k]
-    bool sorted;      // of a benchmark's input: its items are in order
-} operand;
-
-// An input that is an expression of operands, evaluated where a kernel reads it.
-typedef struct lazy_input {
-    const char *expression;     // borrowed
-    uint8_t first, count;       // of the problem's operands
-    uint8_t rank;               // axes of its index: 1 where no operand is broadcast
-    bool rows;                  // the last axis is a multiple of every vector
-    bool bounds;                // it is offsets of segments, which choose no policy
-    uint64_t extents[MAX_AXES]; // the last axis first; the run-time part
-} lazy_input;
-
-static inline size_t operand_item_bytes(const operand *o)
-{
-    return cubc_type_size((cubc_type)o->type) * (o->width ? o->width : 1);
-}
-
-// Everything about one call. The compile-time workload comes first: two problems that agree in it
-// run the same compiled code.
-typedef struct problem {
-    const algorithm *algorithm;
-    const operator_info *op; // NULL: `expression` is the operator
-    const char *expression;
-    operand inputs[MAX_INPUTS], outputs[MAX_OUTPUTS];
-    uint8_t input_count, output_count;
-    operand operands[MAX_OPERANDS]; // of the lazy inputs
-    lazy_input lazy[MAX_LAZY];
-    uint8_t operand_count, lazy_count;
-    uint8_t type, acc_type; // cubc_type: of the items, and what the operator works in
-    bool commutative, inclusive, descending;
-    bool wide;           // counts of items need 64 bits
-    bool aligned;        // all arrays of more than one item start on 16 bytes
-    bool in_place;       // an output is an input: no read-only loads
-    bool init_in_memory; // the initial value is in the device's memory
-    // Further properties that the code depends on: the algorithm's own struct, and texts, borrowed,
-    // each kind of which has its place; NULL: none of that kind.
-    unsigned char traits[96];
-    const char *texts[MAX_TEXTS];
-    uint8_t text_count; // up to the last kind
-    char benchmark[40]; // the benchmark that stands for this problem: "reduce.sum"
-
-    // Run-time workload.
-    uint64_t n;      // items that the algorithm goes through
-    type_value init; // of acc_type; its address where it is in the device's memory
-    bool has_init;
-    uint8_t begin_bit, end_bit; // of the keys of a sort
-    unsigned char numbers[152]; // further arguments of its kernels: the algorithm's own struct
-} problem;
-
-// Structs of an algorithm's own in a problem. PROBLEM_TRAITS(scan_traits) and
-// PROBLEM_NUMBERS(scan_numbers) in the algorithm's file define
-//     scan_traits scan_traits_of(const problem *p);
-//     void scan_traits_set(problem *p, scan_traits value);
-// and the same for the other. Traits are compared as bytes: their members are ints and enums alone,
-// which leaves no padding between them. PROBLEM_STRUCT places a struct behind others.
-#define PROBLEM_TRAITS(type) PROBLEM_STRUCT(type, traits, 0)
-#define PROBLEM_NUMBERS(type) PROBLEM_STRUCT(type, numbers, 0)
-#define PROBLEM_STRUCT(type, bytes, at)                                 \
-    MAY_BE_UNUSED static inline type type##_of(const problem *p)        \
-    {                                                                   \
-        type value;                                                     \
-        memcpy(&value, p->bytes + (at), sizeof value);                  \
-        return value;                                                   \
-    }                                                                   \
-    MAY_BE_UNUSED static inline void type##_set(problem *p, type value) \
-    {                                                                   \
-        memcpy(p->bytes + (at), &value, sizeof value);                  \
-    }                                                                   \
-    _Static_assert((at) + sizeof(type) <= sizeof((problem *)0)->bytes,  \
-                   "a problem has room for " #type)
-
-// ---- plans --------------------------------------------------------------------------------------
-typedef struct instance instance; // a loaded variant: instance.h
-
-typedef struct launch {
-    host_step before; // taken before the launch, if there is one
-    const device_kernel *kernel;
-    launch_shape shape;
-    // Bit k: argument k is an offset into the plan's messages or scratch and becomes an address.
-    uint64_t message_args, scratch_args;
-    size_t args_count;
-    uint64_t args[MAX_ARGS];
-} launch;
-
-// Appends an argument. One that there is no room for is counted, and plan_place refuses the launch.
-static inline void launch_add(launch *l, uint64_t value)
-{
-    if (l->args_count < MAX_ARGS) l->args[l->args_count] = value;
-    l->args_count++;
-}
-
-typedef struct plan {
-    size_t message_bytes; // temporary storage for messages between blocks (message.h)
-    size_t scratch_bytes; // temporary storage with whatever was there, on 256 bytes
-    size_t cleared_bytes; // of the scratch, from its start, that are zero before the first launch
-    int launch_count;
-    launch launches[MAX_LAUNCHES];
-} plan;
+enum { MAX_KERNELS = 6, MAX_CPU_UNUSED = 6, MAX_FIELDS = 32 };
 
 // ---- public parameters --------------------------------------------------------------------------
 // The meaning of a member of a public parameter struct (cubc.h), so that a binding can fill it in

@@ -4,6 +4,7 @@
 #ifndef CUBC_KEYS_H
 #define CUBC_KEYS_H
 
+#include "run/instance.h"
 #include "run/problem.h"
 
 enum { KEYS_DISTINCT, KEYS_BITS, KEYS_RUN, KEYS_SORTED, KEY_AXES };

@@ -1,6 +1,8 @@
 // The steps of a plan: see plan.h.
 #include "run/plan.h"
 
+#include "run/algorithm.h"
+
 cubc_status plan_make(const problem *p, const instance *i, plan *out)
 {
     out->message_bytes = out->scratch_bytes = out->cleared_bytes = 0;

@@ -1,5 +1,6 @@
 // Checks of a call, and its launches, that the descriptors share: see problem.h.
 #include "run/problem.h"
+#include "run/instance.h"
 
 #include "base/integer.h"
 

@@ -2,6 +2,7 @@
 #ifndef CUBC_LATTICE_BLOCK_UPDATE_H
 #define CUBC_LATTICE_BLOCK_UPDATE_H
 
+#include "run/instance.h"
 #include "run/problem.h"
 
 enum { MOST_BLOCK = 12 }; // sources of a block

@@ -3,6 +3,7 @@
 #ifndef CUBC_LATTICE_PROBLEM_H
 #define CUBC_LATTICE_PROBLEM_H
 
+#include "run/instance.h"
 #include "run/problem.h"
 
 enum { SPINOR_REALS = 24, COLOUR_VECTOR_REALS = 6 };
