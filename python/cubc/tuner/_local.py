@@ -140,20 +140,20 @@ class Local(OneDevice):
         job = Job(request, compiled, opens)
         self._asked.append(job)
         self._todo.append(job)
-        self._is_submitted()
+        self._on_submit()
         return job
 
-    def _is_submitted(self) -> None:
+    def _on_submit(self) -> None:
         """Have the measuring thread take one job more."""
         self._ready.release()
 
     def next(self, until: float | None = None) -> tuple[Request, Results]:
         """Give the oldest request and its results."""
         job = self._asked.popleft()
-        self._is_asked_for()
+        self._on_ask()
         return job.request, job.results(until)
 
-    def _is_asked_for(self) -> None:
+    def _on_ask(self) -> None:
         """Nothing is done: the thread may have measured the job already."""
 
     def drop(self) -> None:
@@ -163,7 +163,7 @@ class Local(OneDevice):
             job = self._asked.popleft()
             job.dropped = True
             job.compiled.cancel()
-            self._is_asked_for()
+            self._on_ask()
 
     def close(self) -> None:
         """End the threads and the process."""
@@ -254,10 +254,10 @@ class InBatches(Local):
         self._filling = self._filling and len(self._asked) < self._batch
         return self._filling
 
-    def _is_submitted(self) -> None:
+    def _on_submit(self) -> None:
         """Nothing is measured before its batch is compiled."""
 
-    def _is_asked_for(self) -> None:
+    def _on_ask(self) -> None:
         """Have the thread take the job, and end its batch."""
         self._filling = False
         self._ready.release()

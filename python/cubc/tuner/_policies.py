@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 from cubc import _core
 from cubc._logging import POLICY, say
@@ -70,49 +71,68 @@ def from_variable(paths: StorePaths) -> int:
 
 def apply(paths: StorePaths, note: Callable[[str], None] | None = None) -> int:
     """As `use_policies`; `note` gets what is said of variants that were not measured again."""
+    found = _read(paths)
+    _warn(found, note)
+    for one in found.policies.values():  # each is checked before the first is used
+        _core.base(one.benchmark, one.ct, one.arch, one.rt)
+    for one in found.policies.values():
+        _core.use_policy(one.benchmark, one.ct, one.arch, one.label, one.rt)
+    return sum(one.label != "base" for one in found.policies.values())
+
+
+class _Found(NamedTuple):
+    """What some files have: policies by their keys, and what is no policy."""
+
+    policies: dict[tuple, Policy]
+    current: list[Group]
+    stale: set[str]  # benchmarks of another version of a kernel
+    users: set[str]  # kernels of one's own
+
+
+def _read(paths: StorePaths) -> _Found:
+    """Read stores and files of policies, of which the last wins."""
+    found = _Found({}, [], set(), set())
     chosen: dict[tuple, tuple[Group, str]] = {}
-    policies: dict[tuple, Policy] = {}
-    stale: set[str] = set()
-    users: set[str] = set()
-    current: list[Group] = []
     for path in expand(paths):
         if policy_text.is_text(path):
-            policies |= _of_calls(chosen.values())
+            found.policies.update(_of_calls(chosen.values()))
             chosen.clear()
             several = policy_text.read(path)
-            policies |= {one.key: one for one in several if one.current and _checked(path, one)}
-            stale |= {one.benchmark for one in several if not one.current}
+            known = (one for one in several if one.current and _checked(path, one))
+            found.policies.update({one.key: one for one in known})
+            found.stale.update(one.benchmark for one in several if not one.current)
             continue
         groups = read(path, bad="raise")
         passed = {group.benchmark for group in groups if not group.current}
-        users |= passed.difference(_core.benchmarks())
-        stale |= passed.intersection(_core.benchmarks())
-        current += (fresh := [group for group in groups if group.current])
+        found.users.update(passed.difference(_core.benchmarks()))
+        found.stale.update(passed.intersection(_core.benchmarks()))
+        fresh = [group for group in groups if group.current]
+        found.current.extend(fresh)
         chosen |= _of_store(fresh)
-    if stale:
+    found.policies.update(_of_calls(chosen.values()))
+    return found
+
+
+def _warn(found: _Found, note: Callable[[str], None] | None) -> None:
+    """Say what was found and is no policy, to who called cubc.use_policies."""
+    if found.stale:
         warnings.warn(
-            f"{', '.join(sorted(stale))}: some measurements were skipped because they were taken "
-            "with another version of the kernel; search again to renew them",
+            f"{', '.join(sorted(found.stale))}: some measurements were skipped because they were "
+            "taken with another version of the kernel; search again to renew them",
             RuntimeWarning,
-            stacklevel=4,  # who called cubc.use_policies
+            stacklevel=5,
         )
-    if users:
+    if found.users:
         warnings.warn(
-            f"{', '.join(sorted(users))}: kernels of one's own have no policy that cubc would use; "
-            "cubc policy --header writes their constants",
+            f"{', '.join(sorted(found.users))}: kernels of one's own have no policy that cubc "
+            "would use; cubc policy --header writes their constants",
             RuntimeWarning,
-            stacklevel=4,  # who called cubc.use_policies
+            stacklevel=5,
         )
     if note is None:
-        warn_unconfirmed(current, by_workload=True, stacklevel=5)
-    elif text := unconfirmed(current, by_workload=True):
+        warn_unconfirmed(found.current, by_workload=True, stacklevel=6)
+    elif text := unconfirmed(found.current, by_workload=True):
         note(text)
-    policies |= _of_calls(chosen.values())
-    for one in policies.values():  # each is checked before the first is used
-        _core.base(one.benchmark, one.ct, one.arch, one.rt)
-    for one in policies.values():
-        _core.use_policy(one.benchmark, one.ct, one.arch, one.label, one.rt)
-    return sum(one.label != "base" for one in policies.values())
 
 
 def _checked(path: str, one: Policy) -> bool:
