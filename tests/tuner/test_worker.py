@@ -24,7 +24,6 @@ from cubc.tuner import _local as local
 from cubc.tuner import _process as process
 from cubc.tuner import _remote_bench as remote_bench
 from cubc.tuner import _workload_search
-from cubc.tuner._session import Session
 from cubc.tuner._target import Late, Request, Run
 from cubc.tuner._workload import compile_time_workloads
 
@@ -370,13 +369,13 @@ def test_seconds_hold_over_a_variant_that_hangs(db, at_evaluation, monkeypatch):
     """Its open tasks are not recorded: a resumed search does them."""
     monkeypatch.setattr(deadlines, "RUN_FLOOR", 100.0)
     late = []
-    is_late = Session.is_late
+    is_over = deadlines.is_over
 
-    def note(self, until):
+    def note(until):
         late.append(until)
-        return is_late(self, until)
+        return is_over(until)
 
-    monkeypatch.setattr(Session, "is_late", note)
+    monkeypatch.setattr(_workload_search, "is_over", note)
     at_evaluation({2}, leave_stopped)
     search(db, seconds=4.0)
     assert time.monotonic() - max(late) < 3
@@ -392,14 +391,14 @@ def test_seconds_hold_where_one_workload_s_variants_hang(db, at_evaluation, monk
     """The next workload does not wait for them, nor give them the time that base may take."""
     monkeypatch.setattr(deadlines, "RUN_FLOOR", 100.0)
     until = []
-    is_late = Session.is_late
+    is_over = deadlines.is_over
     hanging = {*range(1, 100)}
 
-    def note(self, moment):
+    def note(moment):
         until.append(moment)
-        return is_late(self, moment)
+        return is_over(moment)
 
-    monkeypatch.setattr(Session, "is_late", note)
+    monkeypatch.setattr(_workload_search, "is_over", note)
     at_evaluation(hanging, leave_stopped)
     axes = {"T": ["F32", "I64"], "Elements": 16}
     search(db, axes, seconds=5.0)

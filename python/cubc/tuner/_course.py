@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from ._deadlines import is_over
 from ._remote_bench import BaseFailed
 from ._session import Session
 from ._target import Source
@@ -107,7 +108,7 @@ class Course:
                 return
             for model in self._models:
                 for one in [*model.running]:
-                    if one.search.target.is_ready or _is_over(one.until):
+                    if one.search.target.is_ready or is_over(one.until):
                         self._step(model, one)
             waiting = [one for model in self._models for one in model.running]
             if waiting and not any(one.search.target.is_ready for one in waiting):
@@ -148,7 +149,3 @@ def _seldom_collected() -> Iterator[None]:
         yield
     finally:
         gc.set_threshold(*before)
-
-
-def _is_over(moment: float | None) -> bool:
-    return moment is not None and time.monotonic() >= moment

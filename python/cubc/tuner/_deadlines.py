@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import time
+
 from ._target import Request
 
 BUILD_FACTOR, BUILD_FLOOR = 10.0, 10.0
 RUN_FACTOR, RUN_FLOOR = 50.0, 5.0
 METERED = 4.0  # times the seconds asked for, for batches that double up to them
 BASE_SECONDS = 300.0  # for base itself, to compile and then to run, before its timing's timeouts
+
+
+def is_over(moment: float | None) -> bool:
+    """True if a moment of time.monotonic() has come; None never does."""
+    return moment is not None and time.monotonic() >= moment
 
 
 def build_deadline(base: float) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Mapping
 from typing import Any
@@ -93,10 +92,6 @@ class Session:
         stored = self.store.add_all(rows, devices)
         self._device = devices[-1]["uuid"]
         return stored
-
-    def is_late(self, until: float | None) -> bool:
-        """True if a moment has passed."""
-        return until is not None and time.monotonic() > until
 
 
 def say_if_slow(path: str, *, has_log: bool) -> None:

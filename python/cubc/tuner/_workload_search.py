@@ -19,6 +19,7 @@ from cubc import _core
 
 from ._axes import workload_text
 from ._confirmation import undecided
+from ._deadlines import is_over
 from ._objective import check_figures, figures
 from ._racing import BestSoFar
 from ._score import weight
@@ -161,16 +162,18 @@ class WorkloadSearch:
         if number == 0 and self.target.several and not self.results.knows(variant):
             return self._every
         runs = (Run(number, place) for place in range(len(self.workload.rts)))
-        return [run for run in runs if not self._has(variant, run)]
+        return [run for run in runs if self._lacks(variant, run)]
 
-    def _has(self, variant: str, run: Run) -> bool:
+    def _lacks(self, variant: str, run: Run) -> bool:
         rt = self._texts[run.place]
         if run.round == 0 and self.results.must_retry(variant, rt, racing=self._session.racing):
-            return False
-        if self.results.has(variant, run.round, rt):
             return True
-        if self.target.several:
+        if self.results.has(variant, run.round, rt):
             return False
+        return self.target.several or not self._take_from_store(variant, run)
+
+    def _take_from_store(self, variant: str, run: Run) -> bool:
+        """Take in what is stored of a run; True if something is."""
         try:
             stored = self._session.store.find(self.workload.row(variant, run.place, run.round))
             if stored is not None:
@@ -256,7 +259,7 @@ class WorkloadSearch:
                 waiting -= len(variants)
                 for variant in variants:
                     self._finish(variant, fresh=True)
-            if self._enough or self._session.is_late(until):
+            if self._enough or is_over(until):
                 self.ended = self._enough or SECONDS
                 break
         self.target.drop()
@@ -381,7 +384,7 @@ class WorkloadSearch:
             CONFIRM_SAMPLES, int(self._session.timing.get("max_samples", CONFIRM_SAMPLES))
         )
         timing = {"min_samples": samples, "max_samples": samples, "timeout": timeout}
-        while not self._session.is_late(until):
+        while not is_over(until):
             requests = [
                 Request(variant, runs, timing, until=_with_grace(until), meter=self._meter)
                 for variant, rounds in undecided(self.results, self._session.confirm)
@@ -395,7 +398,7 @@ class WorkloadSearch:
                 self.target.submit(request)
             try:
                 left = len(requests)
-                while left > 0 and not self._session.is_late(until):
+                while left > 0 and not is_over(until):
                     yield _with_grace(until)
                     left -= len(self._take(until))
             except Gone:
