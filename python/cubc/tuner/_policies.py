@@ -81,7 +81,7 @@ def apply(paths: StorePaths, note: Callable[[str], None] | None = None) -> int:
 
 
 class _Found(NamedTuple):
-    """What some files have: policies by their keys, and what is no policy."""
+    """Contents of some files: policies by their keys, and what is passed over."""
 
     policies: dict[tuple, Policy]
     current: list[Group]
