@@ -64,9 +64,9 @@ def figures(row):
 
 def profiled(ncu, name, dtype, size):
     """Cells of the kernels that a call of a name of cub.py launches."""
-    benchmark, axis = cub.split_name(name)
+    benchmark, axes = cub.split_name(name)
     algorithm = benchmark.partition(".")[0]
-    rt = cub.elements(size) | cub.second_axis(benchmark, axis)
+    rt = cub.elements(size) | cub.further_axes(benchmark, axes)
     asked = [f"-a={key}={value}" for key, value in {"T": dtype, **rt}.items()]
     with tempfile.NamedTemporaryFile("r", suffix=".csv") as log:
         command = [ncu, "--csv", "--page", "raw", "--print-units", "base", "--log-file", log.name]

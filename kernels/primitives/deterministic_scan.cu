@@ -161,7 +161,10 @@ FUNCTION void scan_tile(const deterministic_scan_args& a, deterministic_scan_sha
 #if TUNE_REDUCE_RUNS
     find_runs<WHOLE>(a.runs, first, a.n, runs);
 #else
-    if constexpr (IN_RUNS) find_runs<WHOLE>(a.runs, s.runs, tile, first, a.n, runs.head);
+    if constexpr (IN_RUNS) {
+        open_runs(a.runs, s.runs, tile);
+        find_heads_of_runs<WHOLE>(a.runs, s.runs, tile, first, a.n, runs.head);
+    }
 #endif
     UNROLL
     for (int r = 0; r < ROWS; r++) {

@@ -84,17 +84,21 @@ struct scan_args {
     u64 longest; // items of a segment that a team scans; 0: there are no teams
 };
 
-// Few tiles of segments read the items before them, up to WINDOW, at once with their own: where the
-// segment across a tile's beginning begins among these, the tile waits for no other. In place other
-// tiles write them.
-#if defined(TUNE_EQUAL_SIZE) && !TUNE_IN_PLACE
-enum { WINDOW = SIMT_THREADS * VECTOR };
+// A tile reads the items before it, up to WINDOW, at once with its own: where the run across the
+// tile's beginning begins among these, the tile waits for no other. By keys a warp reads them. All
+// warps do so in segments, of few tiles: the longest chain of those is what takes time. In place
+// other tiles write the items.
+#if defined(TUNE_K)
+enum { WINDOW_WARPS = TUNE_IN_PLACE ? 0 : 1, WINDOW_TILES = 0x7fffffff };
+#elif defined(TUNE_EQUAL_SIZE)
+enum { WINDOW_WARPS = TUNE_IN_PLACE ? 0 : SIMT_WARPS, WINDOW_TILES = MANY_TILES };
 #else
-enum { WINDOW = 0 };
+enum { WINDOW_WARPS = 0, WINDOW_TILES = 0 };
 #endif
+enum { WINDOW = WINDOW_WARPS * ROW_ITEMS };
 
 struct scan_shared {
-    alignas(16) sum_t parked[PARKED ? PARKED : 1][PARKED ? SIMT_THREADS : 1][VECTOR];
+    alignas(16) value_t parked[PARKED ? PARKED : 1][PARKED ? SIMT_THREADS : 1][VECTOR];
     ticket tile_ticket;
     cluster_inbox<sum_t> inbox;
     sum_t warp_total[SIMT_WARPS];
@@ -102,75 +106,107 @@ struct scan_shared {
     sum_t prefix;                    // everything before the tile
     u32 has_prefix;                  // 0 for the first tile if there is no initial value
     runs_shared runs;
-    sum_t window[WINDOW ? SIMT_WARPS : 1]; // totals of the warps' parts of the window
-    u32 left;                              // 1: there is a segment for the tiles
+    sum_t window[WINDOW ? WINDOW_WARPS : 1]; // totals of the warps' parts of the window
+    u32 left;                                // 1: there is a segment for the tiles
 };
 
-// State of a thread's rows until the prefix of the tile arrives.
+// State of a thread's rows until the prefix of the tile arrives. The combinations `parked`, `kept`
+// and `before` restart at the runs' beginnings, which are kept as bits beside them.
 struct thread_rows {
-    sum_t kept[KEPT][VECTOR]; // last rows: prefixes within the vector
-    sum_t before[ROWS];       // warp's items before the vector; unset for the warp's first vector
-    sum_t all;                // all items of the warp
-    bool head[ROWS][VECTOR];  // a run begins here
+    value_t kept[KEPT][VECTOR];   // last rows: prefixes within the vector
+    value_t before[ROWS];         // warp's items before the vector; unset for the warp's first
+    row_flags<ROWS, 1> begun;     // a run begins among these
+    row_flags<ROWS, VECTOR> head; // a run begins here
+    sum_t all;                    // all items of the warp
 };
+
+// Rows that are loaded at once, from row BEGIN on: as many as fit in the free registers.
+template <int BEGIN>
+FUNCTION constexpr int rows_at_once()
+{
+    return BEGIN < PARKED && PARKED - BEGIN < KEPT ? PARKED - BEGIN : KEPT;
+}
+
+// Combines the vectors of a row over the lanes, and with the rows before it.
+FUNCTION void scan_lanes(int r, value_t vector, bool any, thread_rows& rows)
+{
+    const u32 lanes = IN_RUNS ? warp_ballot(FULL_WARP, any) : 0u; // in which a run begins
+    const value_t through = IN_RUNS ? warp_segmented_scan(vector, lanes, apply_value())
+                                    : warp_scan(vector, apply_value());
+    const sum_t row = sum_of(warp_shuffle(through, SIMT_WARP - 1), lanes != 0);
+    sum_t before =
+        sum_of(warp_shuffle(through, lane_id() - 1), (lanes & ((1u << lane_id()) - 1u)) != 0);
+    if (r > 0) {
+        before = lane_id() > 0 ? apply()(rows.all, before) : rows.all;
+        rows.all = apply()(rows.all, row);
+    } else {
+        rows.all = row;
+    }
+    rows.before[r] = value_of(before);
+    rows.begun.set(r, 0, restarts(before));
+}
 
 // Scans rows BEGIN to BEGIN + COUNT, whose items are loaded.
 template <int BEGIN, int COUNT>
-FUNCTION void scan_loaded(const scan_args& a, const item_t (&raw)[COUNT][VECTOR], thread_rows& rows,
-                          sum_t (&item)[COUNT][VECTOR])
+FUNCTION void scan_loaded(const scan_args& a, const item_t (&raw)[COUNT][VECTOR],
+                          const bool (&head)[COUNT][VECTOR], thread_rows& rows,
+                          value_t (&item)[COUNT][VECTOR])
 {
     UNROLL
     for (int r = 0; r < COUNT; r++) {
         UNROLL
         for (int j = 0; j < VECTOR; j++) {
-            const bool head = IN_RUNS && rows.head[BEGIN + r][j];
-            value_t value = convert<value_t>(raw[r][j]);
-            if (head && a.has_init) value = apply_operator(static_cast<value_t>(a.init), value);
-            item[r][j] = sum_of(value, head);
+            item[r][j] = convert<value_t>(raw[r][j]);
+            if (IN_RUNS && head[r][j] && a.has_init)
+                item[r][j] = apply_operator(static_cast<value_t>(a.init), item[r][j]);
         }
     }
     UNROLL
     for (int r = 0; r < COUNT; r++) {
-        sum_t& before = rows.before[BEGIN + r];
+        bool any = IN_RUNS && head[r][0];
         UNROLL
-        for (int j = 1; j < VECTOR; j++) item[r][j] = apply()(item[r][j - 1], item[r][j]);
-        const sum_t through = warp_scan(item[r][VECTOR - 1], apply());
-        const sum_t row = warp_shuffle(through, SIMT_WARP - 1);
-        before = warp_shuffle(through, lane_id() - 1);
-        if (BEGIN + r > 0) {
-            before = lane_id() > 0 ? apply()(rows.all, before) : rows.all;
-            rows.all = apply()(rows.all, row);
-        } else {
-            rows.all = row;
+        for (int j = 1; j < VECTOR; j++) {
+            if (!IN_RUNS || !head[r][j]) item[r][j] = apply_operator(item[r][j - 1], item[r][j]);
+            any = any || (IN_RUNS && head[r][j]);
         }
+        scan_lanes(BEGIN + r, item[r][VECTOR - 1], any, rows);
     }
 }
 
 template <bool WHOLE, int BEGIN, int COUNT>
-FUNCTION void scan_rows(const scan_args& a, u64 first, thread_rows& rows,
-                        sum_t (&item)[COUNT][VECTOR])
+FUNCTION void load_part(const scan_args& a, u64 first, item_t (&raw)[COUNT][VECTOR])
 {
-    item_t raw[COUNT][VECTOR];
     load_rows<WHOLE, TUNE_LOAD>(a.in, first + static_cast<u64>(BEGIN) * ROW_ITEMS, a.n,
                                 raw); // past the end: any items
-    scan_loaded<BEGIN>(a, raw, rows, item);
 }
 
-// Parks the rows from BEGIN on, as many at a time as fit in the free registers.
-template <bool WHOLE, int BEGIN>
-FUNCTION void park_rows(const scan_args& a, scan_shared& s, u64 first, thread_rows& rows)
+// Scans the rows from BEGIN on, of which the first are loaded. They are parked, or kept if they are
+// the last.
+template <bool WHOLE, int BEGIN, int COUNT>
+FUNCTION void scan_rows(const scan_args& a, scan_shared& s, u64 tile, u64 first,
+                        const item_t (&raw)[COUNT][VECTOR], thread_rows& rows)
 {
+    bool head[COUNT][VECTOR];
+    if constexpr (IN_RUNS) {
+        find_heads_of_runs<WHOLE>(a.runs, s.runs, tile, first + static_cast<u64>(BEGIN) * ROW_ITEMS,
+                                  a.n, head);
+        rows.head.template set_rows<BEGIN>(head);
+    }
     if constexpr (BEGIN < PARKED) {
-        constexpr int COUNT = KEPT < PARKED - BEGIN ? KEPT : PARKED - BEGIN;
-        sum_t item[COUNT][VECTOR];
-        scan_rows<WHOLE, BEGIN>(a, first, rows, item);
+        value_t item[COUNT][VECTOR];
+        scan_loaded<BEGIN>(a, raw, head, rows, item);
         UNROLL
         for (int r = 0; r < COUNT; r++) store_items(s.parked[BEGIN + r][thread_id()], item[r]);
-        park_rows<WHOLE, BEGIN + COUNT>(a, s, first, rows);
+        item_t next[rows_at_once<BEGIN + COUNT>()][VECTOR];
+        load_part<WHOLE, BEGIN + COUNT>(a, first, next);
+        scan_rows<WHOLE, BEGIN + COUNT>(a, s, tile, first, next, rows);
+    } else {
+        scan_loaded<BEGIN>(a, raw, head, rows, rows.kept);
     }
 }
 
-FUNCTION void take_row(const scan_shared& s, const thread_rows& rows, int r, sum_t (&item)[VECTOR])
+FUNCTION void take_row(const scan_shared& s, const thread_rows& rows, int r,
+                       value_t (&item)[VECTOR])
 {
     if (r < PARKED)
         load_items<0>(s.parked[r][thread_id()], item);
@@ -180,20 +216,26 @@ FUNCTION void take_row(const scan_shared& s, const thread_rows& rows, int r, sum
     }
 }
 
-// Sums the window before the tile at `first` up to the tile. Its last `back` items count.
-FUNCTION void sum_window(const scan_args& a, scan_shared& s, const item_t (&raw)[VECTOR], u32 back)
+// Sums the window before the tile at `tile`, which begins again at the run's beginning. Called by
+// the first WINDOW_WARPS warps, after open_runs.
+FUNCTION void sum_window(const scan_args& a, scan_shared& s, u64 tile,
+                         const item_t (&raw)[1][VECTOR])
 {
-    const u32 before = WINDOW - thread_id() * VECTOR; // items up to the tile
-    sum_t sum;
+    bool head[1][VECTOR];
+    const u64 first = tile - WINDOW + thread_id() * VECTOR;
+    find_last_head(a.runs, s.runs, tile, first, a.n, head);
+    value_t sum{};
+    bool any = false;
     UNROLL
     for (int j = 0; j < VECTOR; j++) {
-        const bool head = before - static_cast<u32>(j) == back;
-        value_t value = convert<value_t>(raw[j]);
-        if (head && a.has_init) value = apply_operator(static_cast<value_t>(a.init), value);
-        sum = j ? apply()(sum, sum_of(value, head)) : sum_of(value, head);
+        value_t value = convert<value_t>(raw[0][j]);
+        if (head[0][j] && a.has_init) value = apply_operator(static_cast<value_t>(a.init), value);
+        sum = j > 0 && !head[0][j] ? apply_operator(sum, value) : value;
+        any = any || head[0][j];
     }
-    sum = warp_scan(sum, apply());
-    if (lane_id() == SIMT_WARP - 1) s.window[warp_id()] = sum;
+    const u32 lanes = warp_ballot(FULL_WARP, any);
+    sum = warp_segmented_scan(sum, lanes, apply_value());
+    if (lane_id() == SIMT_WARP - 1) s.window[warp_id()] = sum_of(sum, lanes != 0);
 }
 
 template <bool WHOLE>
@@ -203,23 +245,19 @@ FUNCTION void scan_tile(const scan_args& a, scan_shared& s, ticket mine)
     const u64 first =
         tile * TILE + warp_id() * (static_cast<u64>(ROWS) * ROW_ITEMS) + lane_id() * VECTOR;
     thread_rows rows;
-    item_t window[VECTOR];
-    const bool has_window = WINDOW && tile > 0 && block_count() < MANY_TILES && !in_one_cluster();
-    if (has_window)
-        load_input<TUNE_LOAD>(a.in, tile * TILE - WINDOW + thread_id() * VECTOR, window);
+    item_t window[1][VECTOR];
+    const bool has_window = WINDOW && tile > 0 && block_count() < WINDOW_TILES && !in_one_cluster();
+    if (has_window && warp_id() < WINDOW_WARPS)
+        load_rows<true, TUNE_LOAD>(a.in, tile * TILE - WINDOW + thread_id() * VECTOR, a.n, window);
     prefetch_tile<TUNE_AHEAD_MIB, TILE>(a.in, tile * TILE, a.n);
+    item_t raw[rows_at_once<0>()][VECTOR]; // come while the runs are searched
+    load_part<WHOLE, 0>(a, first, raw);
     if constexpr (IN_RUNS) {
-        item_t raw[KEPT][VECTOR]; // come while the runs are searched
-        if constexpr (!PARKED) load_rows<WHOLE, TUNE_LOAD>(a.in, first, a.n, raw);
         prefetch_tile<TUNE_AHEAD_MIB, TILE>(a.runs, tile * TILE, a.n);
-        find_runs<WHOLE>(a.runs, s.runs, tile * TILE, first, a.n, rows.head);
-        if (has_window) sum_window(a, s, window, items_back(a.runs, s.runs, tile * TILE));
-        if constexpr (!PARKED) scan_loaded<0>(a, raw, rows, rows.kept);
+        open_runs(a.runs, s.runs, tile * TILE);
+        if (has_window && warp_id() < WINDOW_WARPS) sum_window(a, s, tile * TILE, window);
     }
-    if constexpr (!IN_RUNS || PARKED) {
-        park_rows<WHOLE, 0>(a, s, first, rows);
-        scan_rows<WHOLE, PARKED>(a, first, rows, rows.kept);
-    }
+    scan_rows<WHOLE, 0>(a, s, tile * TILE, first, raw, rows);
     if (lane_id() == 0) s.warp_total[warp_id()] = rows.all;
     cluster_ready();
     block_sync();
@@ -231,9 +269,12 @@ FUNCTION void scan_tile(const scan_args& a, scan_shared& s, ticket mine)
         total = warp_shuffle(total, SIMT_WARPS - 1);
         sum_t prefix = sum_of(static_cast<value_t>(a.init), false);
         bool has_prefix = !IN_RUNS && a.has_init != 0;
-        if (has_window && items_back(a.runs, s.runs, tile * TILE) <= WINDOW) {
-            prefix = warp_scan(s.window[lane_id() < SIMT_WARPS ? lane_id() : 0], apply());
-            prefix = warp_shuffle(prefix, SIMT_WARPS - 1);
+        if (has_window) {
+            prefix = s.window[lane_id() < WINDOW_WARPS ? lane_id() : 0];
+            if (WINDOW_WARPS > 1)
+                prefix = warp_shuffle(warp_scan(prefix, apply()), WINDOW_WARPS - 1);
+        }
+        if (has_window && restarts(prefix)) {
             has_prefix = true;
             send_total(a.messages, mine, apply()(prefix, total), s.inbox, true);
             if (lane_id() == 0) close_tile<IN_RUNS>(a.messages, mine);
@@ -260,27 +301,35 @@ FUNCTION void scan_tile(const scan_args& a, scan_shared& s, ticket mine)
     }
     UNROLL
     for (int r = 0; r < ROWS; r++) {
-        sum_t item[VECTOR];
+        value_t item[VECTOR];
         take_row(s, rows, r, item);
         sum_t prefix = warp_prefix;
         bool has = has_prefix;
         if (r > 0 || lane_id() > 0) {
-            prefix = has ? apply()(prefix, rows.before[r]) : rows.before[r];
+            const sum_t before = sum_of(rows.before[r], IN_RUNS && rows.begun.at(r, 0));
+            prefix = has ? apply()(prefix, before) : before;
             has = true;
         }
         out_t result[VECTOR];
+        bool begun = false; // a run begins in the vector, up to the item
         if constexpr (TUNE_INCLUSIVE) {
             UNROLL
-            for (int j = 0; j < VECTOR; j++)
-                result[j] = convert<out_t>(value_of(has ? apply()(prefix, item[j]) : item[j]));
+            for (int j = 0; j < VECTOR; j++) {
+                begun = begun || (IN_RUNS && rows.head.at(r, j));
+                result[j] = convert<out_t>(has && !begun ? apply_operator(value_of(prefix), item[j])
+                                                         : item[j]);
+            }
         } else {
             result[0] = convert<out_t>(value_of(prefix));
             UNROLL
-            for (int j = 1; j < VECTOR; j++)
-                result[j] = convert<out_t>(value_of(apply()(prefix, item[j - 1])));
+            for (int j = 1; j < VECTOR; j++) {
+                begun = begun || (IN_RUNS && rows.head.at(r, j - 1));
+                result[j] = convert<out_t>(begun ? item[j - 1]
+                                                 : apply_operator(value_of(prefix), item[j - 1]));
+            }
             UNROLL
             for (int j = 0; j < VECTOR; j++)
-                if (IN_RUNS && rows.head[r][j])
+                if (IN_RUNS && rows.head.at(r, j))
                     result[j] = convert<out_t>(static_cast<value_t>(a.init));
         }
         const u64 at = first + static_cast<u64>(r) * ROW_ITEMS;

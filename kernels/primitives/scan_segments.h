@@ -13,8 +13,6 @@ struct scan_segments_shared {
 
 enum { PART = ROWS * ROW_ITEMS }; // items of a warp at once
 
-FUNCTION value_t combine_values(value_t a, value_t b) { return apply_operator(a, b); }
-
 // Vectors of a warp's part: prefixes within the vector, and what is before it in the part.
 struct part_rows {
     value_t item[ROWS][VECTOR];
@@ -47,7 +45,7 @@ FUNCTION void scan_part(const scan_args& a, u64 first, u64 begin, u64 end, part_
             value_t& item = rows.item[r][j];
             item = j > skipped ? apply_operator(rows.item[r][j ? j - 1 : 0], value) : value;
         }
-        const value_t through = warp_scan(rows.item[r][VECTOR - 1], combine_values);
+        const value_t through = warp_scan(rows.item[r][VECTOR - 1], apply_value());
         const value_t row = warp_shuffle(through, SIMT_WARP - 1);
         value_t before = warp_shuffle(through, lane_id() - 1);
         if (r > 0) before = lane_id() > 0 ? apply_operator(rows.all, before) : rows.all;

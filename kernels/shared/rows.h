@@ -27,6 +27,34 @@ FUNCTION void load_rows(const In& in, u64 first, u64 n, T (&item)[ROWS][VECTOR])
     }
 }
 
+// Flags of a thread's items, a bit each: bools would take a register each.
+template <int ROWS, int VECTOR>
+struct row_flags {
+    u32 word[ceil_div(ROWS * VECTOR, 32)];
+
+    FUNCTION_MEMBER bool at(int r, int j) const
+    {
+        const int bit = r * VECTOR + j;
+        return (word[bit / 32] >> bit % 32 & 1u) != 0;
+    }
+    // Sets flags in the order of the items, each once.
+    FUNCTION_MEMBER void set(int r, int j, bool flag)
+    {
+        const int bit = r * VECTOR + j;
+        const u32 before = bit % 32 ? word[bit / 32] : 0u;
+        word[bit / 32] = before | static_cast<u32>(flag) << bit % 32;
+    }
+    template <int BEGIN, int COUNT>
+    FUNCTION_MEMBER void set_rows(const bool (&flag)[COUNT][VECTOR])
+    {
+        UNROLL
+        for (int r = 0; r < COUNT; r++) {
+            UNROLL
+            for (int j = 0; j < VECTOR; j++) set(BEGIN + r, j, flag[r][j]);
+        }
+    }
+};
+
 // Flags the items that begin a run (same_run.h): the first, those that differ from the one before,
 // and all places past the end.
 template <bool WHOLE, int ROWS, int VECTOR, class In, class T>

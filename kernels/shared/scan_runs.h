@@ -13,6 +13,10 @@
 #include "segment_heads.h"
 #endif
 
+struct apply_value {
+    FUNCTION_MEMBER value_t operator()(value_t a, value_t b) const { return apply_operator(a, b); }
+};
+
 // sum_t: combination of a stretch of items.
 #if defined(TUNE_K) || defined(TUNE_EQUAL_SIZE)
 enum { IN_RUNS = 1 };
@@ -41,23 +45,29 @@ struct apply {
 };
 #endif
 
-// runs_t: source of the beginnings of runs. items_back: items of the run across the beginning of a
-// tile that are before it, or NOT_FOUND; find_runs has been called.
+// runs_t: source of the beginnings of runs. open_runs: called by all threads of the block, for the
+// tile. find_heads_of_runs: flags the items of rows that begin a run, after it. find_last_head:
+// flags those of a row before the tile, or only the last of them.
 #if defined(TUNE_EQUAL_SIZE)
 typedef segments runs_t;
 typedef segment_heads<TILE> runs_shared;
-template <bool WHOLE>
-FUNCTION void find_runs(const segments& runs, runs_shared& s, u64 tile, u64 first, u64,
-                        bool (&head)[ROWS][VECTOR])
+FUNCTION void open_runs(const segments& runs, runs_shared& s, u64 tile)
 {
     mark_segment_heads(runs, tile, s);
+}
+template <bool WHOLE, int COUNT>
+FUNCTION void find_heads_of_runs(const segments& runs, const runs_shared& s, u64 tile, u64 first,
+                                 u64, bool (&head)[COUNT][VECTOR])
+{
     find_segment_heads(runs, s, tile, first, head);
 }
-FUNCTION u32 items_back(const segments& runs, const runs_shared& s, u64 tile)
+FUNCTION void find_last_head(const segments& runs, const runs_shared& s, u64 tile, u64 first, u64,
+                             bool (&head)[1][VECTOR])
 {
-    if constexpr (!TUNE_EQUAL_SIZE) return s.back;
-    const u64 back = tile % runs.size;
-    return back < NOT_FOUND ? static_cast<u32>(back) : NOT_FOUND;
+    u64 back = TUNE_EQUAL_SIZE ? tile % runs.size : s.back;
+    if (back == 0) back = 1; // a run that begins with the tile needs no items: any head will do
+    UNROLL
+    for (int j = 0; j < VECTOR; j++) head[0][j] = tile - first - static_cast<u64>(j) == back;
 }
 #else
 #if defined(TUNE_K)
@@ -68,18 +78,18 @@ typedef u8 run_key;
 typedef const run_key* runs_t;
 struct runs_shared {
 };
-enum : u32 { NOT_FOUND = 0xffffffffu };
-template <class R>
-FUNCTION u32 items_back(const R&, const runs_shared&, u64)
+FUNCTION void open_runs(const run_key*, runs_shared&, u64) {}
+template <bool WHOLE, int COUNT>
+FUNCTION void find_heads_of_runs(const run_key* keys, const runs_shared&, u64, u64 first, u64 n,
+                                 bool (&head)[COUNT][VECTOR])
 {
-    return NOT_FOUND;
-}
-template <bool WHOLE>
-FUNCTION void find_runs(const run_key* keys, runs_shared&, u64, u64 first, u64 n,
-                        bool (&head)[ROWS][VECTOR])
-{
-    run_key key[ROWS][VECTOR];
+    run_key key[COUNT][VECTOR];
     load_rows<WHOLE, TUNE_LOAD>(keys, first, n, key);
     find_heads<WHOLE>(keys, first, n, key, head);
+}
+FUNCTION void find_last_head(const run_key* keys, const runs_shared& s, u64 tile, u64 first, u64 n,
+                             bool (&head)[1][VECTOR])
+{
+    find_heads_of_runs<true>(keys, s, tile, first, n, head);
 }
 #endif

@@ -11,10 +11,9 @@ import cubc
 
 
 def keys_of(type, n, longest=8):
-    draw = np.random.default_rng(n)
-    return np.repeat(draw.integers(0, 5, n), draw.integers(1, longest + 1, n))[:n].astype(
-        TYPES[type]
-    )
+    draw, runs = np.random.default_rng(n), 4 * n // longest + 64  # twice as many as needed
+    keys, lengths = draw.integers(0, 5, runs), draw.integers(1, longest + 1, runs)
+    return np.repeat(keys, lengths)[:n].astype(TYPES[type])
 
 
 def reference(keys, values, prefixes):
@@ -54,6 +53,16 @@ def test_boundaries_of_the_policy(device, type):
     for n in inputs.sizes("scan.by_key", type, device)[1:]:
         result = cubc.scan_by_key(on(device, keys[:n]), on(device, values[:n]))
         same(result, sums_of(keys[:n], values[:n]))
+
+
+@pytest.mark.parametrize("longest", [30, 400, 100_000])
+@pytest.mark.parametrize("inclusive", [True, False])
+def test_runs_across_tiles(device, longest, inclusive):
+    """A tile finds the beginning of the run across its own among the items before it, or waits."""
+    n = 700_001
+    keys, values = keys_of("I32", n, longest), inputs.random("I64", n)
+    result = cubc.scan_by_key(on(device, keys), on(device, values), inclusive=inclusive)
+    same(result, sums_of(keys, values, inclusive))
 
 
 def test_initial_values(device):
