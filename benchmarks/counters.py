@@ -51,7 +51,11 @@ def rows_of(text):
 
 def figures(row):
     """A kernel's time in us, its shares in percent, and the stalls that most warps wait in."""
-    stalls = {reason: number(row[STALL.format(reason)]) for reason in REASONS}
+    stalls = {  # versions of ncu differ in which reasons they tell apart
+        reason: number(row[STALL.format(reason)])
+        for reason in REASONS
+        if STALL.format(reason) in row
+    }
     total = sum(stalls.values()) or 1
     most = sorted(stalls, key=stalls.get, reverse=True)[:3]
     return {
