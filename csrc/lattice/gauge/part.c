@@ -2,6 +2,7 @@
 #include "lattice/gauge/part.h"
 
 #include "base/integer.h"
+#include "lattice/grid/halo.h"
 
 cubc_status part_check(const problem *p, int cut, int margin, const cubc_ranks *ranks)
 {
@@ -56,7 +57,7 @@ enum { CHUNK = 16 };
 // Sites of one parity of the slices of a direction.
 static uint64_t slices(const problem *p, int d, int depth)
 {
-    return lattice_sites(p) / (uint64_t)lattice_traits_of(p).extents[d] * (uint64_t)depth;
+    return halo_slice_sites(lattice_traits_of(p).extents, d) * (uint64_t)depth;
 }
 
 cubc_status part_reserve(const problem *p, const part_exchange *e)

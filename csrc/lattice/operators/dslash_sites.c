@@ -2,6 +2,7 @@
 #include "lattice/operators/dslash_sites.h"
 
 #include "base/integer.h"
+#include "lattice/grid/halo.h"
 #include "lattice/grid/ranks.h"
 
 #include <math.h>
@@ -75,13 +76,18 @@ static rank_faces faces_of(const problem *p, const int extents[4], uint64_t fiel
 {
     rank_faces faces = {.bytes = reals * (p->type == CUBC_F64 ? 8 : 4),
                         .norm_bytes = p->type == CUBC_I16 ? sizeof(float) : 0};
-    for (int d = 1; d < 4; d++) faces.sites[d] = lattice_sites(p) / (uint64_t)extents[d] * fields;
+    for (int d = 1; d < 4; d++) faces.sites[d] = halo_slice_sites(extents, d) * fields;
     return faces;
+}
+
+static uint64_t parities_of(int parity)
+{
+    return parity == 2 ? 2 : 1;
 }
 
 static uint64_t fields_of(uint64_t sources, int parity, uint64_t slices)
 {
-    return sources * (parity == 2 ? 2 : 1) * slices;
+    return sources * parities_of(parity) * slices;
 }
 
 static cubc_status add_ranks(const problem *p, const cubc_dslash_sites *sites, dslash_halo halo,
@@ -247,7 +253,7 @@ static void add_field(launch *l, const operand *field) // NULL: there is none
 
 uint64_t dslash_output_sites(const problem *p)
 {
-    return lattice_sites(p) * (dslash_site_traits_of(p).parity == 2 ? 2 : 1);
+    return lattice_sites(p) * parities_of(dslash_site_traits_of(p).parity);
 }
 
 dslash_grid dslash_sites_grid(const problem *p, const instance *i)
@@ -260,35 +266,26 @@ dslash_grid dslash_sites_grid(const problem *p, const instance *i)
                          .tile = i->kernels[0].threads};
 }
 
+static halo_shape halo_of(const problem *p)
+{
+    const dslash_site_traits traits = dslash_site_traits_of(p);
+    halo_shape shape = {.cut = traits.cut, .depth = traits.depth};
+    memcpy(shape.extents, lattice_traits_of(p).extents, sizeof shape.extents);
+    return shape;
+}
+
 // Puts the launch that sends the faces in front of the operator's. It has the same arguments.
 static void send_faces(const problem *p, const instance *i, plan *out)
 {
-    const dslash_site_traits traits = dslash_site_traits_of(p);
-    const lattice_traits lattice = lattice_traits_of(p);
     const dslash_site_numbers numbers = dslash_site_numbers_of(p);
-    uint64_t together = (uint64_t)variant_value(&i->space, &i->variant, "spt", 1), sites = 0;
-    for (int d = 0; d < 4; d++)
-        if (traits.cut >> d & 1)
-            sites +=
-                2 * (uint64_t)traits.depth * dslash_output_sites(p) / (uint64_t)lattice.extents[d];
+    const uint64_t together = (uint64_t)variant_value(&i->space, &i->variant, "spt", 1),
+                   sites =
+                       halo_face_sites(halo_of(p)) * parities_of(dslash_site_traits_of(p).parity);
     launch *l = &out->launches[out->launch_count++];
     *l = l[-1];
     l[-1].kernel = &i->kernels[SEND_FACES];
     l[-1].shape.grid = (unsigned)(ceil_div(sites, i->kernels[SEND_FACES].threads) *
                                   ceil_div(numbers.sources, together));
-}
-
-// Sites of the output that are not on faces.
-static uint64_t interior_sites(const problem *p)
-{
-    const dslash_site_traits traits = dslash_site_traits_of(p);
-    const lattice_traits lattice = lattice_traits_of(p);
-    uint64_t sites = dslash_output_sites(p);
-    for (int d = 0; d < 4; d++) {
-        const uint64_t extent = (uint64_t)lattice.extents[d], both = 2 * (uint64_t)traits.depth;
-        if (traits.cut >> d & 1) sites = sites / extent * (extent > both ? extent - both : 0);
-    }
-    return sites;
 }
 
 // Messages of staged faces are moved before the operator's launch, the last one so far. Sites off
@@ -297,12 +294,12 @@ static uint64_t interior_sites(const problem *p)
 static void move_faces(const problem *p, dslash_grid grid, size_t part, plan *out)
 {
     const dslash_site_numbers numbers = dslash_site_numbers_of(p);
+    const int parity = dslash_site_traits_of(p).parity;
     const rank_faces faces =
         faces_of(p, lattice_traits_of(p).extents,
-                 fields_of(numbers.sources, dslash_site_traits_of(p).parity, numbers.face_slices),
-                 numbers.face_reals);
+                 fields_of(numbers.sources, parity, numbers.face_slices), numbers.face_reals);
     const uint64_t tiles = ceil_div(dslash_output_sites(p), grid.tile),
-                   interior = interior_sites(p) / grid.tile;
+                   interior = halo_interior_sites(halo_of(p)) * parities_of(parity) / grid.tile;
     const uint32_t edges = ranks_edges(numbers.guard.ranks);
     launch *l = &out->launches[out->launch_count - 1];
     if (!ranks_are_staged(numbers.guard.ranks)) return;
