@@ -52,23 +52,23 @@ def scans(x, out, stream):
 
 def sorts(name, x, out, stream):
     """Return the calls of cubc that sort, by their names."""
-    where, axis = {"stream": stream}, axis_of(name)
+    placement, axis = {"stream": stream}, axis_of(name)
 
     def sort_rows(rows, length, to):
         if name in OF_INDICES:
-            return argsort_in_segments(rows, length, False, to, **where)
-        return segmented_sort(rows, segment_size=length, out=to, **where)
+            return argsort_in_segments(rows, length, False, to, **placement)
+        return segmented_sort(rows, segment_size=length, out=to, **placement)
 
     result = ("int64" if name in OF_INDICES else "in", "in", out)
     length = x.shape[axis]
     fields = {"in": x, "length": length, "columns": 1 if axis else x.shape[1]}
     fields |= {"indices": name in OF_INDICES, "out": result}
     public = cubc.argsort if name in OF_INDICES else cubc.sort
-    ways = {"cubc": lambda: public(x, axis=axis, out=out, **where)}
+    ways = {"cubc": lambda: public(x, axis=axis, out=out, **placement)}
     if length <= LONGEST:
-        ways["one pass"] = lambda: _core.call("axis_sort", fields, **where)
+        ways["one pass"] = lambda: _core.call("axis_sort", fields, **placement)
     other = "segments" if axis else "transposed"
-    ways[other] = lambda: on_rows(x, axis, sort_rows, out, where)
+    ways[other] = lambda: on_rows(x, axis, sort_rows, out, placement)
     return ways
 
 

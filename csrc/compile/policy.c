@@ -11,10 +11,10 @@
 #include <string.h>
 
 typedef struct shipped_policy {
-    const char *arch, *name, *type, *where, *label;
+    const char *arch, *name, *type, *ranges, *label;
 } shipped_policy;
 
-#define POLICY(arch, name, type, where, label) {arch, name, type, where, label},
+#define POLICY(arch, name, type, ranges, label) {arch, name, type, ranges, label},
 static const shipped_policy shipped[] = {
 #include "compile/policies.def"
 };
@@ -60,13 +60,13 @@ static const policy_range everything = {0, UINT64_MAX};
 
 static void hold_everywhere(policy *row)
 {
-    for (int k = 0; k < POLICY_AXES; k++) row->where[k] = everything;
+    for (int k = 0; k < POLICY_AXES; k++) row->ranges[k] = everything;
 }
 
 static bool holds(const policy *row, const uint64_t *values)
 {
     for (int k = 0; k < POLICY_AXES; k++) {
-        policy_range r = row->where[k];
+        policy_range r = row->ranges[k];
         if (values ? values[k] < r.from || values[k] > r.to : r.from > 0 || r.to < UINT64_MAX)
             return false;
     }
@@ -75,18 +75,18 @@ static bool holds(const policy *row, const uint64_t *values)
 
 // Parses "Elements=0:65536,Bins=257:": an end that is left out is open. False: it is malformed, or
 // names an axis that there is not.
-static bool parse_ranges(const char *where, const char *const *axes, policy *row)
+static bool parse_ranges(const char *ranges, const char *const *axes, policy *row)
 {
-    while (*where) {
-        size_t name = strcspn(where, "="), k = 0;
+    while (*ranges) {
+        size_t name = strcspn(ranges, "="), k = 0;
         char *end;
-        while (axes[k] && (strlen(axes[k]) != name || strncmp(axes[k], where, name) != 0)) k++;
-        if (!axes[k] || where[name] != '=') return false;
-        row->where[k].from = strtoull(where + name + 1, &end, 10);
+        while (axes[k] && (strlen(axes[k]) != name || strncmp(axes[k], ranges, name) != 0)) k++;
+        if (!axes[k] || ranges[name] != '=') return false;
+        row->ranges[k].from = strtoull(ranges + name + 1, &end, 10);
         if (*end++ != ':') return false;
-        if (*end && *end != ',') row->where[k].to = strtoull(end, &end, 10);
+        if (*end && *end != ',') row->ranges[k].to = strtoull(end, &end, 10);
         if (*end && *end != ',') return false;
-        where = *end ? end + 1 : end;
+        ranges = *end ? end + 1 : end;
     }
     return true;
 }
@@ -95,7 +95,7 @@ void policy_range_text(const policy *row, const char *const *axes, text *out)
 {
     const char *separator = "";
     for (int k = 0; axes[k]; k++) {
-        policy_range r = row->where[k];
+        policy_range r = row->ranges[k];
         if (r.from == 0 && r.to == UINT64_MAX) continue;
         text_printf(out, "%s%s=%llu:", separator, axes[k], (unsigned long long)r.from);
         if (r.to < UINT64_MAX) text_printf(out, "%llu", (unsigned long long)r.to);
@@ -114,7 +114,7 @@ static double octaves_outside(const policy *row, const uint64_t *values)
 {
     double sum = 0;
     for (int k = 0; k < POLICY_AXES; k++) {
-        policy_range r = row->where[k];
+        policy_range r = row->ranges[k];
         if (values[k] < r.from) sum += octaves(r.from, values[k]);
         if (values[k] > r.to) sum += octaves(values[k], r.to);
     }
@@ -141,7 +141,7 @@ int policy_by_distance(const policy_list *l, const uint64_t *values, int *order)
 static double width(const policy *row)
 {
     double sum = 0;
-    for (int k = 0; k < POLICY_AXES; k++) sum += octaves(row->where[k].to, row->where[k].from);
+    for (int k = 0; k < POLICY_AXES; k++) sum += octaves(row->ranges[k].to, row->ranges[k].from);
     return sum;
 }
 
@@ -197,9 +197,9 @@ static cubc_status add_shipped(const policy_key *key, policy_list *out)
         rank rating;
         if (!rate(&shipped[r], key, &rating)) continue;
         hold_everywhere(&new);
-        if (!parse_ranges(shipped[r].where, key->axes, &new))
+        if (!parse_ranges(shipped[r].ranges, key->axes, &new))
             FAIL(CUBC_INTERNAL, "policies.def: %s has no ranges %s", shipped[r].name,
-                 shipped[r].where);
+                 shipped[r].ranges);
         new.arch = rating.arch;
         snprintf(new.label, sizeof new.label, "%s", shipped[r].label);
         rating.narrow = -width(&new);
@@ -240,7 +240,7 @@ static policy from_overlay(const overlay *o, const policy_list *rows)
     new.beside = policy_choose(rows, o->axis_values, true);
     for (int k = 0; k < POLICY_AXES; k++) {
         uint64_t at = o->axis_values[k];
-        new.where[k] = (policy_range){at >> 2, at >> 62 ? UINT64_MAX : at << 2};
+        new.ranges[k] = (policy_range){at >> 2, at >> 62 ? UINT64_MAX : at << 2};
     }
     return new;
 }

@@ -23,7 +23,7 @@ typedef struct policy_range {
 
 typedef struct policy {
     char label[MAX_LABEL];
-    policy_range where[POLICY_AXES];
+    policy_range ranges[POLICY_AXES];
     bool overlaid;
     int arch;                          // number of its architecture
     uint64_t axis_values[POLICY_AXES]; // of an overlaid row: where it was measured

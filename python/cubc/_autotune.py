@@ -74,18 +74,18 @@ class Tuner:
 
     def _tune(self, device: str, benchmark: str, dtype: str, rt: dict[str, int]) -> None:
         info = _core.device_info(device)
-        where = (benchmark, {"T{ct}": dtype}, info["arch"])
-        runs = _core.policy(*where, rt)
-        if runs != _core.base(*where, rt) and (benchmark, dtype, runs) not in self._found:
+        policy_key = (benchmark, {"T{ct}": dtype}, info["arch"])
+        runs = _core.policy(*policy_key, rt)
+        if runs != _core.base(*policy_key, rt) and (benchmark, dtype, runs) not in self._found:
             return  # the user has chosen
-        source = _core.source_hash(*where)
+        source = _core.source_hash(*policy_key)
         about = (benchmark, dtype, rt, info["uuid"], info["driver"], info["compiler"], source)
         name = f"tune-{hashlib.sha256(repr(about).encode()).hexdigest()[:32]}"
         with self._claimed(self.folder / name) as file:
-            if file is None or self._use(where, file.read(), rt):
+            if file is None or self._use(policy_key, file.read(), rt):
                 return
             found = self._search(device, benchmark, {"T{ct}": dtype, **_as_axes(rt)})
-            self._use(where, found, rt)
+            self._use(policy_key, found, rt)
             file.truncate(0)  # of what is no variant
             file.write(found)
 
@@ -100,14 +100,16 @@ class Tuner:
         )
         return next((one.label for one in winners(result.groups)), "base")
 
-    def _use(self, where: tuple[str, dict[str, str], str], label: str, rt: dict[str, int]) -> bool:
+    def _use(
+        self, policy_key: tuple[str, dict[str, str], str], label: str, rt: dict[str, int]
+    ) -> bool:
         """Run a variant in calls near a workload from the next call on; False if it is none."""
         try:
-            _core.use_policy(*where, label, rt)
+            _core.use_policy(*policy_key, label, rt)
         except ValueError:
             return False
-        benchmark, ct, _ = where
-        self._found.add((benchmark, ct["T{ct}"], _core.policy(*where, rt)))
+        benchmark, ct, _ = policy_key
+        self._found.add((benchmark, ct["T{ct}"], _core.policy(*policy_key, rt)))
         return True
 
     @contextlib.contextmanager

@@ -13,7 +13,7 @@ import numpy as np
 
 from ._calls import as_array, dtype_of
 from ._core import call, operator_types, reduce
-from ._options import Where, without_workspace
+from ._options import Placement, without_workspace
 
 _BOOLS = (bool, np.bool)
 
@@ -54,7 +54,7 @@ def reduce_in_turns(
     return reduce(part, op, axis=axis, keepdims=keepdims, dtype=kind, out=out, init=init, **options)
 
 
-def on_rows(x: Any, axis: Any, function: Callable[..., Any], out: Any, where: Where) -> Any:
+def on_rows(x: Any, axis: Any, function: Callable[..., Any], out: Any, placement: Placement) -> Any:
     """Apply `function(rows, length, out)` to the rows along an axis, each of `length` items.
 
     The function gives one item for each item of its rows, in the same order.
@@ -62,25 +62,25 @@ def on_rows(x: Any, axis: Any, function: Callable[..., Any], out: Any, where: Wh
     x = as_array(x)
     shape = tuple(x.shape)
     axis = axis_number(axis, len(shape))
-    rows = rows_along(x, axis, where)
+    rows = rows_along(x, axis, placement)
     if rows is x:
         return function(x, max(shape[axis], 1), out)
-    return from_rows(function(rows, shape[axis], None), shape, axis, out, where)
+    return from_rows(function(rows, shape[axis], None), shape, axis, out, placement)
 
 
-def rows_along(x: Any, axis: int, where: Where) -> Any:
+def rows_along(x: Any, axis: int, placement: Placement) -> Any:
     """Return an array with an axis as its last one; the array itself where no item moves."""
     shape = tuple(x.shape)
     columns = items_of(shape[axis + 1 :])
     if columns == 1 or 0 in shape:
         return x
     turned = (*shape[:axis], *shape[axis + 1 :], shape[axis])
-    return transposed(x, shape[axis], columns, turned, None, where)
+    return transposed(x, shape[axis], columns, turned, None, placement)
 
 
-def from_rows(rows: Any, shape: tuple[int, ...], axis: int, out: Any, where: Where) -> Any:
+def from_rows(rows: Any, shape: tuple[int, ...], axis: int, out: Any, placement: Placement) -> Any:
     """Return rows along the last axis as an array of a shape that has them along `axis`."""
-    return transposed(rows, items_of(shape[axis + 1 :]), shape[axis], shape, out, where)
+    return transposed(rows, items_of(shape[axis + 1 :]), shape[axis], shape, out, placement)
 
 
 def items_of(shape: tuple[int, ...]) -> int:
@@ -89,8 +89,8 @@ def items_of(shape: tuple[int, ...]) -> int:
 
 
 def transposed(
-    x: Any, rows: int, columns: int, shape: tuple[int, ...], out: Any, where: Where
+    x: Any, rows: int, columns: int, shape: tuple[int, ...], out: Any, placement: Placement
 ) -> Any:
     """Transpose each matrix of `rows` times `columns` items; the result has the given shape."""
     fields = {"in": x, "rows": rows, "columns": columns, "out": ("in", shape, out)}
-    return call("transpose", fields, **without_workspace(where))[0]
+    return call("transpose", fields, **without_workspace(placement))[0]

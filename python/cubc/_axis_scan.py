@@ -7,7 +7,7 @@ from ._axes import axis_number, items_of, on_rows
 from ._calls import as_array, dtype_of, primitive
 from ._core import call, operator_types
 from ._initial import init_in_memory
-from ._options import Where
+from ._options import Placement
 from ._segments import segmented_scan
 
 
@@ -23,7 +23,7 @@ def scan(
     out=None,
     dtype=None,
     deterministic=False,
-    **where: Unpack[Where],
+    **placement: Unpack[Placement],
 ) -> Any:
     """Scan along an axis: `cubc.scan`, for which it is documented there.
 
@@ -44,7 +44,7 @@ def scan(
     acc, kind = operator_types(op, x.dtype, dtype=dtype, out=dtype_of(out))
     if columns == 1 or (deterministic and _shows_order(op, acc)):
         options = {"inclusive": inclusive, "init": init, "deterministic": deterministic}
-        return _of_rows(x, op, number, out, dtype, options, where)
+        return _of_rows(x, op, number, out, dtype, options, placement)
     fields = {
         "in": x,
         "length": max(shape[number], 1),
@@ -55,7 +55,7 @@ def scan(
         "init": init_in_memory(init, acc),
         "out": (kind, "in", out),
     }
-    return call("axis_scan", fields, **where)[0]
+    return call("axis_scan", fields, **placement)[0]
 
 
 _BITWISE = re.compile(r"(convert<\w+>)?\(?[ab] ?[&|^] ?[ab]\)?")  # as Python functions become
@@ -73,12 +73,12 @@ def _shows_order(op, acc) -> bool:
     return not integers or not (op in ("sum", "prod") or _BITWISE.fullmatch(op))
 
 
-def _of_rows(x, op, axis, out, dtype, options, where) -> Any:
+def _of_rows(x, op, axis, out, dtype, options, placement) -> Any:
     # Also of what reaches `out` by another transposition.
     type = out.dtype if dtype is None and out is not None else dtype
 
     def scan_rows(rows, length, to):
         given = {"out": to, "dtype": type if to is None else dtype}
-        return segmented_scan(rows, op=op, segment_size=length, **given, **options, **where)
+        return segmented_scan(rows, op=op, segment_size=length, **given, **options, **placement)
 
-    return on_rows(x, axis, scan_rows, out, where)
+    return on_rows(x, axis, scan_rows, out, placement)

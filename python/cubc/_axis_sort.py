@@ -17,40 +17,40 @@ from ._segments import argsort_in_segments, segmented_sort
 _LONGEST, _LONGEST_ROW_ON_CPU = 2048, 128
 
 
-def sort_along(x: Any, axis: int, descending: Any, out: Any, where: Any) -> Any:
+def sort_along(x: Any, axis: int, descending: Any, out: Any, placement: Any) -> Any:
     """Return the items sorted along an axis."""
 
     def sort_rows(rows, length, to):
         how = {"segment_size": length, "descending": descending, "out": to}
-        return segmented_sort(rows, **how, **where)
+        return segmented_sort(rows, **how, **placement)
 
-    fields = _fields_if_short(x, axis, where)
+    fields = _fields_if_short(x, axis, placement)
     if fields is None:
-        return on_rows(x, axis, sort_rows, out, where)
+        return on_rows(x, axis, sort_rows, out, placement)
     fields |= {"descending": descending, "out": ("in", "in", out)}
-    return call("axis_sort", fields, **where)[0]
+    return call("axis_sort", fields, **placement)[0]
 
 
-def argsort_along(x: Any, axis: int, descending: Any, out: Any, where: Any) -> Any:
+def argsort_along(x: Any, axis: int, descending: Any, out: Any, placement: Any) -> Any:
     """Return the indices along an axis that sort the items, int64."""
 
     def argsort_rows(rows, length, to):
-        return argsort_in_segments(rows, length, descending, to, **where)
+        return argsort_in_segments(rows, length, descending, to, **placement)
 
-    fields = _fields_if_short(x, axis, where)
+    fields = _fields_if_short(x, axis, placement)
     if fields is None:
-        return on_rows(x, axis, argsort_rows, out, where)
+        return on_rows(x, axis, argsort_rows, out, placement)
     fields |= {"descending": descending, "indices": True, "out": ("int64", "in", out)}
-    return call("axis_sort", fields, **where)[0]
+    return call("axis_sort", fields, **placement)[0]
 
 
-def _fields_if_short(x: Any, axis: int, where: Any) -> dict[str, Any] | None:
+def _fields_if_short(x: Any, axis: int, placement: Any) -> dict[str, Any] | None:
     """Return the array and its shape as `axis_sort` takes them; None if the axis is too long."""
     x = as_array(x)
     shape = tuple(x.shape)
     number = axis_number(axis, len(shape))
     length, columns = shape[number], items_of(shape[number + 1 :])
-    if not _is_short(length, columns, _is_on_cpu(x, where)):
+    if not _is_short(length, columns, _is_on_cpu(x, placement)):
         return None
     return {"in": x, "length": max(length, 1), "columns": max(columns, 1)}
 
@@ -60,8 +60,8 @@ def _is_short(length: int, columns: int, is_cpu: bool) -> bool:
     return length <= (_LONGEST_ROW_ON_CPU if is_cpu and columns <= 1 else _LONGEST)
 
 
-def _is_on_cpu(x: Any, where: Any) -> bool:
+def _is_on_cpu(x: Any, placement: Any) -> bool:
     """Tell if a call on an array is computed by the cpu."""
     if isinstance(x, np.ndarray):
-        return bool(device_info(where.get("device"))["name"] == "cpu")
+        return bool(device_info(placement.get("device"))["name"] == "cpu")
     return str(asarray(x).device) == "cpu"

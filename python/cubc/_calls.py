@@ -133,7 +133,7 @@ def refuse_unknown(function: str, options: Iterable[str], takes: inspect.Signatu
 
 
 def primitive(*, workspace: str | None) -> Callable[[F], F]:
-    """Decorate a public function that passes its options `**where` to the core.
+    """Decorate a public function that passes its options `**placement` to the core.
 
     Its signature and its documentation list these options. `workspace` names the C function that
     returns the size of a workspace; None if the call needs none.

@@ -14,7 +14,7 @@ from ._axes import items_of
 from ._calls import as_array, item_dtype, truth
 from ._core import Lazy, asarray, call, transform
 from ._lazy import lazy
-from ._options import Where, without_workspace
+from ._options import Placement, without_workspace
 from ._payload import MOVED
 from ._take import take
 
@@ -27,7 +27,7 @@ def has_fields(x: Any) -> bool:
 
 
 def sorted_by_fields(
-    x: Any, order: Any, key: Any, descending: Any, indices: bool, out: Any, where: Where
+    x: Any, order: Any, key: Any, descending: Any, indices: bool, out: Any, placement: Placement
 ) -> Any:
     """Return structs in the order of fields, or the indices that sort them."""
     given = x.array() if isinstance(x, Lazy) else as_array(x)
@@ -43,14 +43,14 @@ def sorted_by_fields(
         values = x if movable else found
         to = out if last and (indices or movable) else None
         kind = x.dtype if movable else "int64"
-        found = _moved(keys, bits, values, kind, to if to is not given else None, where)
+        found = _moved(keys, bits, values, kind, to if to is not given else None, placement)
     if not indices and not movable and size:
-        found = take(x, found, 0, None, "clip", **without_workspace(where))
+        found = take(x, found, 0, None, "clip", **without_workspace(placement))
     if not indices and not size:
         found = x
     if out is None or found is out:
         return found
-    return transform("v", v=found, out=out, **without_workspace(where))
+    return transform("v", v=found, out=out, **without_workspace(placement))
 
 
 def sorted_by_bits(
@@ -60,7 +60,7 @@ def sorted_by_bits(
     descending: bool,
     values: Any,
     out: Any,
-    where: Where,
+    placement: Placement,
 ) -> Any:
     """Return values in the order of some bits of floats' codes; for None the indices."""
     given = as_array(x)
@@ -79,8 +79,8 @@ def sorted_by_bits(
     keys = lazy(text, x=x, dtype=f"uint{most}")
     bits = (begin_bit, end) if end > begin_bit else (0, most)
     kind = "int64" if values is None else values.dtype
-    found = _moved(keys, bits, values, kind, to, where, descending)
-    return found if to is out else transform("v", v=found, out=out, **without_workspace(where))
+    found = _moved(keys, bits, values, kind, to, placement, descending)
+    return found if to is out else transform("v", v=found, out=out, **without_workspace(placement))
 
 
 class _Words:
@@ -109,7 +109,7 @@ def _moved(
     values: Any,
     kind: Any,
     out: Any,
-    where: Where,
+    placement: Placement,
     descending: bool = False,
 ) -> Any:
     """Sort keys that nobody needs; return the values that go along, or the indices."""
@@ -122,7 +122,7 @@ def _moved(
         "begin_bit": bits[0],
         "end_bit": bits[1],
     }
-    return call("sort", fields, **where)[1]
+    return call("sort", fields, **placement)[1]
 
 
 # ---- fields --------------------------------------------------------------------------------------

@@ -4,11 +4,11 @@ from typing import Any, Unpack
 
 from ._calls import primitive
 from ._core import Lazy, call
-from ._options import Where
+from ._options import Placement
 
 
 @primitive(workspace="cubc_find_temp_bytes")
-def find_if(x, condition, /, *, out=None, **where: Unpack[Where]) -> Any:
+def find_if(x, condition, /, *, out=None, **placement: Unpack[Placement]) -> Any:
     """Find the index of the first item that fulfils a condition; -1 if there is none.
 
     Parameters
@@ -52,4 +52,4 @@ def find_if(x, condition, /, *, out=None, **where: Unpack[Where]) -> Any:
             "mask cubc.argmax finds the first"
         )
     fields = {"in": x, "predicate": condition, "out": ("int64", (), out)}
-    return call("find", fields, **where)[0]
+    return call("find", fields, **placement)[0]

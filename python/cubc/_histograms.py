@@ -13,7 +13,7 @@ import numpy as np
 
 from ._calls import as_array, primitive, whole
 from ._core import Array, Lazy, asarray, call, reduce, transform
-from ._options import Where, without_workspace
+from ._options import Placement, without_workspace
 
 # Type in which weights, or items, are summed where it is not their own.
 SUM_TYPES = {
@@ -38,7 +38,7 @@ def histogram(
     *,
     dtype=None,
     out=None,
-    **where: Unpack[Where],
+    **placement: Unpack[Placement],
 ) -> tuple[Any, Any]:
     """Count the items in each bin, as numpy.histogram does.
 
@@ -99,25 +99,25 @@ def histogram(
     if isinstance(bins, list | tuple | np.ndarray) and np.ndim(bins) == 1 and len(bins) < 2:
         hist = np.empty(0, dtype or _sum_type(weights, None, None)) if out is None else out
         return hist, np.asarray(bins)  # no bin, as in NumPy
-    edges, fields = _bins(items, bins, range, where)
+    edges, fields = _bins(items, bins, range, placement)
     count = edges.shape[0] - 1
     if weights is not None:
         fields["weights"] = weights
     fields |= {"in": items, "out": (_sum_type(weights, dtype, out), (count,), out), "bins0": count}
     fields["edges"] = _beside(items, fields.get("edges"))
-    hist = _run(fields, where)
-    return _density(hist, edges, where) if density else hist, edges
+    hist = _run(fields, placement)
+    return _density(hist, edges, placement) if density else hist, edges
 
 
-def _density(hist: Any, edges: Any, where: Where) -> Any:
+def _density(hist: Any, edges: Any, placement: Placement) -> Any:
     """Return counts as a density, on the host where they are."""
     if isinstance(hist, np.ndarray):
         return hist / np.diff(edges).astype(float) / hist.sum()
-    edges = asarray(edges, device=hist.device, stream=where.get("stream"))
-    total = reduce(hist, "sum", **without_workspace(where))
+    edges = asarray(edges, device=hist.device, stream=placement.get("stream"))
+    total = reduce(hist, "sum", **without_workspace(placement))
     named = {"n": hist, "a": edges[:-1], "b": edges[1:], "t": total}
     text = "n / (static_cast<f64>(b) - static_cast<f64>(a)) / t"
-    return transform(text, dtype="float64", stream=where.get("stream"), **named)
+    return transform(text, dtype="float64", stream=placement.get("stream"), **named)
 
 
 @primitive(workspace=None)
@@ -129,7 +129,7 @@ def bincount(
     *,
     dtype=None,
     out=None,
-    **where: Unpack[Where],
+    **placement: Unpack[Placement],
 ) -> Any:
     """Count how often each of the numbers 0, 1, 2, ... occurs, as numpy.bincount does.
 
@@ -178,7 +178,7 @@ def bincount(
     if items.size:
         # A negative number is the largest when it is read as an unsigned one.
         largest = "static_cast<u64>(a) > static_cast<u64>(b) ? a : b"
-        top = int(_number(reduce(items, largest, commutative=True, **without_workspace(where))))
+        top = int(_number(reduce(items, largest, commutative=True, **without_workspace(placement))))
         if top < 0:
             raise ValueError("bincount() counts numbers from 0 on, and an item is negative")
         count = max(count, top + 1)
@@ -197,7 +197,7 @@ def bincount(
         "is_index": 1,
         "bins0": count,
     }
-    return _run(fields, where)
+    return _run(fields, placement)
 
 
 @primitive(workspace=None)
@@ -209,7 +209,7 @@ def histogram_channels(
     *,
     dtype=None,
     out=None,
-    **where: Unpack[Where],
+    **placement: Unpack[Placement],
 ) -> tuple[list[Any], list[Any]]:
     """Make a histogram of each channel of pixels, in one pass.
 
@@ -263,7 +263,7 @@ def histogram_channels(
     if any(np.ndim(b) == 0 and r is None for b, r in zip(wanted, ranges, strict=True)):
         raise ValueError("histogram_channels() needs the range of each channel")
     fields: dict[str, Any] = {"channels": channels, "active": len(wanted), "in": items}
-    found = [_bins(items, b, r, where) for b, r in zip(wanted, ranges, strict=True)]
+    found = [_bins(items, b, r, placement) for b, r in zip(wanted, ranges, strict=True)]
     edges = [e for e, _ in found]
     if len({"edges" in level for _, level in found}) > 1:
         raise ValueError("bins are numbers for some channels and edges for others: all must be one")
@@ -279,7 +279,7 @@ def histogram_channels(
         fields["edges"] = _beside(items, np.concatenate([level["edges"] for _, level in found]))
     total = sum(e.shape[0] - 1 for e in edges)
     fields["out"] = (_sum_type(None, dtype, out), (total,), out)
-    hist = _run(fields, where)
+    hist = _run(fields, placement)
     ends = np.cumsum([0, *(e.shape[0] - 1 for e in edges)]).tolist()
     return [hist[a:b] for a, b in itertools.pairwise(ends)], edges
 
@@ -323,18 +323,18 @@ def _sum_type(weights: Any, dtype: Any, out: Any) -> Any:
     return "int64" if weights is None else SUM_TYPES.get(weights.dtype.name, weights.dtype)
 
 
-def _run(fields: dict[str, Any], where: Where) -> Any:
+def _run(fields: dict[str, Any], placement: Placement) -> Any:
     given = {name: value for name, value in fields.items() if value is not None}
-    return call("histogram", given, **where)[0]
+    return call("histogram", given, **placement)[0]
 
 
-def _bins(items: Any, bins: Any, range: Any, where: Where) -> tuple[Any, Any]:
+def _bins(items: Any, bins: Any, range: Any, placement: Placement) -> tuple[Any, Any]:
     """Return the edges for the caller, and the core's parameters of one channel's bins."""
     if isinstance(bins, str):
         raise TypeError("bins are a number or edges: numpy.histogram_bin_edges makes edges by name")
     if np.ndim(bins) if not hasattr(bins, "ndim") else bins.ndim:
-        return _given_edges(items, bins, where.get("stream"))
-    return _even_edges(items, bins, range, where)
+        return _given_edges(items, bins, placement.get("stream"))
+    return _even_edges(items, bins, range, placement)
 
 
 def _given_edges(items: Any, bins: Any, stream: Any) -> tuple[Any, Any]:
@@ -362,7 +362,7 @@ def _edge_type(items: Any, edges: Any) -> Any:
     return wide
 
 
-def _even_edges(items: Any, bins: Any, range: Any, where: Where) -> tuple[Any, Any]:
+def _even_edges(items: Any, bins: Any, range: Any, placement: Placement) -> tuple[Any, Any]:
     dtype = _known(items.dtype)
     if range is not None:
         low, high = _limits(range)
@@ -370,7 +370,7 @@ def _even_edges(items: Any, bins: Any, range: Any, where: Where) -> tuple[Any, A
         low, high = 0, 1
     else:
         low, high = (
-            dtype.type(_number(reduce(items, op, **without_workspace(where))))
+            dtype.type(_number(reduce(items, op, **without_workspace(placement))))
             for op in ("min", "max")
         )
     edges = np.histogram_bin_edges(np.empty(0, dtype), bins, (low, high))

@@ -9,7 +9,7 @@ from ._arithmetic import filled
 from ._axes import axis_number, items_of, transposed
 from ._calls import as_array, dtype_of, name_function, named, one_dimension, translated, whole
 from ._core import Array, Lazy, asarray, empty, operator_types, transform
-from ._options import Where
+from ._options import Placement
 from ._reductions import in_type, into, is_other
 from ._scans import scan
 
@@ -265,8 +265,8 @@ def _axis_first(x: Any, axis: int, options: dict[str, Any]) -> Any:
     shape = tuple(x.shape)
     others, rest = items_of(shape[:axis]), items_of(shape[axis:])
     turned = (shape[axis], others * items_of(shape[axis + 1 :]))
-    where: Where = {"stream": options["stream"]}
-    return transposed(x, others, rest, turned, None, where)
+    placement: Placement = {"stream": options["stream"]}
+    return transposed(x, others, rest, turned, None, placement)
 
 
 def _joined(x: Any, before: Any, behind: Any, options: dict[str, Any]) -> Any:

@@ -18,28 +18,28 @@ NoDeviceError, DeviceMemoryError, DeviceError, KernelFault
     From the device; of queued work by `synchronize` or a later call."""
 
 
-class Where(TypedDict, total=False):
-    """Options that a primitive takes as `**where` and passes to `_core.call`."""
+class Placement(TypedDict, total=False):
+    """Options that a primitive takes as `**placement` and passes to `_core.call`."""
 
     stream: Any
     workspace: Any
     device: str | None
 
 
-def without_workspace(where: Where) -> dict[str, Any]:
+def without_workspace(placement: Placement) -> dict[str, Any]:
     """Return the options of a primitive's other calls: the workspace is for its main call."""
-    return {"stream": where.get("stream"), "device": where.get("device")}
+    return {"stream": placement.get("stream"), "device": placement.get("device")}
 
 
 def signature(function: Callable[..., Any]) -> inspect.Signature:
-    """Return the signature of a primitive, with each option in place of `**where`."""
+    """Return the signature of a primitive, with each option in place of `**placement`."""
     written = inspect.signature(function)
     *parameters, last = written.parameters.values()
     if last.kind is not last.VAR_KEYWORD:
         return written
     options = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None)
-        for name in Where.__annotations__
+        for name in Placement.__annotations__
     ]
     return written.replace(parameters=[*parameters, *options])
 
@@ -47,7 +47,7 @@ def signature(function: Callable[..., Any]) -> inspect.Signature:
 def documented(function: Callable[..., Any], workspace: str | None) -> str | None:
     """Return a primitive's docstring with entries for these options; None under Python -OO."""
     doc = function.__doc__
-    if doc is None or "where" not in inspect.signature(function).parameters:
+    if doc is None or "placement" not in inspect.signature(function).parameters:
         return doc
     size = f", of the size\n    {workspace} (cubc.h)" if workspace else "; none is needed"
     doc = _add(inspect.cleandoc(doc), "Parameters", _PARAMETERS.format(size=size))

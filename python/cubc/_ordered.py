@@ -12,13 +12,13 @@ import numpy as np
 from ._calls import as_array, beside, dimensions, one_dimension, primitive
 from ._concatenate import concatenate
 from ._core import call, transform
-from ._options import Where, without_workspace
+from ._options import Placement, without_workspace
 from ._payload import call_with_values, indices_beside, is_moved, take_values
 from ._take import take
 
 
 @primitive(workspace="cubc_merge_sort_temp_bytes, aligned to 256 bytes")
-def merge_sort(x, /, less=None, *, values=None, out=None, **where: Unpack[Where]) -> Any:
+def merge_sort(x, /, less=None, *, values=None, out=None, **placement: Unpack[Placement]) -> Any:
     """Sort a copy of an array by a comparison; the sort is stable.
 
     Parameters
@@ -77,12 +77,12 @@ def merge_sort(x, /, less=None, *, values=None, out=None, **where: Unpack[Where]
     }
     if values is not None:
         fields["values_out"] = ("values_in", "values_in", values_out)
-    done = call_with_values("merge_sort", fields, **where)
+    done = call_with_values("merge_sort", fields, **placement)
     return done if values is not None else done[0]
 
 
 @primitive(workspace=None)
-def merge(a, b, /, less=None, *, values=None, out=None, **where: Unpack[Where]) -> Any:
+def merge(a, b, /, less=None, *, values=None, out=None, **placement: Unpack[Placement]) -> Any:
     """Merge two sorted arrays into one; of equal items those of `a` come first.
 
     Parameters
@@ -134,20 +134,20 @@ def merge(a, b, /, less=None, *, values=None, out=None, **where: Unpack[Where]) 
     if values is not None:
         of_a, of_b = _values(values)
         if not is_moved(of_a):
-            return _merged_by_indices(fields, of_a, of_b, values_out, where)
+            return _merged_by_indices(fields, of_a, of_b, values_out, placement)
         rows = (of_a.shape[0] + of_b.shape[0], *of_a.shape[1:])
         fields |= {
             "a_values": of_a,
             "b_values": of_b,
             "values_out": ("a_values", rows, values_out),
         }
-    done = call("merge", fields, **where)
+    done = call("merge", fields, **placement)
     return done if values is not None else done[0]
 
 
 @primitive(workspace=None)
 def searchsorted(
-    a, v, /, side="left", sorter=None, *, less=None, out=None, **where: Unpack[Where]
+    a, v, /, side="left", sorter=None, *, less=None, out=None, **placement: Unpack[Placement]
 ) -> Any:
     """Find the indices at which values keep a sorted array in order, as numpy.searchsorted does.
 
@@ -198,8 +198,8 @@ def searchsorted(
         refused = ValueError if isinstance(side, str) else TypeError
         raise refused(f"side is {side!r}: expected 'left' or 'right'")
     if sorter is not None:
-        a = _sorted_by(as_array(a), sorter, where)
-    v = beside(a, v, where.get("stream"))
+        a = _sorted_by(as_array(a), sorter, placement)
+    v = beside(a, v, placement.get("stream"))
     fields = {
         "in": a,
         "values": v,
@@ -207,11 +207,11 @@ def searchsorted(
         "less": less,
         "out": ("int64", "values", out),
     }
-    return call("searchsorted", fields, **where)[0]
+    return call("searchsorted", fields, **placement)[0]
 
 
-def _sorted_by(a: Any, sorter: Any, where: Where) -> Any:
-    sorter = as_array(beside(a, sorter, where.get("stream")))
+def _sorted_by(a: Any, sorter: Any, placement: Placement) -> Any:
+    sorter = as_array(beside(a, sorter, placement.get("stream")))
     if np.dtype(sorter.dtype).kind not in "iu":
         raise TypeError("sorter must only contain integers")
     if tuple(sorter.shape) != tuple(a.shape):
@@ -219,10 +219,10 @@ def _sorted_by(a: Any, sorter: Any, where: Where) -> Any:
     outside = isinstance(sorter, np.ndarray) and ((sorter < 0) | (sorter >= sorter.size)).any()
     if outside:
         raise ValueError("Sorter index out of range.")
-    return take(a, sorter, mode="clip", **without_workspace(where))
+    return take(a, sorter, mode="clip", **without_workspace(placement))
 
 
-def _merged_by_indices(fields: Any, of_a: Any, of_b: Any, out: Any, where: Where) -> Any:
+def _merged_by_indices(fields: Any, of_a: Any, of_b: Any, out: Any, placement: Placement) -> Any:
     """Merge indices of values, which are taken by them: those of `b` come behind those of `a`."""
     a, b = fields["a"], fields["b"]
     sizes = [x.shape[0] for x in (a, b)]
@@ -231,13 +231,18 @@ def _merged_by_indices(fields: Any, of_a: Any, of_b: Any, out: Any, where: Where
             f"there are {of_a.shape[0]} and {of_b.shape[0]} values for {sizes[0]} and {sizes[1]} "
             "keys: one is needed for each key"
         )
-    indices = indices_beside(a, 0, sizes[0], where), indices_beside(b, sizes[0], sizes[1], where)
-    keys, order = merge(a, b, fields["less"], values=indices, **where)
+    indices = (
+        indices_beside(a, 0, sizes[0], placement),
+        indices_beside(b, sizes[0], sizes[1], placement),
+    )
+    keys, order = merge(a, b, fields["less"], values=indices, **placement)
     if fields["out"][2] is not None:
-        transform("x", x=keys, out=fields["out"][2], dtype=keys.dtype, **without_workspace(where))
+        transform(
+            "x", x=keys, out=fields["out"][2], dtype=keys.dtype, **without_workspace(placement)
+        )
         keys = fields["out"][2]
     join = np.concatenate if isinstance(of_a, np.ndarray) else concatenate
-    return keys, take_values(join([of_a, of_b]), order, out, where)
+    return keys, take_values(join([of_a, of_b]), order, out, placement)
 
 
 def _outputs(function: str, pairs: bool, out: Any) -> tuple[Any, Any]:

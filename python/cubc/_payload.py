@@ -33,22 +33,22 @@ def is_moved(values: Any) -> bool:
     return not x.shape or size in MOVED or dtype.kind not in "biufcV" or not size
 
 
-def call_with_values(algorithm: str, fields: dict[str, Any], **where: Any) -> Any:
+def call_with_values(algorithm: str, fields: dict[str, Any], **placement: Any) -> Any:
     """Return `call(algorithm, fields)`, whose values have any size."""
     values, keys = fields.get("values_in"), fields["keys_in"]
     if values is None or is_moved(values):
-        return call(algorithm, fields, **where)
-    keys, values, indices = with_indices(keys, values, where)
+        return call(algorithm, fields, **placement)
+    keys, values, indices = with_indices(keys, values, placement)
     shape, out = fields["values_out"][1:]
     shape = shape if isinstance(shape, str) else shape[:1]  # one index for a row
     fields = {**fields, "keys_in": keys, "values_in": indices}
-    done = call(algorithm, {**fields, "values_out": ("values_in", shape, None)}, **where)
-    return done[0], take_values(values, done[1], out, where), *done[2:]
+    done = call(algorithm, {**fields, "values_out": ("values_in", shape, None)}, **placement)
+    return done[0], take_values(values, done[1], out, placement), *done[2:]
 
 
-def in_memory(keys: Any, values: Any, where: Any) -> tuple[Any, Any]:
+def in_memory(keys: Any, values: Any, placement: Any) -> tuple[Any, Any]:
     """Return keys and values in memory, one value for each key."""
-    options = without_workspace(where)
+    options = without_workspace(placement)
     keys, values = (
         x.array(**options) if isinstance(x, Lazy) else as_array(x) for x in (keys, values)
     )
@@ -60,33 +60,33 @@ def in_memory(keys: Any, values: Any, where: Any) -> tuple[Any, Any]:
     return keys, values
 
 
-def with_indices(keys: Any, values: Any, where: Any) -> tuple[Any, Any, Any]:
+def with_indices(keys: Any, values: Any, placement: Any) -> tuple[Any, Any, Any]:
     """Return keys and values in memory, and the indices of the keys beside them."""
-    keys, values = in_memory(keys, values, where)
-    return keys, values, indices_beside(keys, 0, items_of(tuple(keys.shape)), where)
+    keys, values = in_memory(keys, values, placement)
+    return keys, values, indices_beside(keys, 0, items_of(tuple(keys.shape)), placement)
 
 
-def indices_beside(x: Any, first: int, n: int, where: Any) -> Any:
+def indices_beside(x: Any, first: int, n: int, placement: Any) -> Any:
     """Return the numbers from `first` on, where an array is."""
     if isinstance(x, np.ndarray):
         return np.arange(first, first + n)
     place = asarray(x).device
-    stream = where.get("stream")
+    stream = placement.get("stream")
     return transform("i + first", first=first, size=n, dtype="i8", device=place, stream=stream)
 
 
-def take_values(values: Any, order: Any, out: Any, where: Any) -> Any:
+def take_values(values: Any, order: Any, out: Any, placement: Any) -> Any:
     """Return the values of these indices; `out` may be the values."""
     rows = _as_rows(values)
     if rows is values and (out is None or not _same_memory(values, out)):
-        return take(rows, order, 0, out, "clip", **without_workspace(where))
-    made = take(rows, order, 0, None, "clip", **without_workspace(where))
+        return take(rows, order, 0, out, "clip", **without_workspace(placement))
+    made = take(rows, order, 0, None, "clip", **without_workspace(placement))
     if rows is not values:
         made = made.reshape(-1).view(values.dtype).reshape(made.shape[0], *values.shape[1:])
     if out is None:
         return made
     if not isinstance(made, np.ndarray):
-        return transform("x", x=made, out=out, dtype=made.dtype, stream=where.get("stream"))
+        return transform("x", x=made, out=out, dtype=made.dtype, stream=placement.get("stream"))
     if not isinstance(out, np.ndarray) or out.dtype != made.dtype:
         raise TypeError(f"out has {getattr(out, 'dtype', type(out))}, expected {made.dtype}")
     if out.shape != made.shape:

@@ -13,7 +13,7 @@ from ._calls import as_array, dtype_of, one_dimension, output_pair, primitive
 from ._core import Lazy, asarray, call, operator_types, scan, transform
 from ._initial import init_in_memory
 from ._lazy import lazy
-from ._options import Where, without_workspace
+from ._options import Placement, without_workspace
 from ._payload import is_moved, take_values, with_indices
 from ._selections import _first
 from ._take import places_of, take
@@ -33,7 +33,7 @@ def reduce_by_key(
     dtype=None,
     deterministic=False,
     equal=None,
-    **where: Unpack[Where],
+    **placement: Unpack[Placement],
 ) -> tuple[Any, Any]:
     """Reduce the values of each run of equal consecutive keys.
 
@@ -116,7 +116,7 @@ def reduce_by_key(
         "keys_out": ("keys", "keys", keys_out),
         "out": (result, "keys", results_out),
     }
-    return _runs(fields, count, where)
+    return _runs(fields, count, placement)
 
 
 @primitive(workspace="cubc_scan_temp_bytes")
@@ -132,7 +132,7 @@ def scan_by_key(
     dtype=None,
     deterministic=False,
     equal=None,
-    **where: Unpack[Where],
+    **placement: Unpack[Placement],
 ) -> Any:
     """Scan the values of each run of equal consecutive keys by themselves.
 
@@ -192,12 +192,12 @@ def scan_by_key(
         "init": init_in_memory(init, acc),
         "out": (result, "in", out),
     }
-    return call("scan", fields, **where)[0]
+    return call("scan", fields, **placement)[0]
 
 
 @primitive(workspace="cubc_runs_temp_bytes")
 def unique_by_key(
-    keys, values, /, *, out=None, count=None, equal=None, **where: Unpack[Where]
+    keys, values, /, *, out=None, count=None, equal=None, **placement: Unpack[Placement]
 ) -> tuple[Any, Any]:
     """Select key and value of the first item of each run of equal consecutive keys.
 
@@ -235,10 +235,10 @@ def unique_by_key(
     keys_out, values_out = output_pair("unique_by_key", out, "(keys, values)")
     _check("unique_by_key", keys)
     if not is_moved(values):
-        return _unique_by_indices(keys, values, (keys_out, values_out), count, equal, where)
+        return _unique_by_indices(keys, values, (keys_out, values_out), count, equal, placement)
     one_dimension("unique_by_key", values, "give rows of another size, or values as x.ravel()")
     if isinstance(values, Lazy):
-        values = values.array(**without_workspace(where))
+        values = values.array(**without_workspace(placement))
     fields = {
         "keys": keys,
         "values": values,
@@ -246,12 +246,12 @@ def unique_by_key(
         "keys_out": ("keys", "keys", keys_out),
         "out": ("values", "keys", values_out),
     }
-    return _runs(fields, count, where)
+    return _runs(fields, count, placement)
 
 
 @primitive(workspace="cubc_runs_temp_bytes")
 def run_length_encode(
-    x, /, *, out=None, count=None, equal=None, **where: Unpack[Where]
+    x, /, *, out=None, count=None, equal=None, **placement: Unpack[Placement]
 ) -> tuple[Any, Any]:
     """Find item and length of each run of equal consecutive items.
 
@@ -297,12 +297,12 @@ def run_length_encode(
         "keys_out": ("keys", "keys", values_out),
         "out": (lengths, "keys", lengths_out),
     }
-    return _runs(fields, count, where)
+    return _runs(fields, count, placement)
 
 
 @primitive(workspace="cubc_runs_temp_bytes")
 def nontrivial_runs(
-    x, /, *, out=None, count=None, equal=None, **where: Unpack[Where]
+    x, /, *, out=None, count=None, equal=None, **placement: Unpack[Placement]
 ) -> tuple[Any, Any]:
     """Find offset and length of each run of two or more equal consecutive items.
 
@@ -345,11 +345,11 @@ def nontrivial_runs(
         "offsets": ("int64", most, offsets_out),
         "out": (lengths, most, lengths_out),
     }
-    return _runs(fields, count, where)
+    return _runs(fields, count, placement)
 
 
 @primitive(workspace="cubc_scan_temp_bytes")
-def repeat(x, repeats, /, axis=None, *, out=None, **where: Unpack[Where]) -> Any:
+def repeat(x, repeats, /, axis=None, *, out=None, **placement: Unpack[Placement]) -> Any:
     """Repeat each item of an array a number of times, as numpy.repeat does: run-length decoding.
 
     Parameters
@@ -398,7 +398,7 @@ def repeat(x, repeats, /, axis=None, *, out=None, **where: Unpack[Where]) -> Any
     shape = tuple(x.shape)
     number = 0 if axis is None else axis_number(axis, len(shape) or 1)
     length = items_of(shape) if axis is None or not shape else shape[number]
-    to = {"mode": "clip", "out": out, **without_workspace(where)}
+    to = {"mode": "clip", "out": out, **without_workspace(placement)}
     if not isinstance(repeats, Lazy):
         given = repeats
         repeats = np.asarray(repeats) if isinstance(repeats, np.generic) else as_array(repeats)
@@ -411,7 +411,7 @@ def repeat(x, repeats, /, axis=None, *, out=None, **where: Unpack[Where]) -> Any
                 places = lazy("i / r", r=each, size=length * each, dtype="int64")
                 return take(x, places, axis, **to)
         if isinstance(given, list | tuple):
-            repeats = places_of(x, given, where.get("stream"))
+            repeats = places_of(x, given, placement.get("stream"))
     one_dimension("repeat", repeats, "give a number for each item")
     if length != _size(repeats):
         raise ValueError(
@@ -420,23 +420,27 @@ def repeat(x, repeats, /, axis=None, *, out=None, **where: Unpack[Where]) -> Any
     if len(shape) != 1:
         places = lazy("i", size=length, dtype="int64")
         if not isinstance(repeats, np.ndarray):
-            places = transform("r * 0 + i", r=repeats, dtype="int64", **without_workspace(where))
-        return take(x, repeat(places, repeats, **where), axis, **to)
-    ends = scan(repeats, dtype="int64", **where)
+            places = transform(
+                "r * 0 + i", r=repeats, dtype="int64", **without_workspace(placement)
+            )
+        return take(x, repeat(places, repeats, **placement), axis, **to)
+    ends = scan(repeats, dtype="int64", **placement)
     if out is not None:
         one_dimension("repeat", out, "give out as out.ravel()")
         total = _size(out)
     else:
-        total = int(asarray(ends[-1:], device=where.get("device")).numpy()[0]) if length else 0
+        total = int(asarray(ends[-1:], device=placement.get("device")).numpy()[0]) if length else 0
         if total < 0:
             raise ValueError(f"repeat(): the repeats add up to {total}: none may be negative")
     fields = {"in": x, "ends": ends, "out": ("in", (total,), out)}
-    return call("repeat", fields, **without_workspace(where))[0]
+    return call("repeat", fields, **without_workspace(placement))[0]
 
 
-def _unique_by_indices(keys: Any, values: Any, out: Any, count: Any, equal: Any, where: Where):
+def _unique_by_indices(
+    keys: Any, values: Any, out: Any, count: Any, equal: Any, placement: Placement
+):
     """Return first keys and first values of runs, which are taken by their indices."""
-    keys, values, indices = with_indices(keys, values, where)
+    keys, values, indices = with_indices(keys, values, placement)
     fields = {
         "keys": keys,
         "values": indices,
@@ -444,15 +448,15 @@ def _unique_by_indices(keys: Any, values: Any, out: Any, count: Any, equal: Any,
         "keys_out": ("keys", "keys", out[0]),
         "out": ("values", "keys", None),
     }
-    heads, order = _runs(fields, count, where)
+    heads, order = _runs(fields, count, placement)
     to = None if out[1] is None else out[1][: order.shape[0]]
-    return heads, take_values(values, order, to, where)
+    return heads, take_values(values, order, to, placement)
 
 
-def _runs(fields: dict[str, Any], count, where: Where) -> tuple[Any, Any]:
+def _runs(fields: dict[str, Any], count, placement: Placement) -> tuple[Any, Any]:
     """Return the results of the runs: the whole of the outputs if the caller gives `count`."""
     fields["count"] = ("int64", (), count)
-    keys, offsets, results, number = call("runs", fields, **where)
+    keys, offsets, results, number = call("runs", fields, **placement)
     heads, name = (offsets, "offsets") if keys is None else (keys, "keys_out")
     if count is not None:
         return heads, results

@@ -13,7 +13,7 @@ from ._axes import axis_number, items_of
 from ._calls import as_array, beside, computed, described, named, primitive
 from ._core import Lazy, asarray, call, transform
 from ._lazy import lazy
-from ._options import Where, without_workspace
+from ._options import Placement, without_workspace
 from ._runs import reduce_by_key
 from ._sorting import argsort
 from ._strides import broadcast, gathered, steps_of
@@ -41,7 +41,7 @@ def scatter(
     mode="raise",
     commutative=False,
     deterministic=False,
-    **where: Unpack[Where],
+    **placement: Unpack[Placement],
 ) -> Any:
     """Write values to the places that indices name, or combine them with the items there.
 
@@ -106,7 +106,7 @@ def scatter(
     items = as_array(x)
     places = indices
     if not isinstance(places, Lazy):
-        places = places_of(items, indices, where.get("stream"))
+        places = places_of(items, indices, placement.get("stream"))
     shape = tuple(items.shape)
     if axis is None:
         shape, number = (items_of(shape),), 0
@@ -115,23 +115,23 @@ def scatter(
         shape = shape or (1,)
     moved = (*shape[:number], *tuple(places.shape), *shape[number + 1 :])
     check_mode(mode)
-    check_indices("scatter", places, shape, number, mode, where)
+    check_indices("scatter", places, shape, number, mode, placement)
     fields = {
         "in": items,
         "indices": places,
-        "values": _broadcast(items, values, moved, where),
+        "values": _broadcast(items, values, moved, placement),
         "op": op,
         "length": shape[number],
         "columns": items_of(shape[number + 1 :]),
         "mode": MODES[mode],
         "out": ("in", tuple(items.shape), out),
     }
-    return _scatter(fields, mode, commutative, deterministic, where)
+    return _scatter(fields, mode, commutative, deterministic, placement)
 
 
-def _broadcast(items: Any, values: Any, shape: tuple[int, ...], where: Where) -> Any:
+def _broadcast(items: Any, values: Any, shape: tuple[int, ...], placement: Placement) -> Any:
     """Return values of the items' type, as many as the shape has, beside the items."""
-    stream = where.get("stream")
+    stream = placement.get("stream")
     if not isinstance(values, Lazy):
         values = _beside(items, values, stream)
     own = tuple(values.shape)
@@ -139,7 +139,7 @@ def _broadcast(items: Any, values: Any, shape: tuple[int, ...], where: Where) ->
         if np.broadcast_shapes(own, shape) != shape:
             raise ValueError(f"values of the shape {own} do not go into {shape}")
         if isinstance(values, Lazy):
-            values = _evaluated(values, items, where)
+            values = _evaluated(values, items, placement)
         if isinstance(values, np.ndarray | np.generic):
             values = np.broadcast_to(values, shape)
         else:
@@ -154,10 +154,10 @@ def _broadcast(items: Any, values: Any, shape: tuple[int, ...], where: Where) ->
     return lazy("v", v=values, dtype=dtype)
 
 
-def _evaluated(x: Lazy, items: Any, where: Where) -> Any:
+def _evaluated(x: Lazy, items: Any, placement: Placement) -> Any:
     """Return the items of a lazy input, in host memory where others are: it may have no arrays."""
     out = np.empty(x.shape, x.dtype) if isinstance(items, np.ndarray) else None
-    return transform(x, out=out, casting="unsafe", **without_workspace(where))
+    return transform(x, out=out, casting="unsafe", **without_workspace(placement))
 
 
 def _beside(a: Any, values: Any, stream: Any) -> Any:
@@ -187,7 +187,7 @@ def _dtype(x: Any) -> Any:
 
 
 def _scatter(
-    fields: dict[str, Any], mode: str, commutative: Any, deterministic: Any, where: Where
+    fields: dict[str, Any], mode: str, commutative: Any, deterministic: Any, placement: Placement
 ) -> Any:
     """Call the core: with atomic operations, or without two values of one place."""
     op, dtype = fields["op"], _dtype(fields["in"])
@@ -197,21 +197,21 @@ def _scatter(
         in_order = in_order or (op not in _BUILT_IN and not commutative)
         in_order = in_order or dtype.fields is not None or (dtype.kind == "c" and op != "sum")
     if in_order and items_of(tuple(fields["values"].shape)):
-        fields = _distinct(fields, mode, where)
-    return call("scatter", fields, **where)[0]
+        fields = _distinct(fields, mode, placement)
+    return call("scatter", fields, **placement)[0]
 
 
-def _distinct(fields: dict[str, Any], mode: str, where: Where) -> dict[str, Any]:
+def _distinct(fields: dict[str, Any], mode: str, placement: Placement) -> dict[str, Any]:
     """Return the fields with the values of each place as one, combined in their order."""
-    options = without_workspace(where)
+    options = without_workspace(placement)
     values, indices = fields["values"], fields["indices"]
     size, length, columns = items_of(tuple(values.shape)), fields["length"], fields["columns"]
     rows = max(1, items_of(tuple(fields["in"].shape)) // (length * columns))
     count = size // (rows * columns)
     if isinstance(indices, Lazy):
-        indices = _evaluated(indices, fields["in"], where)
+        indices = _evaluated(indices, fields["in"], placement)
     if isinstance(values, Lazy):
-        values = _evaluated(values, fields["in"], where)
+        values = _evaluated(values, fields["in"], placement)
     along = "i" if fields.get("along") else "i / c % m"
     index = lazy(
         f"static_cast<i64>(t[{along}])",
@@ -278,7 +278,7 @@ def put(a, ind, v, mode="raise", *, deterministic=False, stream=None, device=Non
     """
     a = _changeable("put", a)
     check_mode(mode)
-    options: Where = {"stream": stream, "device": device}
+    options: Placement = {"stream": stream, "device": device}
     places = _flat(beside(a, ind, stream), stream)
     if np.dtype(_dtype(places)).kind not in "biu" and items_of(tuple(places.shape)):
         raise TypeError(f"put(): the indices are {places.dtype}, expected integers")
@@ -330,7 +330,7 @@ def put_along_axis(arr, indices, values, axis, *, stream=None, device=None) -> N
     [[10, 99, 20], [99, 40, 50]]
     """
     a = _changeable("put_along_axis", arr)
-    where: Where = {"stream": stream, "device": device}
+    placement: Placement = {"stream": stream, "device": device}
     places = as_array(beside(a, indices, stream))
     if np.dtype(_dtype(places)).kind not in "iu":
         raise IndexError("the indices are no integers")
@@ -346,10 +346,10 @@ def put_along_axis(arr, indices, values, axis, *, stream=None, device=None) -> N
     if others != theirs:
         of = (*shape[:number], of[number], *shape[number + 1 :])
         places = broadcast(places, of)
-    check_indices("put_along_axis", places, shape, number, "raise", where)
+    check_indices("put_along_axis", places, shape, number, "raise", placement)
     fields = {
         "indices": places,
-        "values": _broadcast(a, values, of, where),
+        "values": _broadcast(a, values, of, placement),
         "op": None,
         "length": shape[number],
         "columns": items_of(shape[number + 1 :]),
@@ -359,7 +359,7 @@ def put_along_axis(arr, indices, values, axis, *, stream=None, device=None) -> N
     _in_place(
         a,
         lambda x: _scatter(
-            {**fields, "in": x, "out": ("in", tuple(x.shape), x)}, "raise", False, False, where
+            {**fields, "in": x, "out": ("in", tuple(x.shape), x)}, "raise", False, False, placement
         ),
     )
 
@@ -372,9 +372,11 @@ def _changeable(function: str, a: Any) -> Any:
     return given
 
 
-def _change(a: Any, options: dict[str, Any], places: Any, values: Any, where: Where) -> None:
+def _change(
+    a: Any, options: dict[str, Any], places: Any, values: Any, placement: Placement
+) -> None:
     """Scatter into an array in place."""
-    _in_place(a, lambda x: scatter(x, places, values, out=x, **options, **where))
+    _in_place(a, lambda x: scatter(x, places, values, out=x, **options, **placement))
 
 
 def _in_place(a: Any, change: Any) -> None:

@@ -25,7 +25,7 @@ _INSIDE = "k < 0 ? 0 : static_cast<u64>(k) < static_cast<u64>(n) ? k : n"
 
 
 def by_offsets(
-    function: str, x: Any, begins: Any, ends: Any, where: Any, *, in_place: bool = False
+    function: str, x: Any, begins: Any, ends: Any, placement: Any, *, in_place: bool = False
 ) -> Joined:
     """Return the items of segments one behind the other, their offsets, and their places in `x`.
 
@@ -33,9 +33,9 @@ def by_offsets(
     lie where items do, so that what is outside of the segments matters.
     """
     if ends is None:
-        return x, None if begins is None else beside(x, begins, where.get("stream")), None
-    options = without_workspace(where)
-    x = evaluated(x, ends, where)
+        return x, None if begins is None else beside(x, begins, placement.get("stream")), None
+    options = without_workspace(placement)
+    x = evaluated(x, ends, placement)
     begins, ends = (_bounds(function, x, one, options) for one in (begins, ends))
     if tuple(begins.shape) != tuple(ends.shape):
         raise ValueError(
@@ -48,10 +48,10 @@ def by_offsets(
     return (x, offsets, None) if offsets is not None else _joined(x, begins, ends, size, options)
 
 
-def evaluated(x: Any, ends: Any, where: Any) -> Any:
+def evaluated(x: Any, ends: Any, placement: Any) -> Any:
     """Return an array; with ends a lazy input is evaluated, as its items are read out of order."""
     if ends is not None and isinstance(x, Lazy):
-        return x.array(**without_workspace(where))
+        return x.array(**without_workspace(placement))
     return as_array(x)
 
 
@@ -121,21 +121,23 @@ def _new(x: Any, size: int, options: Any) -> Any:
     return empty(size, "int64", device=x.device, stream=options.get("stream"))
 
 
-def rows_at(keys: Any, values: Any, places: Any, where: Any) -> Any:
+def rows_at(keys: Any, values: Any, places: Any, placement: Any) -> Any:
     """Return the values of the items at these places."""
     if values.shape[0] != keys.shape[0]:
         raise ValueError(
             f"there are {values.shape[0]} values and {keys.shape[0]} keys: one is needed for each"
         )
-    options = without_workspace(where)
+    options = without_workspace(placement)
     return take(values, places, 0, mode="clip", **options) if places.size else values[:0]
 
 
-def put_back(x: Any, places: Any, made: Any, out: Any, where: Any, axis: int | None = None) -> Any:
+def put_back(
+    x: Any, places: Any, made: Any, out: Any, placement: Any, axis: int | None = None
+) -> Any:
     """Return results at their places among the items of `x`; `out` may be `x`."""
     from ._scatter import scatter
 
-    options = without_workspace(where)
+    options = without_workspace(placement)
     if out is None or out is not x:
         out = transform("x", x=x, out=out, dtype=None if out is not None else made.dtype, **options)
     if not made.shape[0]:
@@ -146,9 +148,9 @@ def put_back(x: Any, places: Any, made: Any, out: Any, where: Any, axis: int | N
     return scatter(out, places, made, axis=axis, out=out, mode="clip", **options)
 
 
-def indices_of(x: Any, out: Any, where: Any) -> Any:
+def indices_of(x: Any, out: Any, placement: Any) -> Any:
     """Return the index of each item of `x`, where it is."""
-    options = without_workspace(where)
+    options = without_workspace(placement)
     shape = tuple(x.shape)
     if out is None:
         on_host = isinstance(x, np.ndarray)

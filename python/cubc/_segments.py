@@ -10,7 +10,7 @@ from typing import Any, Unpack
 from ._calls import as_array, dtype_of, one_dimension, output_pair, primitive, truth, whole
 from ._core import call, operator_types, transform
 from ._initial import init_in_memory
-from ._options import Where, without_workspace
+from ._options import Placement, without_workspace
 from ._payload import call_with_values, is_moved
 from ._segment_ends import by_offsets, evaluated, indices_of, put_back, rows_at
 from ._segment_offsets import segments_of
@@ -30,7 +30,7 @@ def segmented_reduce(
     dtype=None,
     commutative=False,
     deterministic=False,
-    **where: Unpack[Where],
+    **placement: Unpack[Placement],
 ) -> Any:
     """Reduce every segment of an array to one item.
 
@@ -98,7 +98,7 @@ def segmented_reduce(
     [ 3. 12.]
     """
     x = as_array(x)
-    x, offsets, _ = by_offsets("segmented_reduce", x, offsets, ends, where)
+    x, offsets, _ = by_offsets("segmented_reduce", x, offsets, ends, placement)
     offsets, count = segments_of("segmented_reduce", x, offsets, segment_size)
     acc, kind = operator_types(op, x.dtype, dtype=dtype, out=dtype_of(out), widen=True)
     fields = {
@@ -111,7 +111,7 @@ def segmented_reduce(
         "init": init_in_memory(init, acc),
         "out": (kind, (count,), out),
     }
-    return call("segmented_reduce", fields, **where)[0]
+    return call("segmented_reduce", fields, **placement)[0]
 
 
 @primitive(workspace="cubc_scan_temp_bytes")
@@ -128,7 +128,7 @@ def segmented_scan(
     out=None,
     dtype=None,
     deterministic=False,
-    **where: Unpack[Where],
+    **placement: Unpack[Placement],
 ) -> Any:
     """Scan every segment of an array by itself.
 
@@ -178,8 +178,8 @@ def segmented_scan(
     >>> print(cubc.segmented_scan(np.arange(6.0), segment_size=3))
     [ 0.  1.  3.  3.  7. 12.]
     """
-    given = x = evaluated(x, ends, where)
-    x, offsets, places = by_offsets("segmented_scan", x, offsets, ends, where, in_place=True)
+    given = x = evaluated(x, ends, placement)
+    x, offsets, places = by_offsets("segmented_scan", x, offsets, ends, placement, in_place=True)
     offsets, count = segments_of("segmented_scan", x, offsets, segment_size)
     acc, kind = operator_types(op, x.dtype, dtype=dtype, out=dtype_of(out))
     fields = {
@@ -193,8 +193,8 @@ def segmented_scan(
         "init": init_in_memory(init, acc),
         "out": (kind, "in", out if places is None else None),
     }
-    made = call("scan", fields, **where)[0]
-    return made if places is None else put_back(given, places, made, out, where)
+    made = call("scan", fields, **placement)[0]
+    return made if places is None else put_back(given, places, made, out, placement)
 
 
 @primitive(workspace="cubc_segmented_sort_temp_bytes, aligned to 256 bytes")
@@ -207,7 +207,7 @@ def segmented_sort(
     ends=None,
     descending=False,
     out=None,
-    **where: Unpack[Where],
+    **placement: Unpack[Placement],
 ) -> Any:
     """Sort every segment of a copy of an array by itself; the sort is stable.
 
@@ -259,12 +259,12 @@ def segmented_sort(
     >>> print(cubc.segmented_sort(np.array([3.0, 1.0, 2.0, 0.0]), segment_size=2))
     [1. 3. 0. 2.]
     """
-    given = x = evaluated(x, ends, where)
-    x, offsets, places = by_offsets("segmented_sort", x, offsets, ends, where, in_place=True)
+    given = x = evaluated(x, ends, placement)
+    x, offsets, places = by_offsets("segmented_sort", x, offsets, ends, placement, in_place=True)
     fields = _sorting("segmented_sort", x, offsets, segment_size, descending)
     fields |= {"keys_out": ("keys_in", "keys_in", out if places is None else None)}
-    made = call("segmented_sort", fields, **where)[0]
-    return made if places is None else put_back(given, places, made, out, where)
+    made = call("segmented_sort", fields, **placement)[0]
+    return made if places is None else put_back(given, places, made, out, placement)
 
 
 @primitive(workspace="cubc_segmented_sort_temp_bytes, aligned to 256 bytes")
@@ -277,7 +277,7 @@ def segmented_argsort(
     ends=None,
     descending=False,
     out=None,
-    **where: Unpack[Where],
+    **placement: Unpack[Placement],
 ) -> Any:
     """Find the indices that sort every segment.
 
@@ -305,22 +305,22 @@ def segmented_argsort(
     >>> print(cubc.segmented_argsort(np.array([3.0, 1.0, 2.0, 0.0]), segment_size=2))
     [1 0 3 2]
     """
-    given = x = evaluated(x, ends, where)
-    x, offsets, places = by_offsets("segmented_argsort", x, offsets, ends, where, in_place=True)
+    given = x = evaluated(x, ends, placement)
+    x, offsets, places = by_offsets("segmented_argsort", x, offsets, ends, placement, in_place=True)
     fields = _sorting("segmented_argsort", x, offsets, segment_size, descending)
     fields |= {
         "keys_out": ("keys_in", "keys_in", None),
         "indices_out": ("int64", "keys_in", out if places is None else None),
         "value_bytes": 8,
     }
-    made = call("segmented_sort", fields, **where)[2]
+    made = call("segmented_sort", fields, **placement)[2]
     if places is None:
         return made
-    options = without_workspace(where)
+    options = without_workspace(placement)
     if made.shape[0]:
         made = transform("p[m]", p=places.array(**options), m=made, **options)
-    to = indices_of(given, out, where)
-    return put_back(to, places, made, to, where)
+    to = indices_of(given, out, placement)
+    return put_back(to, places, made, to, placement)
 
 
 @primitive(workspace="cubc_segmented_sort_temp_bytes, aligned to 256 bytes")
@@ -334,7 +334,7 @@ def segmented_sort_pairs(
     ends=None,
     descending=False,
     out=None,
-    **where: Unpack[Where],
+    **placement: Unpack[Placement],
 ) -> tuple[Any, Any]:
     """Sort every segment of keys by itself, and move values with their keys; the sort is stable.
 
@@ -362,26 +362,26 @@ def segmented_sort_pairs(
     [1. 3. 0. 2.] [1 0 3 2]
     """
     keys_out, values_out = output_pair("segmented_sort_pairs", out)
-    values = evaluated(values, ends, where)
-    given = keys = evaluated(keys, ends, where)
+    values = evaluated(values, ends, placement)
+    given = keys = evaluated(keys, ends, placement)
     name = "segmented_sort_pairs"
-    keys, offsets, places = by_offsets(name, keys, offsets, ends, where, in_place=True)
+    keys, offsets, places = by_offsets(name, keys, offsets, ends, placement, in_place=True)
     to = (keys_out, values_out) if places is None else (None, None)
     fields = _sorting(name, keys, offsets, segment_size, descending)
     fields |= {
-        "values_in": values if places is None else rows_at(given, values, places, where),
+        "values_in": values if places is None else rows_at(given, values, places, placement),
         "keys_out": ("keys_in", "keys_in", to[0]),
         "values_out": ("values_in", "values_in", to[1]),
     }
     if is_moved(values):
-        sorted_keys, sorted_values, _ = call("segmented_sort", fields, **where)
+        sorted_keys, sorted_values, _ = call("segmented_sort", fields, **placement)
     else:
-        sorted_keys, sorted_values, _ = call_with_values("segmented_sort", fields, **where)
+        sorted_keys, sorted_values, _ = call_with_values("segmented_sort", fields, **placement)
     if places is None:
         return sorted_keys, sorted_values
     return (
-        put_back(given, places, sorted_keys, keys_out, where),
-        put_back(values, places, sorted_values, values_out, where, axis=0),
+        put_back(given, places, sorted_keys, keys_out, placement),
+        put_back(values, places, sorted_values, values_out, placement, axis=0),
     )
 
 
@@ -396,7 +396,7 @@ def segmented_topk(
     ends=None,
     largest=True,
     out=None,
-    **where: Unpack[Where],
+    **placement: Unpack[Placement],
 ) -> tuple[Any, Any]:
     """Find the k largest keys of every segment, or the k smallest, and their indices.
 
@@ -441,7 +441,7 @@ def segmented_topk(
      [0]]
     """
     x = as_array(x)
-    x, offsets, _ = by_offsets("segmented_topk", x, offsets, ends, where)
+    x, offsets, _ = by_offsets("segmented_topk", x, offsets, ends, placement)
     if segment_size is None:
         one_dimension("segmented_topk", x, "its segments may have any length")
     offsets, count = segments_of("segmented_topk", x, offsets, segment_size)
@@ -456,7 +456,7 @@ def segmented_topk(
         "keys_out": ("in", (count, k), keys_out),
         "indices_out": ("int64", (count, k), indices_out),
     }
-    return call("segmented_topk", fields, **where)
+    return call("segmented_topk", fields, **placement)
 
 
 def number_of_keys(function: str, k: Any) -> int:
@@ -467,7 +467,7 @@ def number_of_keys(function: str, k: Any) -> int:
     return k
 
 
-def sort_in_segments(x, size, descending, **where) -> tuple[Any, Any]:
+def sort_in_segments(x, size, descending, **placement) -> tuple[Any, Any]:
     """Return the keys of each segment of one size, sorted, and their indices in the segment."""
     fields = _sorting("sort", x, None, size, descending)
     fields |= {
@@ -476,11 +476,11 @@ def sort_in_segments(x, size, descending, **where) -> tuple[Any, Any]:
         "value_bytes": 8,
         "relative": True,
     }
-    keys, _, indices = call("segmented_sort", fields, **where)
+    keys, _, indices = call("segmented_sort", fields, **placement)
     return keys, indices
 
 
-def argsort_in_segments(x, size, descending, out, **where) -> Any:
+def argsort_in_segments(x, size, descending, out, **placement) -> Any:
     """Return the indices in each segment of one size that sort it, in the shape of `x`."""
     fields = _sorting("argsort", x, None, size, descending)
     fields |= {
@@ -489,7 +489,7 @@ def argsort_in_segments(x, size, descending, out, **where) -> Any:
         "value_bytes": 8,
         "relative": True,
     }
-    return call("segmented_sort", fields, **where)[2]
+    return call("segmented_sort", fields, **placement)[2]
 
 
 def _sorting(function, x, offsets, size, descending) -> dict[str, Any]:

@@ -12,12 +12,14 @@ import numpy as np
 from ._axes import axis_number
 from ._calls import as_array, beside, primitive
 from ._core import call
-from ._options import Where, without_workspace
+from ._options import Placement, without_workspace
 from ._take import take
 
 
 @primitive(workspace="cubc_select_temp_bytes")
-def select(x, condition, /, *, axis=None, out=None, count=None, **where: Unpack[Where]) -> Any:
+def select(
+    x, condition, /, *, axis=None, out=None, count=None, **placement: Unpack[Placement]
+) -> Any:
     """Select the items of an array that fulfil a condition, in order, as NumPy's ``x[condition]``.
 
     Parameters
@@ -63,12 +65,12 @@ def select(x, condition, /, *, axis=None, out=None, count=None, **where: Unpack[
      [0 0 1]]
     """
     if axis is not None:
-        return _along(x, condition, axis, out, count, where)
-    return _items(x, condition, out, count, where)
+        return _along(x, condition, axis, out, count, placement)
+    return _items(x, condition, out, count, placement)
 
 
 @primitive(workspace="cubc_select_temp_bytes")
-def partition_if(x, condition, second=None, /, **where: Unpack[Where]) -> tuple[Any, ...]:
+def partition_if(x, condition, second=None, /, **placement: Unpack[Placement]) -> tuple[Any, ...]:
     """Select the items that fulfil a condition, and the others; both in order.
 
     This is CUB's partition. `partition`, about the k-th smallest item, is NumPy's.
@@ -103,7 +105,7 @@ def partition_if(x, condition, second=None, /, **where: Unpack[Where]) -> tuple[
             raise TypeError("two conditions must both be expressions of x and i")
         fields["predicate"] = f"({condition}) ? 1 : ({second}) ? 2 : 0"
         fields |= {"second": like, "count": ("int64", (2,), None)}
-    found, rest, others, number = call("select", fields, **where)
+    found, rest, others, number = call("select", fields, **placement)
     counts = np.atleast_1d(np.asarray(number)).tolist()
     parts = [found, rest] if second is None else [found, others, rest]
     counts.append(rest.size - sum(counts))
@@ -111,7 +113,9 @@ def partition_if(x, condition, second=None, /, **where: Unpack[Where]) -> tuple[
 
 
 @primitive(workspace="cubc_select_temp_bytes")
-def unique_consecutive(x, /, *, out=None, count=None, equal=None, **where: Unpack[Where]) -> Any:
+def unique_consecutive(
+    x, /, *, out=None, count=None, equal=None, **placement: Unpack[Placement]
+) -> Any:
     """Select the first item of each run of equal items.
 
     In a sorted array these are the unique items. NaN differs from all items; 0.0 and -0.0 are
@@ -143,11 +147,11 @@ def unique_consecutive(x, /, *, out=None, count=None, equal=None, **where: Unpac
     >>> print(cubc.unique_consecutive(np.array([11, 15, 23, 12]), equal="a / 10 == b / 10"))
     [11 23 12]
     """
-    return _items(x, None, out, count, where, equal)
+    return _items(x, None, out, count, placement, equal)
 
 
 @primitive(workspace="cubc_select_temp_bytes")
-def flatnonzero(x, /, *, out=None, count=None, **where: Unpack[Where]) -> Any:
+def flatnonzero(x, /, *, out=None, count=None, **placement: Unpack[Placement]) -> Any:
     """Find the indices, int64, of the items of the flattened array that are not 0.
 
     Parameters
@@ -174,10 +178,10 @@ def flatnonzero(x, /, *, out=None, count=None, **where: Unpack[Where]) -> Any:
     """
     if isinstance(x, str):
         raise TypeError("indices are selected by an array, not by an expression")
-    return _items(None, x, out, count, where)
+    return _items(None, x, out, count, placement)
 
 
-def _along(x: Any, mask: Any, axis: Any, out: Any, count: Any, where: Where) -> Any:
+def _along(x: Any, mask: Any, axis: Any, out: Any, count: Any, placement: Placement) -> Any:
     """Return the items of an array at the places of an axis that a mask has."""
     if count is not None or isinstance(mask, str):
         given = "count=" if count is not None else "an expression"
@@ -185,8 +189,8 @@ def _along(x: Any, mask: Any, axis: Any, out: Any, count: Any, where: Where) -> 
             f"select(axis=) does not go with {given}: it takes a mask with an item for each place "
             "of the axis, such as cubc.any(x > 0, axis=1)"
         )
-    x, options = as_array(x), without_workspace(where)
-    mask = as_array(beside(x, mask, where.get("stream")))
+    x, options = as_array(x), without_workspace(placement)
+    mask = as_array(beside(x, mask, placement.get("stream")))
     length = x.shape[axis_number(axis, len(x.shape))]
     if tuple(mask.shape) != (length,):
         raise ValueError(f"the mask has the shape {tuple(mask.shape)}, and the axis {length} items")
@@ -204,13 +208,13 @@ def _fields(x: Any, condition: Any, out: Any, count: Any) -> dict[str, Any]:
     }
 
 
-def _items(x, condition, out, count, where: Where, equal=None) -> Any:
+def _items(x, condition, out, count, placement: Placement, equal=None) -> Any:
     """Return the selected items, or the whole of the output if the caller gives `count`."""
     fields = _fields(x, condition, out, count)
     fields["equal"] = equal
     if x is None:
         fields["type"] = "int64"
-    found, _, _, number = call("select", fields, **where)
+    found, _, _, number = call("select", fields, **placement)
     return found if count is not None else _first(found, int(number), made=out is None)
 
 

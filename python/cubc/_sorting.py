@@ -13,7 +13,7 @@ from ._axis_sort import argsort_along, sort_along
 from ._calls import as_array, dimensions, one_dimension, output_pair, primitive, truth
 from ._core import call
 from ._field_order import has_fields, sorted_by_bits, sorted_by_fields
-from ._options import Where
+from ._options import Placement
 from ._payload import call_with_values, in_memory, take_values
 
 
@@ -31,7 +31,7 @@ def sort(
     begin_bit=0,
     end_bit=None,
     out=None,
-    **where: Unpack[Where],
+    **placement: Unpack[Placement],
 ) -> Any:
     """Sort a copy of an array; the sort is stable.
 
@@ -111,16 +111,16 @@ def sort(
     _check_kind(kind, stable)
     bits = (begin_bit, end_bit)
     if by_fields := _by_fields("sort", x, axis, order, key, bits):
-        return by_fields(x, order, key, descending, False, out, where)
+        return by_fields(x, order, key, descending, False, out, placement)
     if _has_rows("sort", x, axis, begin_bit, end_bit):
-        return sort_along(x, axis, truth("descending", descending), out, where)
+        return sort_along(x, axis, truth("descending", descending), out, placement)
     if _some_bits_of_floats(x, begin_bit, end_bit):
         return sorted_by_bits(
-            x, begin_bit, end_bit, descending, as_array(x).reshape(-1), out, where
+            x, begin_bit, end_bit, descending, as_array(x).reshape(-1), out, placement
         )
     fields = {"keys_in": x, "keys_out": ("keys_in", _flat_shape(x), out)}
     fields |= _order(descending, begin_bit, end_bit)
-    return call("sort", fields, **where)[0]
+    return call("sort", fields, **placement)[0]
 
 
 @primitive(workspace="cubc_sort_temp_bytes, aligned to 256 bytes")
@@ -137,7 +137,7 @@ def argsort(
     begin_bit=0,
     end_bit=None,
     out=None,
-    **where: Unpack[Where],
+    **placement: Unpack[Placement],
 ) -> Any:
     """Find the indices that sort an array: ``x[argsort(x)]`` is ``sort(x)``.
 
@@ -166,11 +166,11 @@ def argsort(
     _check_kind(kind, stable)
     bits = (begin_bit, end_bit)
     if by_fields := _by_fields("argsort", x, axis, order, key, bits):
-        return by_fields(x, order, key, descending, True, out, where)
+        return by_fields(x, order, key, descending, True, out, placement)
     if _has_rows("argsort", x, axis, begin_bit, end_bit):
-        return argsort_along(x, axis, truth("descending", descending), out, where)
+        return argsort_along(x, axis, truth("descending", descending), out, placement)
     if _some_bits_of_floats(x, begin_bit, end_bit):
-        return sorted_by_bits(x, begin_bit, end_bit, descending, None, out, where)
+        return sorted_by_bits(x, begin_bit, end_bit, descending, None, out, placement)
     shape = _flat_shape(x)
     fields = {
         "keys_in": x,
@@ -178,7 +178,7 @@ def argsort(
         "values_out": ("int64", shape, out),
     }
     fields |= _order(descending, begin_bit, end_bit)
-    return call("sort", fields, **where)[1]
+    return call("sort", fields, **placement)[1]
 
 
 @primitive(workspace="cubc_sort_temp_bytes, aligned to 256 bytes")
@@ -191,7 +191,7 @@ def sort_pairs(
     begin_bit=0,
     end_bit=None,
     out=None,
-    **where: Unpack[Where],
+    **placement: Unpack[Placement],
 ) -> tuple[Any, Any]:
     """Sort keys, and move values with their keys; the sort is stable.
 
@@ -226,10 +226,10 @@ def sort_pairs(
     one_dimension("sort_pairs", keys, SEVERAL)
     keys_out, values_out = output_pair("sort_pairs", out)
     if _some_bits_of_floats(keys, begin_bit, end_bit):
-        keys, values = in_memory(keys, values, where)
-        by = sorted_by_bits(keys, begin_bit, end_bit, descending, None, None, where)
-        values = take_values(values, by, values_out, where)
-        return take_values(keys, by, keys_out, where), values
+        keys, values = in_memory(keys, values, placement)
+        by = sorted_by_bits(keys, begin_bit, end_bit, descending, None, None, placement)
+        values = take_values(values, by, values_out, placement)
+        return take_values(keys, by, keys_out, placement), values
     fields = {
         "keys_in": keys,
         "values_in": values,
@@ -237,7 +237,7 @@ def sort_pairs(
         "values_out": ("values_in", "values_in", values_out),
     }
     fields |= _order(descending, begin_bit, end_bit)
-    return call_with_values("sort", fields, **where)
+    return call_with_values("sort", fields, **placement)
 
 
 SEVERAL = "for the rows of a matrix call it on each, for all items on x.ravel()"

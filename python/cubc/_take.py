@@ -8,7 +8,7 @@ from ._axes import axis_number, items_of
 from ._calls import as_array, beside, item_dtype, primitive
 from ._core import Lazy, call
 from ._lazy import lazy
-from ._options import Where, without_workspace
+from ._options import Placement, without_workspace
 from ._reductions import any as any_of
 from ._strides import broadcast
 
@@ -29,7 +29,7 @@ def check_mode(mode: Any) -> None:
 
 
 @primitive(workspace=None)
-def take(x, indices, /, axis=None, out=None, mode="raise", **where: Unpack[Where]) -> Any:
+def take(x, indices, /, axis=None, out=None, mode="raise", **placement: Unpack[Placement]) -> Any:
     """Take items by their indices, as numpy.take does: ``x[indices]`` of an array taken flat.
 
     Parameters
@@ -68,7 +68,7 @@ def take(x, indices, /, axis=None, out=None, mode="raise", **where: Unpack[Where
     items = as_array(x)
     places = indices
     if not isinstance(places, Lazy):
-        places = places_of(items, indices, where.get("stream"))
+        places = places_of(items, indices, placement.get("stream"))
     shape = tuple(items.shape)
     if axis is None:
         shape, number = (items_of(shape),), 0
@@ -76,7 +76,7 @@ def take(x, indices, /, axis=None, out=None, mode="raise", **where: Unpack[Where
         number = axis_number(axis, len(shape) or 1)
         shape = shape or (1,)
     check_mode(mode)
-    check_indices("take", places, shape, number, mode, where)
+    check_indices("take", places, shape, number, mode, placement)
     result = (*shape[:number], *tuple(places.shape), *shape[number + 1 :])
     fields = {
         "in": items,
@@ -86,11 +86,11 @@ def take(x, indices, /, axis=None, out=None, mode="raise", **where: Unpack[Where
         "mode": MODES[mode],
         "out": ("in", result, out),
     }
-    return call("take", fields, **where)[0]
+    return call("take", fields, **placement)[0]
 
 
 @primitive(workspace=None)
-def take_along_axis(x, indices, /, axis=-1, **where: Unpack[Where]) -> Any:
+def take_along_axis(x, indices, /, axis=-1, **placement: Unpack[Placement]) -> Any:
     """Take from each line along an axis its own items, as numpy.take_along_axis does.
 
     Parameters
@@ -121,7 +121,7 @@ def take_along_axis(x, indices, /, axis=-1, **where: Unpack[Where]) -> Any:
     [2. 3.]
     """
     items = as_array(x)
-    places = as_array(beside(items, indices, where.get("stream")))
+    places = as_array(beside(items, indices, placement.get("stream")))
     if item_dtype(places).kind not in "iu":
         raise IndexError("the indices are no integers")
     shape, of = tuple(items.shape), tuple(places.shape)
@@ -135,7 +135,7 @@ def take_along_axis(x, indices, /, axis=-1, **where: Unpack[Where]) -> Any:
         both = np.broadcast_shapes(others, theirs)
         shape, of = ((*both[:number], s[number], *both[number:]) for s in (shape, of))
         items, places = broadcast(items, shape), broadcast(places, of)
-    check_indices("take_along_axis", places, shape, number, "raise", where)
+    check_indices("take_along_axis", places, shape, number, "raise", placement)
     fields = {
         "in": items,
         "indices": places,
@@ -144,10 +144,10 @@ def take_along_axis(x, indices, /, axis=-1, **where: Unpack[Where]) -> Any:
         "along": 1,
         "out": ("in", of, None),
     }
-    return call("take", fields, **where)[0]
+    return call("take", fields, **placement)[0]
 
 
-def check_indices(function, places, shape, axis, mode, where: Where) -> None:
+def check_indices(function, places, shape, axis, mode, placement: Placement) -> None:
     """Raise IndexError for indices that are not there."""
     length = shape[axis]
     if not items_of(places.shape):
@@ -166,6 +166,6 @@ def check_indices(function, places, shape, axis, mode, where: Where) -> None:
         beyond = "in device memory"
         text = "static_cast<i64>(k) < -n || static_cast<i64>(k) >= n"
         test = lazy(text, k=places, n=length, dtype=bool)
-        wrong = bool(any_of(test, **without_workspace(where)))
+        wrong = bool(any_of(test, **without_workspace(placement)))
     if wrong:
         raise IndexError(f"index {beyond} is out of bounds for axis {axis} with size {length}")

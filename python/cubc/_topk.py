@@ -7,7 +7,7 @@ import numpy as np
 from ._axes import axis_number, from_rows, items_of, rows_along, transposed
 from ._calls import as_array, dimensions, output_pair, primitive
 from ._core import call
-from ._options import Where, without_workspace
+from ._options import Placement, without_workspace
 from ._payload import call_with_values
 from ._segments import number_of_keys, sort_in_segments
 from ._sorting import sort_pairs
@@ -26,7 +26,7 @@ def topk(
     sorted=True,
     values=None,
     out=None,
-    **where: Unpack[Where],
+    **placement: Unpack[Placement],
 ) -> tuple[Any, Any]:
     """Find the k largest keys, or the k smallest, and their indices or their values.
 
@@ -92,7 +92,7 @@ def topk(
                 "topk() takes values= with keys of one dimension; along an axis the indices select "
                 "them (numpy.take_along_axis)"
             )
-        return _along(x, k, axis, largest, (keys_out, values_out), where)
+        return _along(x, k, axis, largest, (keys_out, values_out), placement)
     if axis is not None:
         axis_number(axis, 1)
     rows = (k, *getattr(values, "shape", np.shape(values))[1:]) if values is not None else (k,)
@@ -103,13 +103,15 @@ def topk(
         "keys_out": ("keys_in", (k,), keys_out),
         "values_out": ("values_in" if values is not None else "int64", rows, values_out),
     }
-    found = call_with_values("topk", fields, **where)
+    found = call_with_values("topk", fields, **placement)
     if not sorted or k <= IN_ORDER:
         return found
-    return sort_pairs(*found, descending=largest, out=found, **without_workspace(where))
+    return sort_pairs(*found, descending=largest, out=found, **without_workspace(placement))
 
 
-def _along(x: Any, k: int, axis: Any, largest: bool, out: tuple[Any, Any], where: Where) -> Any:
+def _along(
+    x: Any, k: int, axis: Any, largest: bool, out: tuple[Any, Any], placement: Placement
+) -> Any:
     """Find the k keys of each row along an axis."""
     x = as_array(x)
     shape = tuple(x.shape)
@@ -117,7 +119,7 @@ def _along(x: Any, k: int, axis: Any, largest: bool, out: tuple[Any, Any], where
     length, wanted = shape[axis], (*shape[:axis], k, *shape[axis + 1 :])
     if k > length:
         raise ValueError(f"topk(): there are no {k} of {length} keys along axis {axis}")
-    rows, count = rows_along(x, axis, where), items_of((*shape[:axis], *shape[axis + 1 :]))
+    rows, count = rows_along(x, axis, placement), items_of((*shape[:axis], *shape[axis + 1 :]))
     last = rows is x
     to, arrays = (wanted, out) if last else ((count, k), (None, None))
     found: Any
@@ -130,22 +132,25 @@ def _along(x: Any, k: int, axis: Any, largest: bool, out: tuple[Any, Any], where
             "keys_out": ("in", to, arrays[0]),
             "indices_out": ("int64", to, arrays[1]),
         }
-        found = call("segmented_topk", fields, **where)
+        found = call("segmented_topk", fields, **placement)
     else:
-        ordered = sort_in_segments(rows, length, largest, **where)
+        ordered = sort_in_segments(rows, length, largest, **placement)
         found = [
-            _first_of_rows(part, (count, length), k, to, array, where)
+            _first_of_rows(part, (count, length), k, to, array, placement)
             for part, array in zip(ordered, arrays, strict=True)
         ]
     if last:
         return tuple(found)
     return tuple(
-        from_rows(part, wanted, axis, array, where) for part, array in zip(found, out, strict=True)
+        from_rows(part, wanted, axis, array, placement)
+        for part, array in zip(found, out, strict=True)
     )
 
 
-def _first_of_rows(rows: Any, size: tuple[int, int], k: int, shape: Any, out: Any, where: Where):
+def _first_of_rows(
+    rows: Any, size: tuple[int, int], k: int, shape: Any, out: Any, placement: Placement
+):
     """Return the first k items of each row; `size` is the number of rows and of items of each."""
     count, length = size
-    columns = transposed(rows, count, length, (length, count), None, where)
-    return transposed(columns[:k], k, count, shape, out, where)
+    columns = transposed(rows, count, length, (length, count), None, placement)
+    return transposed(columns[:k], k, count, shape, out, placement)

@@ -80,9 +80,9 @@ def test_damaged_code_is_passed_over(bundle, tmp_path):
     code = changed(bundle, tmp_path / "code", slice(HEAD + 5000, HEAD + 5001), b"\x5a")
     key = changed(bundle, tmp_path / "key", slice(240, 241), b"g")
     both = os.pathsep.join(map(str, (code, key)))
-    where = {"CUBC_BUNDLE": both, "CUBC_CACHE": tmp_path / "c"}
+    environment = {"CUBC_BUNDLE": both, "CUBC_CACHE": tmp_path / "c"}
     listening = f"import logging; logging.basicConfig()\n{SUM}"
-    result = isolated.run(listening, **where, **NO_COMPILER)
+    result = isolated.run(listening, **environment, **NO_COMPILER)
     assert "WARNING:cubc.compile:a kernel in the bundle" in result.stderr
     assert "is in no bundle: no C++ compiler" in result.stderr
     assert isolated.output(SUM, CUBC_BUNDLE=both) == "4950.0"  # from the cache or a compiler

@@ -9,12 +9,12 @@ import pytest
 import cubc
 from cubc import _options
 
-WHERE = ("stream", "workspace", "device")
+PLACEMENT = ("stream", "workspace", "device")
 PUBLIC = {name: getattr(cubc, name) for name in cubc.__all__}
 CALLS = {
     name: call
     for name, call in PUBLIC.items()
-    if "where" in getattr(getattr(call, "__wrapped__", None), "__annotations__", ())
+    if "placement" in getattr(getattr(call, "__wrapped__", None), "__annotations__", ())
 }
 
 
@@ -25,10 +25,10 @@ def test_the_primitives_are_found():
 @pytest.mark.parametrize("name", sorted(CALLS))
 def test_a_primitive_lists_where_it_runs(name):
     parameters = inspect.signature(CALLS[name]).parameters.values()
-    assert tuple(p.name for p in parameters)[-3:] == WHERE
+    assert tuple(p.name for p in parameters)[-3:] == PLACEMENT
     assert all(p.kind is not p.VAR_KEYWORD for p in parameters)
     entries, _, rest = inspect.getdoc(CALLS[name]).partition("\n\nReturns\n-------\n")
-    assert all(f"\n{option} :" in entries for option in WHERE)
+    assert all(f"\n{option} :" in entries for option in PLACEMENT)
     assert rest.partition("\nRaises\n------\n")[2].count("DeviceMemoryError") == 1
 
 
@@ -44,7 +44,7 @@ def test_without_docstrings():
 
 
 def test_a_docstring_without_a_section_is_named():
-    def take(x, /, **where):
+    def take(x, /, **placement):
         """Take items.
 
         Parameters

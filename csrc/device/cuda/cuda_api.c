@@ -102,23 +102,23 @@ static const char *given_path(const library *lib)
     return path ? path : lib->given[0] ? lib->given : NULL;
 }
 
-static void *open_file(const library *lib, place where, int major)
+static void *open_file(const library *lib, place from, int major)
 {
     char name[128];
-    const char *folder = where == PLACE_TOOLKIT ? TOOLKIT_FOLDER : "";
+    const char *folder = from == PLACE_TOOLKIT ? TOOLKIT_FOLDER : "";
     snprintf(name, sizeof name, "%s%s.%d", folder, lib->stem, major);
-    if (where == PLACE_LOADED) return dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
-    if (where != PLACE_GIVEN) return dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (from == PLACE_LOADED) return dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+    if (from != PLACE_GIVEN) return dlopen(name, RTLD_NOW | RTLD_LOCAL);
     const char *path = given_path(lib);
     return path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
 }
 
-// Binds the copy of `lib` at `where` if there is one of that major version.
-static bool bind_at(const library *lib, place where, int major)
+// Binds the copy of `lib` from a place if there is one of that major version.
+static bool bind_at(const library *lib, place from, int major)
 {
     int found_major = 0, found_minor = 0;
-    if (where != PLACE_GIVEN && insisted_path(lib)) return false;
-    void *handle = open_file(lib, where, major);
+    if (from != PLACE_GIVEN && insisted_path(lib)) return false;
+    void *handle = open_file(lib, from, major);
     if (!handle) return false;
     bool complete = bind_entries(handle, lib->entries, lib->entry_count);
     if (complete && lib->version(&found_major, &found_minor) && found_major == major) return true;
@@ -128,8 +128,8 @@ static bool bind_at(const library *lib, place where, int major)
 
 static bool bind_anywhere(const library *lib, int major)
 {
-    for (int where = 0; where < PLACE_COUNT; where++)
-        if (bind_at(lib, (place)where, major)) return true;
+    for (int from = 0; from < PLACE_COUNT; from++)
+        if (bind_at(lib, (place)from, major)) return true;
     return false;
 }
 
@@ -204,9 +204,9 @@ static bool bind_driver(void)
 // A runtime and an NVRTC of one major version, none newer than the driver.
 static bool bind_pair(int newest)
 {
-    for (int where = 0; where < PLACE_COUNT; where++)
+    for (int from = 0; from < PLACE_COUNT; from++)
         for (int major = newest; major >= OLDEST_MAJOR; major--)
-            if (bind_at(&cudart, (place)where, major) && bind_anywhere(&nvrtc, major)) return true;
+            if (bind_at(&cudart, (place)from, major) && bind_anywhere(&nvrtc, major)) return true;
     if (insisted_path(&cudart) || insisted_path(&nvrtc)) not_ready = CUBC_IO_ERROR;
     char runtime_text[400], nvrtc_text[400];
     describe_unusable(&cudart, runtime_text, sizeof runtime_text);
@@ -229,9 +229,9 @@ static bool may_lack_compiler(void)
 
 static bool bind_runtime_alone(int newest)
 {
-    for (int where = 0; where < PLACE_COUNT; where++)
+    for (int from = 0; from < PLACE_COUNT; from++)
         for (int major = newest; major >= OLDEST_MAJOR; major--)
-            if (bind_at(&cudart, (place)where, major)) return true;
+            if (bind_at(&cudart, (place)from, major)) return true;
     return false;
 }
 
@@ -249,9 +249,9 @@ static void runtime_is_ready(void)
 
 static bool bind_nvrtc_alone(void)
 {
-    for (int where = 0; where < PLACE_COUNT; where++)
+    for (int from = 0; from < PLACE_COUNT; from++)
         for (int major = NEWEST_MAJOR; major >= OLDEST_MAJOR; major--)
-            if (bind_at(&nvrtc, (place)where, major)) return true;
+            if (bind_at(&nvrtc, (place)from, major)) return true;
     char found[400];
     describe_unusable(&nvrtc, found, sizeof found);
     snprintf(compiler_why, sizeof compiler_why,

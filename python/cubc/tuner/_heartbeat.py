@@ -75,9 +75,9 @@ def beating(pulse: Pulse | None) -> Iterator[None]:
 
 def _beat(pulse: Pulse, done: threading.Event) -> None:
     is_here = pulse.host == socket.gethostname()
-    where = ("127.0.0.1" if is_here else pulse.host, pulse.port)
+    address = ("127.0.0.1" if is_here else pulse.host, pulse.port)
     with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sending:
-        sending.connect(where)
+        sending.connect(address)
         while not done.is_set():
             with suppress(OSError):  # the search may have gone, or a network is down for a moment
                 sending.send(pulse.number)

@@ -180,16 +180,16 @@ class _Policy:
 
 def _policies(workload: CompileTimeWorkload) -> list[_Policy]:
     """Policy for all calls, and those for the ranges that declared workloads lie in."""
-    found = {"": _core.base(*workload.where)}
+    found = {"": _core.base(*workload.policy_key)}
     for rt, label in zip(workload.rts, workload.bases, strict=True):
-        found[_core.base_range(*workload.where, rt)] = label
+        found[_core.base_range(*workload.policy_key, rt)] = label
     return [_Policy(workload, ranges, label) for ranges, label in found.items()]
 
 
 # ---- instructions -------------------------------------------------------------------------------
 def _translated(policy: _Policy, abandon: bytearray) -> tuple[bytes, bytes | None]:
     """Machine code of a policy and its listing; given up when `abandon` is set."""
-    code = _core.code(*policy.workload.where, policy.label, 0.0, abandon)
+    code = _core.code(*policy.workload.policy_key, policy.label, 0.0, abandon)
     return code, disassembled(code, policy.workload.arch)
 
 

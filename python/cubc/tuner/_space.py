@@ -120,8 +120,8 @@ class Space:
             values = parse_label(label)
             if not all(holds(values) for holds in self._constraints):
                 return False
-        where = (self.benchmark, self.ct, self.arch, label)
-        return not any(_core.variant_invalid(*where, rt) for rt in self.rts)
+        variant = (self.benchmark, self.ct, self.arch, label)
+        return not any(_core.variant_invalid(*variant, rt) for rt in self.rts)
 
     def count(self) -> int:
         """Count the valid variants; above 10 000 variants estimate it from a sample."""

@@ -154,7 +154,7 @@ def _verified(
     target: Local, workload: CompileTimeWorkload, variant: str, confidence: float
 ) -> Iterator[Compared]:
     for rt in workload.rts:
-        if reason := _core.variant_invalid(*workload.where, variant, rt):
+        if reason := _core.variant_invalid(*workload.policy_key, variant, rt):
             raise ValueError(f"{variant} is no variant for {workload}: {reason}")
     every = range(len(workload.rts))
     list(target.begin(workload, Request("base", [Run(0, place) for place in every], TIMING)))

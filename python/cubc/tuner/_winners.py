@@ -83,7 +83,7 @@ def _command(benchmark: str, store: str) -> str:
     return f"cubc search -R '{re.escape(benchmark)}$' --db {shlex.quote(store)}"
 
 
-def no_winner(names: Iterable[str], groups: Sequence[Group], where: str = "") -> str:
+def no_winner(names: Iterable[str], groups: Sequence[Group], on_arch: str = "") -> str:
     """Message where no variant of some stores wins, with the search that goes on there."""
     names = [*dict.fromkeys(names)]
     built_in = [group.benchmark for group in groups if group.benchmark in _core.benchmarks()]
@@ -91,6 +91,6 @@ def no_winner(names: Iterable[str], groups: Sequence[Group], where: str = "") ->
     if built_in:
         search = _command(built_in[0], names[0])
     return (
-        f"{', '.join(names)}: nothing there was found FASTER than base{where}, so base stays; to "
+        f"{', '.join(names)}: nothing there was found FASTER than base{on_arch}, so base stays; to "
         f"measure more variants, and the best again: {search}"
     )

@@ -31,14 +31,14 @@ class CompileTimeWorkload:
     constraints: tuple[Constraint, ...] = ()  # conditions on its variants
 
     @property
-    def where(self) -> tuple[str, dict[str, str], str]:
-        """Arguments of the core's functions that come before a variant."""
+    def policy_key(self) -> tuple[str, dict[str, str], str]:
+        """Key of its policies: the arguments of the core's functions that precede a variant."""
         return self.benchmark, self.ct, self.arch
 
     @cached_property
     def space(self) -> Space:
         """The parameter space."""
-        return Space(*self.where, self.constraints, self.rts)
+        return Space(*self.policy_key, self.constraints, self.rts)
 
     @property
     def limits(self) -> tuple[str, ...]:
@@ -52,19 +52,19 @@ class CompileTimeWorkload:
     @cached_property
     def bases(self) -> list[str]:
         """Label of base at each of `rts`: what a call there runs."""
-        return [_core.base(*self.where, rt) for rt in self.rts]
+        return [_core.base(*self.policy_key, rt) for rt in self.rts]
 
     @cached_property
     def shipped(self) -> list[str]:
         """Variants that are shipped for calls of other sizes, those of the nearest sizes first."""
-        per_size = (_core.shipped(*self.where, rt) for rt in self.rts)
+        per_size = (_core.shipped(*self.policy_key, rt) for rt in self.rts)
         labels = dict.fromkeys(label for turn in zip_longest(*per_size) for label in turn if label)
         return [label for label in labels if set(self.bases) != {label}]
 
     @cached_property
     def source_hash(self) -> str:
         """Hash of the kernel source with this workload."""
-        return _core.source_hash(*self.where)
+        return _core.source_hash(*self.policy_key)
 
     def compile(
         self,
@@ -85,10 +85,10 @@ class CompileTimeWorkload:
             One of `status.FAILURES`.
         """
         end = time.monotonic() + deadline
-        seconds = _core.compile(*self.where, variant, deadline, abandon, self.rts[0], bundle)
+        seconds = _core.compile(*self.policy_key, variant, deadline, abandon, self.rts[0], bundle)
         for rt in self.rts[1:]:
             left = max(end - time.monotonic(), 1e-3) if deadline else 0.0
-            seconds += _core.compile(*self.where, variant, left, abandon, rt, bundle)
+            seconds += _core.compile(*self.policy_key, variant, left, abandon, rt, bundle)
         return seconds
 
     @property
