@@ -238,28 +238,40 @@ else:  # an import of cubc alone does without them
 
 @_named
 def use_policies(*stores):
-    """Apply the policies of stores: the next calls run the variants that were found FASTER.
+    """Apply the policies of stores: the next calls of this process run what was found FASTER.
+
+    For each architecture, benchmark, compile-time and run-time workload the best variant with the
+    verdict FASTER is taken. It runs in calls that are up to two octaves (a factor of 4) away on
+    each run-time axis, such as the number of elements, and have the same shipped policy; of several
+    the nearest. Axes of keys (``Distinct``, ...) are none of calls: a variant that was found with
+    such keys runs whatever a call's keys are. All other calls run what they did, and so
+    do those nearest to a workload where base stayed. A search at several workloads looks for
+    variants that are good on average, and each workload gets the best of these: for the best
+    variant of one workload, search there alone.
+
+    Variants that look faster and were not measured again, as by a search with ``confirm=0``, are no
+    policies; a warning says how to confirm them. Measurements of another version of the kernel
+    source are skipped with a warning.
 
     Parameters
     ----------
     *stores : str or os.PathLike
-        Files written by ``cubc.tuner.search``, or by ``cubc policy -o``; the last one wins where
-        several know a workload.
+        Stores of `tuner.search` or glob patterns of them, or files of policies, which
+        `Analysis.save_policies` and ``cubc policy -o`` write; the last one wins where several know
+        a workload.
 
     Returns
     -------
     int
-        Number of policies that were applied: one for each architecture, benchmark, compile-time and
-        run-time workload with a variant that was measured again and found FASTER than base. Each
-        runs in calls up to a factor of 4 away on each run-time axis; other calls run the same
-        variant as before. A warning names variants that only look faster.
+        Number of policies that came into force.
 
     Raises
     ------
-    StoreError
-        If a file is neither, or a row of it has a label that is not a declared variant.
     FileNotFoundError
-        If there is no such file.
+        If a path names no store.
+    StoreError
+        If a file is no store, or of a newer version; if a row is malformed or its variant lies
+        outside the declared ranges (the message has its number and store). Then nothing changes.
 
     Examples
     --------

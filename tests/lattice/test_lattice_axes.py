@@ -217,7 +217,7 @@ def test_stores_of_the_old_axes(tmp_path, benchmark, name):
     )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        assert tuner.use_policies(db) == 0
+        assert cubc.use_policies(db) == 0
     assert len(caught) == 1 and name in str(caught[0].message)
 
 

@@ -29,7 +29,7 @@ def test_the_best_comes_into_force(tmp_path):
     db = write(
         tmp_path / "s.db", [row("base", 16), *confirmed(A, 16, 5e-4), *confirmed(B, 16, 1e-4)]
     )
-    assert tuner.use_policies(db) == 1
+    assert cubc.use_policies(db) == 1
     assert running() == B
     assert _core.base("reduce.sum", F32, "cpu") == shipped
     _core.clear_policies()
@@ -41,11 +41,11 @@ def test_each_call_runs_what_was_best_near_it(tmp_path):
     shipped = running()
     rows = [*confirmed(A, 16, 1e-4), *confirmed(B, 16, 5e-4)]
     rows += [*confirmed(A, 28, 5e-4), *confirmed(B, 28, 1e-4)]
-    assert tuner.use_policies(write(tmp_path / "s.db", rows)) == 2
+    assert cubc.use_policies(write(tmp_path / "s.db", rows)) == 2
     assert (running(14), running(16), running(18), running(28), running(30)) == (A, A, A, B, B)
     assert running(13) == running(20) == running(24) == running(31) == shipped
     _core.clear_policies()
-    assert tuner.use_policies(write(tmp_path / "few.db", confirmed(A, 16, 1e-4))) == 1
+    assert cubc.use_policies(write(tmp_path / "few.db", confirmed(A, 16, 1e-4))) == 1
     assert (running(16), running(19), running(28)) == (A, shipped, shipped)
 
 
@@ -54,7 +54,7 @@ def test_base_stays_where_it_was_best(tmp_path):
     shipped = running()
     axes = {"axes": '[["Elements{io}[pow2]", [16, 19]]]'}
     rows = [*confirmed(A, 16, 1e-4, **axes), *confirmed(A, 19, 2e-3, **axes)]
-    assert tuner.use_policies(write(tmp_path / "s.db", rows)) == 1
+    assert cubc.use_policies(write(tmp_path / "s.db", rows)) == 1
     assert [running(n) for n in (15, 16, 17, 18, 19)] == [A, A, A, shipped, shipped]
 
 
@@ -116,7 +116,7 @@ def test_workloads_that_there_are_not(rt, message):
 
 def test_a_benchmark_for_each_type(tmp_path):
     db = write(tmp_path / "s.db", [*confirmed(A, 16, 1e-4), *confirmed(A, 16, 1e-4, ct="I64")])
-    assert tuner.use_policies([db]) == 2
+    assert cubc.use_policies(db) == 2
     assert running() == running(type="I64") == A
 
 
@@ -124,23 +124,23 @@ def test_the_best_of_several_devices_wins(tmp_path):
     db = tmp_path / "s.db"
     write(db, confirmed(A, 16, 5e-4), uuid="one")
     write(db, confirmed(B, 16, 4e-4), uuid="two")
-    assert tuner.use_policies(db) == 1
+    assert cubc.use_policies(db) == 1
     assert running() == B
 
 
 def test_the_last_store_wins(tmp_path):
     one = write(tmp_path / "1.db", confirmed(A, 16, 1e-4))
     two = write(tmp_path / "2.db", confirmed(B, 16, 5e-4))
-    assert tuner.use_policies([one, two]) == 1
+    assert cubc.use_policies(one, two) == 1
     assert running() == B
-    tuner.use_policies([two, one])
+    cubc.use_policies(two, one)
     assert running() == A
 
 
 def test_nothing_slower_than_base_is_used(tmp_path):
     shipped = running()
     db = write(tmp_path / "s.db", [row("base", 16), *confirmed(A, 16, 2e-3, 1e-3)])
-    assert tuner.use_policies(db) == 0
+    assert cubc.use_policies(db) == 0
     assert running() == shipped
 
 
@@ -152,13 +152,13 @@ def test_nothing_that_was_not_confirmed_is_used(tmp_path, rounds):
     best = tuner.analyze(db).best()
     assert best.label == A and not best.wins
     if rounds:
-        assert tuner.use_policies(db) == 0 and best.verdict.word == "UNDECIDED"
+        assert cubc.use_policies(db) == 0 and best.verdict.word == "UNDECIDED"
     else:
         with pytest.warns(
             RuntimeWarning,
             match=rf"reduce.sum F32 Elements{{io}}\[pow2\]=16 {A}: measured once.*--confirm 5",
         ) as caught:
-            assert tuner.use_policies(db) == 0
+            assert cubc.use_policies(db) == 0
         assert len(caught) == 1
         command = rf"cubc search -R 'reduce\\.sum\$' --db {db} --confirm 5"
         with pytest.warns(RuntimeWarning, match=command):
@@ -188,20 +188,20 @@ def test_the_winner_is_the_best_that_is_faster(tmp_path):
     assert top.verdict.tolist() == ["FASTER", "UNDECIDED", "", ""]
     assert analysis.best().label == B and analysis.best().wins
     assert B in analysis.policies() and B in analysis.header().replace("\n", "")
-    assert tuner.use_policies(db) == 1 and running() == B
+    assert cubc.use_policies(db) == 1 and running() == B
 
 
 def test_another_version_of_the_kernel_is_skipped(tmp_path):
     db = write(tmp_path / "s.db", confirmed(A, 16, 1e-4, source_hash="0" * 64))
     with pytest.warns(RuntimeWarning, match="another version of the kernel") as caught:
-        assert tuner.use_policies(db) == 0
+        assert cubc.use_policies(db) == 0
     assert len(caught) == 1
 
 
 def test_unknown_benchmarks_are_skipped(tmp_path):
     db = write(tmp_path / "s.db", [row(A, 16, 1e-4) | {"benchmark": "someone.elses"}])
     with pytest.warns(RuntimeWarning, match=r"someone\.elses"):
-        assert tuner.use_policies(db) == 0
+        assert cubc.use_policies(db) == 0
 
 
 @pytest.mark.parametrize("label", ["ipt_1;system", 'x_1" -DEVIL', "../../x_1", "ipt_1\n#define X"])
@@ -209,7 +209,7 @@ def test_a_hostile_label_is_refused(tmp_path, label):
     shipped = running()
     db = write(tmp_path / "s.db", [row(A, 16, 1e-4), row(label, 16, 1e-5)])
     with pytest.raises(_core.StoreError, match=r"s\.db: row 2 was refused"):
-        tuner.use_policies(db)
+        cubc.use_policies(db)
     assert running() == shipped
 
 
@@ -218,7 +218,7 @@ def test_a_label_outside_the_declared_ranges_is_refused(tmp_path, label):
     shipped = running()
     rows = [row(A, 16, 1e-4, ct="I64"), row(label, 16, 1e-5)]
     with pytest.raises(_core.StoreError, match=r"s\.db: row 2 was refused"):
-        tuner.use_policies(write(tmp_path / "s.db", rows))
+        cubc.use_policies(write(tmp_path / "s.db", rows))
     assert running() == shipped
     assert running(type="I64") != A
 
@@ -228,19 +228,19 @@ def test_a_row_that_cannot_be_used_is_refused(tmp_path, bad):
     shipped = running()
     db = write(tmp_path / "s.db", [row(A, 16, 1e-4), row(B, 16, 1e-5) | bad])
     with pytest.raises(_core.StoreError, match=r"s\.db: row 2 was refused"):
-        tuner.use_policies(db)
+        cubc.use_policies(db)
     assert running() == shipped
 
 
 def test_a_workload_that_cubc_does_not_have_is_skipped(tmp_path):
     db = write(tmp_path / "s.db", [row(A, 16, 1e-4) | {"ct": ""}])
     with pytest.warns(RuntimeWarning, match="another version of the kernel"):
-        assert tuner.use_policies(db) == 0
+        assert cubc.use_policies(db) == 0
 
 
 def test_no_store(tmp_path):
     with pytest.raises(FileNotFoundError, match="no store"):
-        tuner.use_policies(tmp_path / "none.db")
+        cubc.use_policies(tmp_path / "none.db")
 
 
 def test_what_keys_are_like_is_no_axis_of_calls(tmp_path):
@@ -259,11 +259,11 @@ def test_what_keys_are_like_is_no_axis_of_calls(tmp_path):
         return _core.policy("sort.keys", I32, "cpu", at(16))
 
     found = [*rows(x, 5e-4), *rows(y, 5e-4, Distinct=97), *rows(x, 2e-3, Distinct=5)]
-    assert tuner.use_policies(write(tmp_path / "s.db", found)) == 1
+    assert cubc.use_policies(write(tmp_path / "s.db", found)) == 1
     assert running() == y
     _core.clear_policies()
     found = [*rows(x, 5e-4), *rows(y, 2e-3, Distinct=97)]
-    assert tuner.use_policies(write(tmp_path / "t.db", found)) == 1
+    assert cubc.use_policies(write(tmp_path / "t.db", found)) == 1
     assert running() == x
 
 

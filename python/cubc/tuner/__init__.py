@@ -33,7 +33,6 @@ __all__ = [
     "record",
     "recorded",
     "search",
-    "use_policies",
     "verify",
     "verify_winners",
 ]

@@ -18,59 +18,20 @@ from ._stores import StorePaths, expand, read
 from ._winners import unconfirmed, warn_unconfirmed, winners
 
 
-def use_policies(paths: StorePaths) -> int:
-    """Run the winners of some stores from the next call on, in this process.
-
-    For each architecture, benchmark, compile-time and run-time workload the best variant with the
-    verdict FASTER is taken. It runs in calls that are up to two octaves (a factor of 4) away on
-    each run-time axis, such as the number of elements, and have the same shipped policy; of several
-    the nearest. Axes of keys (``Distinct``, ...) are none of calls: a variant that was found with
-    such keys runs whatever a call's keys are. All other calls run what they did, and so
-    do those nearest to a workload where base stayed. A search at several workloads looks for
-    variants that are good on average, and each workload gets the best of these: for the best
-    variant of one workload, search there alone.
-
-    Variants that look faster and were not measured again, as by a search with ``confirm=0``, are no
-    policies; a warning says how to confirm them. Measurements of another version of the kernel
-    source are skipped with a warning.
-
-    Parameters
-    ----------
-    paths
-        One store or glob pattern, or several; the last one wins where several know a workload. A
-        file of policies, which `Analysis.save_policies` and ``cubc policy -o`` write, does as well.
-
-    Returns
-    -------
-    int
-        Number of policies that came into force.
-
-    Raises
-    ------
-    FileNotFoundError
-        If a path names no store.
-    StoreError
-        If a file is no store, or of a newer version; if a row is malformed or its variant lies
-        outside the declared ranges (the message has its number and store). Then nothing changes.
-
-    Examples
-    --------
-    >>> tuner.use_policies("my.db")  # doctest: +SKIP
-    12
-    """
-    return apply(paths)
-
-
 def from_variable(paths: StorePaths) -> int:
-    """As `use_policies`, for all processes of a shell: what is a note, the log has ("cubc.policy").
+    """Apply the policies of stores that all processes of a shell have in a variable.
 
-    A warning of variants that were not measured again would come with each import.
+    Variants that were not measured again are named in the log ("cubc.policy"): a warning would come
+    with each import.
     """
     return apply(paths, note=lambda text: say(POLICY, f"CUBC_POLICIES: {text}"))
 
 
 def apply(paths: StorePaths, note: Callable[[str], None] | None = None) -> int:
-    """As `use_policies`; `note` gets what is said of variants that were not measured again."""
+    """Apply the policies of stores; see `cubc.use_policies`.
+
+    `note` gets what is said of variants that were not measured again; they are a warning if None.
+    """
     found = _read(paths)
     _warn(found, note)
     for one in found.policies.values():  # each is checked before the first is used

@@ -11,7 +11,6 @@ from ._example import example_db
 from ._launch import Launch
 from ._live import compare_live
 from ._merge import Merged, merge
-from ._policies import use_policies
 from ._profile import profile
 from ._recorded_calls import recorded
 from ._recording import record
@@ -29,6 +28,5 @@ merge = named(merge)
 profile = named(profile)
 recorded = named(recorded)
 search = named(search)
-use_policies = named(use_policies)
 verify = named(verify)
 verify_winners = named(verify_winners)
