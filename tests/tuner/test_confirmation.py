@@ -5,7 +5,7 @@ import pytest
 import stores
 
 from cubc import tuner
-from cubc.tuner import _replay_target as replay_target
+from cubc.tuner import _replay_device as replay_device
 from cubc.tuner import _search as search
 from cubc.tuner import _verdict as verdict
 
@@ -16,7 +16,7 @@ TABLE = "tpb,ipt,time_ms\n" + "".join(
 )
 
 
-class Lucky(replay_target.Replay):
+class Lucky(replay_device.Replay):
     """Variants as in the table, but one is measured as far better in the search, not afterwards."""
 
     lucky, noise = "tpb_32.ipt_1", 0.0
@@ -96,7 +96,7 @@ def test_the_same_search_again_adds_no_round(table, db):
 
 
 def test_rounds_that_were_cut_short_are_completed(table, db, monkeypatch):
-    class Stopped(replay_target.Replay):
+    class Stopped(replay_device.Replay):
         def next(self, until=None):
             request, results = super().next(until)
             return request, self._stopped(results)
@@ -117,7 +117,7 @@ def test_rounds_that_were_cut_short_are_completed(table, db, monkeypatch):
 
 
 def test_a_variant_that_fails_when_measured_again_has_no_score(table, db, monkeypatch):
-    class Failing(replay_target.Replay):
+    class Failing(replay_device.Replay):
         def next(self, until=None):
             request, results = super().next(until)
             return request, self._failing(request, results)

@@ -18,7 +18,7 @@ from cubc.tuner import _deadlines as deadlines
 from cubc.tuner import _limits as limits
 from cubc.tuner import _pool as pool
 from cubc.tuner import _remote as remote
-from cubc.tuner._target import Late, Request, Run
+from cubc.tuner._measurer import Late, Request, Run
 from cubc.tuner._workload import compile_time_workloads
 
 SPAWN = multiprocessing.get_context("spawn")

@@ -8,7 +8,7 @@ import pytest
 
 from cubc import _core
 from cubc.tuner import _frames as frames
-from cubc.tuner._target import Run
+from cubc.tuner._measurer import Run
 
 SERIES = np.array([1e-3, 2e-3], "<f4").tobytes()
 FIELDS = {

@@ -12,7 +12,7 @@ from searches import TIMING, Devices, Timed, complete, search, speed, variant_ro
 from cubc import _core
 from cubc.tuner import _pool as pool
 from cubc.tuner import _remote as remote
-from cubc.tuner._target import Request, Run
+from cubc.tuner._measurer import Request, Run
 from cubc.tuner._workload import CompileTimeWorkload, compile_time_workloads
 
 HERE = _core.device_info("cpu")
@@ -131,7 +131,7 @@ def lanes(singly):
         one._note(HERE | {"uuid": f"another {number}"})
     assert one.at_once(HERE) == pool.MOST_AT_ONCE
     workloads = compile_time_workloads("reduce.sum", {"T": ["F32", "I32"], "Elements": 16}, "cpu")
-    found = [one.target(HERE), one.target(HERE)]
+    found = [one.measurer(HERE), one.measurer(HERE)]
     for made, workload in zip(found, workloads, strict=True):
         made.begin(workload, request("base"))
         made.moving = 0

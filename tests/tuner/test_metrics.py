@@ -7,8 +7,8 @@ import stores
 from cubc import tuner
 from cubc.tuner import _frames as frames
 from cubc.tuner import _metrics as mt
+from cubc.tuner._measurer import Run
 from cubc.tuner._state import State
-from cubc.tuner._target import Run
 
 SOURCE = """
 // %RANGE% TUNE_THREADS tpb 32,64

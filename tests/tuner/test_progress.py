@@ -9,7 +9,7 @@ from searches import search
 
 from cubc import _progress as progress
 from cubc.tuner._local import local
-from cubc.tuner._target import Request, Run
+from cubc.tuner._measurer import Request, Run
 from cubc.tuner._workload import CompileTimeWorkload
 
 
@@ -107,18 +107,18 @@ def test_what_is_done_is_not_being_compiled():
             return 0.0
 
     go = threading.Event()
-    target = local({"name": "cpu", "kind": "cpu"})
+    measurer = local({"name": "cpu", "kind": "cpu"})
     try:
-        target._workload = Workload()
-        assert target.compiling == 0
+        measurer._workload = Workload()
+        assert measurer.compiling == 0
         for label in ("a_1", "a_2", "a_3"):
-            target.submit(Request(label, [Run(0, 0)], {}))
-        assert target.compiling == 3
+            measurer.submit(Request(label, [Run(0, 0)], {}))
+        assert measurer.compiling == 3
         go.set()
         end = time.monotonic() + 10
-        while target.compiling and time.monotonic() < end:
+        while measurer.compiling and time.monotonic() < end:
             time.sleep(0.01)
-        assert target.compiling == 0
+        assert measurer.compiling == 0
     finally:
         go.set()
-        target.close()
+        measurer.close()

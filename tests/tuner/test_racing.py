@@ -8,9 +8,9 @@ from searches import search, variant_rows
 from cubc import tuner
 from cubc.tuner import _racing as racing
 from cubc.tuner import _worker as worker
+from cubc.tuner._measurer import Request, Run
 from cubc.tuner._racing import BestSoFar, Race
 from cubc.tuner._strategy import Exhaustive
-from cubc.tuner._target import Request, Run
 
 
 def test_what_a_variant_needs_at_the_last_workload():

@@ -7,7 +7,7 @@ import pytest
 
 from cubc.tuner import _process as process
 from cubc.tuner import _remote_bench as remote_bench
-from cubc.tuner._target import Request, Run
+from cubc.tuner._measurer import Request, Run
 
 
 def test_a_request_that_nobody_can_answer_leaves_the_queue(monkeypatch):

@@ -24,7 +24,7 @@ from cubc.tuner import _local as local
 from cubc.tuner import _process as process
 from cubc.tuner import _remote_bench as remote_bench
 from cubc.tuner import _workload_search
-from cubc.tuner._target import Late, Request, Run
+from cubc.tuner._measurer import Late, Request, Run
 from cubc.tuner._workload import compile_time_workloads
 
 

@@ -29,7 +29,7 @@ from . import _heartbeat as heartbeat
 from ._deadlines import BASE_SECONDS
 from ._executors import Executors, Processes, is_death
 from ._limits import cores
-from ._target import Request
+from ._measurer import Request
 
 if TYPE_CHECKING:
     from ._lane import Lane

@@ -1,8 +1,8 @@
 """Course of a search: the compile-time workloads on each model of device, several at a time.
 
-Each search of a workload is a generator that pauses where it waits for its target (see
-`WorkloadSearch.run`). One thread runs them all: it goes on with those whose targets are ready, and
-waits where none is. On a single device there is one at a time, which waits by itself.
+Each search of a workload is a generator that pauses where it waits for its measurer (see
+`WorkloadSearch.run`). One thread runs them all: it goes on with those whose measurers are ready,
+and waits where none is. On a single device there is one at a time, which waits by itself.
 
 A model that is heard of later, as by a process that joins, gets searches of its own.
 """
@@ -18,9 +18,9 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from ._deadlines import is_over
+from ._measurer import Source
 from ._remote_bench import BaseFailed
 from ._session import Session
-from ._target import Source
 from ._workload_search import Steps, WorkloadSearch
 
 LEAST = 2.0  # seconds that a workload has, however small its share
@@ -108,10 +108,10 @@ class Course:
                 return
             for model in self._models:
                 for one in [*model.running]:
-                    if one.search.target.is_ready or is_over(one.until):
+                    if one.search.measurer.is_ready or is_over(one.until):
                         self._step(model, one)
             waiting = [one for model in self._models for one in model.running]
-            if waiting and not any(one.search.target.is_ready for one in waiting):
+            if waiting and not any(one.search.measurer.is_ready for one in waiting):
                 moments = [one.until for one in waiting if one.until is not None]
                 self._source.wait(min(moments, default=None))
 
@@ -135,7 +135,7 @@ class Course:
         except BaseFailed as error:
             self.failed.append((one.search, str(error)))
         del model.running[place]
-        one.search.target.end()
+        one.search.measurer.end()
         self._session.progress.end(one.search.left)
 
 

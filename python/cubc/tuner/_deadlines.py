@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from ._target import Request
+from ._measurer import Request
 
 BUILD_FACTOR, BUILD_FLOOR = 10.0, 10.0
 RUN_FACTOR, RUN_FLOOR = 50.0, 5.0

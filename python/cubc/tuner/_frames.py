@@ -20,9 +20,9 @@ import numpy as np
 
 from cubc import _core
 
+from ._measurer import Run
 from ._metrics import from_text
 from ._status import MESSAGE, OK, STATUSES
-from ._target import Run
 
 LENGTH = struct.Struct("!I")
 MOST_HEADER = 64 << 10  # bytes of a reply's line of JSON

@@ -42,11 +42,11 @@ FOLDS, REPEATS, TREES = 5, 5, 100
 
 
 class Table(NamedTuple):
-    """Complete variants: `values[i, j]` of parameter `names[j]`, and log(score) in `target`."""
+    """Complete variants: `values[i, j]` of parameter `names[j]`, and log(score) in `log_scores`."""
 
     names: list[str]
     values: NDArray[np.float64]
-    target: NDArray[np.float64]
+    log_scores: NDArray[np.float64]
 
 
 def importance(group: Group) -> pd.DataFrame:
@@ -74,7 +74,7 @@ def importance(group: Group) -> pd.DataFrame:
     effects, r2 = _effects(table, [(j,) for j in range(len(table.names))])
     rows = zip(table.names, effects.mean(axis=1), effects.std(axis=1), strict=True)
     frame = need("pandas").DataFrame(rows, columns=["parameter", "importance", "spread"])
-    frame["variants"], frame["r2"] = len(table.target), r2
+    frame["variants"], frame["r2"] = len(table.log_scores), r2
     return frame.sort_values("importance", ascending=False, kind="stable", ignore_index=True)
 
 
@@ -100,7 +100,7 @@ def interactions(group: Group) -> pd.DataFrame:
         for (i, j), s in zip(pairs, shared, strict=True)
     ]
     frame = need("pandas").DataFrame(rows, columns=["first", "second", "interaction", "spread"])
-    frame["variants"], frame["r2"] = len(table.target), r2
+    frame["variants"], frame["r2"] = len(table.log_scores), r2
     return frame.sort_values("interaction", ascending=False, kind="stable", ignore_index=True)
 
 
@@ -123,16 +123,16 @@ def _table(group: Group) -> Table:
     known = [(score, values) for score, values in scored if values]
     found = varied(group)
     names = [name for name in found if all(name in values for _, values in known)]
-    target = np.log([score for score, _ in known])
+    log_scores = np.log([score for score, _ in known])
     about = f"{group.benchmark} {group.workload}"
     if len(known) < FEWEST:
         raise ValueError(
             f"{about} has {len(known)} complete variants; importance needs {FEWEST}: search on"
         )
-    if not names or np.ptp(target) == 0:
+    if not names or np.ptp(log_scores) == 0:
         raise ValueError(f"{about}: all variants are alike, so no parameter is important")
     rows = [[_number(values[name], found[name]) for name in names] for _, values in known]
-    return Table(names, np.array(rows, float), target)
+    return Table(names, np.array(rows, float), log_scores)
 
 
 def _number(value: Value, among: Sequence[Value]) -> int:
@@ -142,12 +142,12 @@ def _number(value: Value, among: Sequence[Value]) -> int:
 
 def _effects(table: Table, sets: Sequence[tuple[int, ...]]) -> tuple[NDArray[np.float64], float]:
     """Total-effect index of sets of parameters in each fold, and r2 over all of them."""
-    variance = table.target.var()
+    variance = table.log_scores.var()
     effects, unexplained = [], 0.0
-    for predict, values, target in _folds(table):
-        error = np.mean((predict(values) - target) ** 2)
-        unexplained += error * len(target) / len(table.target)
-        rises = [_error_without(predict, values, target, columns) - error for columns in sets]
+    for predict, values, log_scores in _folds(table):
+        error = np.mean((predict(values) - log_scores) ** 2)
+        unexplained += error * len(log_scores) / len(table.log_scores)
+        rises = [_error_without(predict, values, log_scores, columns) - error for columns in sets]
         effects.append(np.array(rises) / (2 * variance))
     return np.transpose(effects), 1 - unexplained / variance
 
@@ -157,16 +157,16 @@ def _folds(table: Table) -> Iterator[tuple]:
     forests, selection = need("sklearn.ensemble"), need("sklearn.model_selection")
     for train, test in selection.KFold(FOLDS, shuffle=True, random_state=0).split(table.values):
         forest = forests.RandomForestRegressor(TREES, random_state=0)
-        forest.fit(table.values[train], table.target[train])
-        yield forest.predict, table.values[test], table.target[test]
+        forest.fit(table.values[train], table.log_scores[train])
+        yield forest.predict, table.values[test], table.log_scores[test]
 
 
 def _error_without(
-    predict, values: NDArray[np.float64], target: NDArray[np.float64], columns: Iterable[int]
+    predict, values: NDArray[np.float64], log_scores: NDArray[np.float64], columns: Iterable[int]
 ) -> float:
     """Mean squared error with some columns exchanged between the variants, the same for all."""
     rng, chosen = np.random.default_rng(0), list(columns)
     orders = [rng.permutation(len(values)) for _ in range(REPEATS)]
     exchanged = np.concatenate([values] * REPEATS)
     exchanged[:, chosen] = np.concatenate([values[order][:, chosen] for order in orders])
-    return float(np.mean((predict(exchanged) - np.tile(target, REPEATS)) ** 2))
+    return float(np.mean((predict(exchanged) - np.tile(log_scores, REPEATS)) ** 2))

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from . import _remote as remote
 from ._deadlines import BASE_SECONDS, build_deadline
+from ._measurer import Gone, Late, Request, Results
 from ._remote_bench import BaseFailed
 from ._status import FAULT, TIMEOUT
-from ._target import Gone, Late, Request, Results
 from ._workload import CompileTimeWorkload
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ REFILL = 4  # part of what is asked for that has to be missing before a strategy
 
 
 class Lane:
-    """Target of the search of one compile-time workload; see `Target`.
+    """Measurer of the search of one compile-time workload; see `Measurer`.
 
     Attributes
     ----------

@@ -29,10 +29,10 @@ from typing import Any
 
 from ._deadlines import BASE_SECONDS, base_deadline, build_deadline, run_deadline
 from ._limits import cores
+from ._measurer import Late, OneDevice, Request, Results
 from ._process import ENDING, WorkerDied
 from ._remote_bench import BaseFailed, Closed, RemoteBench
 from ._status import FAILURES, OK, TIMEOUT, failure
-from ._target import Late, OneDevice, Request, Results
 from ._workload import CompileTimeWorkload
 
 AHEAD, MOST_AHEAD = 2, 12  # variants compiled in advance, for each thread and in all: a strategy
@@ -72,7 +72,7 @@ def _left(until: float | None) -> float | None:
 
 
 class Local(OneDevice):
-    """A device of this machine that measures while others are compiled for it; see `Target`."""
+    """A device of this machine that measures while others are compiled for it; see `Measurer`."""
 
     def __init__(self, info: Mapping[str, Any]):
         super().__init__(info)

@@ -46,7 +46,7 @@ from ._compilers import Elsewhere, Here
 from ._deadlines import run_deadline
 from ._executors import Executors, Processes, is_death
 from ._lane import Lane
-from ._target import Request
+from ._measurer import Request
 
 AHEAD = 2  # tasks for each process, so that none waits for the search
 MOST_AT_ONCE = 4  # workloads that the devices of a model share: a task has an offer of each
@@ -153,7 +153,7 @@ class Pool:
         """Half as many workloads as there are devices of the model: each is opened by few."""
         return max(1, min(MOST_AT_ONCE, len(self._known[remote.model_of(info)]) // 2))
 
-    def target(self, info: Mapping[str, Any]) -> Lane:
+    def measurer(self, info: Mapping[str, Any]) -> Lane:
         """Lane for the search of a workload on devices of a model."""
         return Lane(self, info)
 

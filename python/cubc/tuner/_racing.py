@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ._target import Run
+from ._measurer import Run
 
 MARGIN = 0.97  # part of the best score above which a variant stays in the race
 SPARE = 1.05  # more than the best speedup seen at a workload; nothing has been as fast

@@ -25,10 +25,10 @@ from cubc import _core
 from ._deadlines import BASE_SECONDS, base_deadline, build_deadline, run_deadline
 from ._heartbeat import Pulse, beating
 from ._limits import cores
+from ._measurer import Late, Request, Run
 from ._remote_bench import BaseFailed, RemoteBench
 from ._status import FAILURES, OK, TIMEOUT, failure
 from ._supervisor import stat
-from ._target import Late, Request, Run
 from ._workload import CompileTimeWorkload
 
 Found = list[tuple[Run, dict[str, Any]]]

@@ -12,9 +12,9 @@ from collections import deque
 from contextlib import suppress
 from typing import Any
 
+from ._measurer import Late, Request, Results, Run
 from ._process import Process, WorkerDied, WorkerLate
 from ._status import OK, TIMEOUT, WRONG
-from ._target import Late, Request, Results, Run
 
 ATTEMPTS = 3  # deaths in a row while base is set up before it is given up
 CHECKS_OF_WRONG = 16  # launches compared of a variant that was wrong in a process of others

@@ -23,18 +23,18 @@ from ._executors import Executors
 from ._goal import goal
 from ._groups import Group
 from ._local import local
+from ._measurer import Source
 from ._objective import objective as checked_objective
 from ._pool import Pool
 from ._recorded_calls import device_of, workloads
 from ._recorded_calls import read as read_calls
 from ._remote import model_of
 from ._remote_bench import BaseFailed
-from ._replay_target import Replay, is_replay, replay_info, replay_workloads
+from ._replay_device import Replay, is_replay, replay_info, replay_workloads
 from ._result import Result
 from ._session import Session
 from ._stores import MOST_SAMPLES, StorePaths, expand, read, store_path
 from ._strategy import DEFAULT, STRATEGIES, Exhaustive, Factory, make, warmed
-from ._target import Source
 from ._workload import CompileTimeWorkload, compile_time_workloads
 from ._workload_results import WorkloadResults
 from ._workload_search import WorkloadSearch
@@ -224,9 +224,9 @@ class Search:
         workloads = self.workloads if is_first else self._workloads(info["arch"])
         searches = []
         for workload in workloads:
-            target = source.target(info)
+            measurer = source.measurer(info)
             results = WorkloadResults(
-                workload, info, stored, several=target.several, objective=self.objective
+                workload, info, stored, several=measurer.several, objective=self.objective
             )
             # Constraints may leave a parameter no value, which strategies need not know of.
             factory = self.strategy if workload.space.size else Exhaustive
@@ -237,13 +237,13 @@ class Search:
             factory = warmed(factory, known)
             strategy = factory(workload.space, self.seed)
             searches.append(
-                WorkloadSearch(session, target, workload, strategy, results, self.variants)
+                WorkloadSearch(session, measurer, workload, strategy, results, self.variants)
             )
         return [*zip(searches, self.weights or [1.0] * len(searches), strict=True)]
 
     def _result(self, course: Course, first: Mapping[str, Any]) -> Result:
         def name(one: WorkloadSearch) -> str:
-            info = one.target.info
+            info = one.measurer.info
             alike = model_of(info) == model_of(first)
             return str(one.workload) if alike else f"{one.workload} on {info['model']}"
 

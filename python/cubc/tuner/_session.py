@@ -10,8 +10,8 @@ from cubc import _core
 from cubc._progress import Progress
 
 from ._goal import Goal
+from ._measurer import Source
 from ._objective import Objective
-from ._target import Source
 
 
 class Session:

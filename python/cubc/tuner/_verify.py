@@ -16,10 +16,10 @@ from cubc import _core
 from . import _axes as ax
 from ._compare import Compared, Comparison
 from ._local import Local, local
+from ._measurer import Request, Run
 from ._restriction import restrict
 from ._status import OK
 from ._stores import StorePaths, expand, measurement, read
-from ._target import Request, Run
 from ._verdict import LEAST, MOST, STEP, Verdict, confidence_of_all, judge
 from ._winners import Winner, no_winner, warn_unconfirmed, winners
 from ._workload import CompileTimeWorkload, compile_time_workloads
@@ -141,25 +141,25 @@ def _verify(
 ) -> Comparison:
     confidence = confidence_of_all(sum(len(workload.rts) for workload, _ in wanted))
     found: list[Compared] = []
-    target = local(info)
+    measurer = local(info)
     try:
         for workload, variant in wanted:
-            found += _verified(target, workload, variant, confidence)
+            found += _verified(measurer, workload, variant, confidence)
     finally:
-        target.close()
+        measurer.close()
     return Comparison(found)
 
 
 def _verified(
-    target: Local, workload: CompileTimeWorkload, variant: str, confidence: float
+    measurer: Local, workload: CompileTimeWorkload, variant: str, confidence: float
 ) -> Iterator[Compared]:
     for rt in workload.rts:
         if reason := _core.variant_invalid(*workload.policy_key, variant, rt):
             raise ValueError(f"{variant} is no variant for {workload}: {reason}")
     every = range(len(workload.rts))
-    list(target.begin(workload, Request("base", [Run(0, place) for place in every], TIMING)))
-    target.submit(Request(variant, [Run(0, place) for place in every], TIMING))  # its results
-    _check(workload, variant, target)
+    list(measurer.begin(workload, Request("base", [Run(0, place) for place in every], TIMING)))
+    measurer.submit(Request(variant, [Run(0, place) for place in every], TIMING))  # its results
+    _check(workload, variant, measurer)
     ratios: list[list[float]] = [[] for _ in every]
     times: list[tuple[float, float]] = [(0.0, 0.0) for _ in every]
     verdicts: list[Verdict] = []
@@ -167,22 +167,22 @@ def _verified(
     while rounds < MOST and not (rounds and all(one.decided for one in verdicts)):
         more = range(rounds + 1, rounds + 1 + (STEP if rounds else LEAST))
         rounds = more[-1]
-        target.submit(Request(variant, [Run(n, place) for n in more for place in every], TIMING))
-        for place, cell in _check(workload, variant, target):
+        measurer.submit(Request(variant, [Run(n, place) for n in more for place in every], TIMING))
+        for place, cell in _check(workload, variant, measurer):
             ratios[place].append(cell.ratio)
             times[place] = (cell.base_center, cell.center)
         verdicts = [judge(some, confidence=confidence) for some in ratios]
     for place in every:
         ct, at = ",".join(workload.ct.values()), ax.workload_text(workload.rts[place])
         yield Compared(
-            workload.benchmark, ct, at, target.info["model"], *times[place], verdicts[place]
+            workload.benchmark, ct, at, measurer.info["model"], *times[place], verdicts[place]
         )
 
 
-def _check(workload: CompileTimeWorkload, variant: str, target: Local) -> list[tuple[int, Any]]:
+def _check(workload: CompileTimeWorkload, variant: str, measurer: Local) -> list[tuple[int, Any]]:
     """Measurements of the oldest request by place; ValueError if one failed."""
     found = []
-    _, results = target.next()
+    _, results = measurer.next()
     for run, fields in results:
         if fields["status"] != OK:
             what = f"{workload} {ax.workload_text(workload.rts[run.place])} {variant}"

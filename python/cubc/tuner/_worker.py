@@ -34,9 +34,9 @@ from cubc._trace import variant_range
 from . import _frames as frames
 from . import _limits as limits
 from ._constraints import Constraint, compiled
+from ._measurer import Request, Run
 from ._space import parse_label
 from ._status import FAILURES, FAULT, LOST, OK, PRUNED, WRONG, explain, failure
-from ._target import Request, Run
 from ._user_benchmark import PickledWorkload, UserRunTimeWorkload
 
 # A launch on outputs that were renewed: nothing may run before it, nor any launch twice.

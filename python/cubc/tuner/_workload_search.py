@@ -20,6 +20,7 @@ from cubc import _core
 from ._axes import workload_text
 from ._confirmation import undecided
 from ._deadlines import is_over
+from ._measurer import Gone, Late, Measurer, Request, Results, Run
 from ._objective import check_figures, figures
 from ._racing import BestSoFar
 from ._score import weight
@@ -27,7 +28,6 @@ from ._session import Session
 from ._status import LOST
 from ._stores import measurement
 from ._strategy import Strategy
-from ._target import Gone, Late, Request, Results, Run, Target
 from ._verdict import LEAST
 from ._workload import CompileTimeWorkload
 from ._workload_results import WorkloadResults
@@ -80,13 +80,13 @@ class WorkloadSearch:
     def __init__(
         self,
         session: Session,
-        target: Target,
+        measurer: Measurer,
         workload: CompileTimeWorkload,
         strategy: Strategy,
         results: WorkloadResults,
         limit: int | None,
     ):
-        self._session, self.target = session, target
+        self._session, self.measurer = session, measurer
         self.workload, self.results = workload, results
         self._strategy, self._limit = strategy, limit
         self._best_so_far = BestSoFar([weight(workload.axes, rt) for rt in workload.rts])
@@ -109,8 +109,8 @@ class WorkloadSearch:
     def run(self, until: float | None) -> Steps:
         """Measure what is missing, base first; begin nothing past the moment `until`.
 
-        It pauses where it waits for its target, and gives the moment up to which it waits: others
-        may do something meanwhile. It goes on when the target is ready, or at that moment.
+        It pauses where it waits for its measurer, and gives the moment up to which it waits: others
+        may do something meanwhile. It goes on when the measurer is ready, or at that moment.
 
         Raises
         ------
@@ -130,11 +130,11 @@ class WorkloadSearch:
             yield from self._explore(end)
             yield from self._confirm(until)
         except Late:  # while base was measured
-            self.target.drop()
+            self.measurer.drop()
 
     def include_others(self) -> None:
         """Take in what the store holds of other devices of the model, which have measured."""
-        for info in self.target.others:
+        for info in self.measurer.others:
             self.results.include(info)
 
     @property
@@ -159,7 +159,7 @@ class WorkloadSearch:
         Those that another search on this device has stored meanwhile are taken in. Where several
         devices measure it would have to be asked for each, so there only what is known counts.
         """
-        if number == 0 and self.target.several and not self.results.knows(variant):
+        if number == 0 and self.measurer.several and not self.results.knows(variant):
             return self._every
         runs = (Run(number, place) for place in range(len(self.workload.rts)))
         return [run for run in runs if self._lacks(variant, run)]
@@ -170,20 +170,20 @@ class WorkloadSearch:
             return True
         if self.results.has(variant, run.round, rt):
             return False
-        return self.target.several or not self._take_from_store(variant, run)
+        return self.measurer.several or not self._take_from_store(variant, run)
 
     def _take_from_store(self, variant: str, run: Run) -> bool:
         """Take in what is stored of a run; True if something is."""
         try:
             stored = self._session.store.find(self.workload.row(variant, run.place, run.round))
             if stored is not None:
-                self._take_in(self.target.info, stored, run.place)
+                self._take_in(self.measurer.info, stored, run.place)
         except (_core.StoreError, ValueError):  # a row that is refused, as was said at the start
             return True
         return stored is not None
 
     def _ensure_open(self) -> Steps:
-        """Have the target measure base, and store of that what the store lacks.
+        """Have base measured, and store of that what the store lacks.
 
         Late when it takes longer than the search may take.
         """
@@ -194,7 +194,7 @@ class WorkloadSearch:
         timing, meter = self._session.timing, self._meter
         request = Request("base", every, timing, until=until, meter=meter)
         self._session.progress.doing("base")
-        found = self.target.begin(self.workload, request)
+        found = self.measurer.begin(self.workload, request)
         yield until
         for run, fields in found:
             self._record([("base", run, fields)])
@@ -236,7 +236,7 @@ class WorkloadSearch:
         todo, more, waiting = self._todo(), True, 0
         self._judge_base()
         while more or waiting:
-            while more and not self._enough and self.target.wants():
+            while more and not self._enough and self.measurer.wants():
                 item = next(todo, None)
                 if item is None:
                     more = False
@@ -247,7 +247,7 @@ class WorkloadSearch:
                 yield from self._ensure_open()
                 if self._enough:  # by what base takes
                     break
-                self.target.submit(self._request(*item, _with_grace(until)))
+                self.measurer.submit(self._request(*item, _with_grace(until)))
                 waiting += 1
             if waiting:
                 yield _with_grace(until)
@@ -262,7 +262,7 @@ class WorkloadSearch:
             if self._enough or is_over(until):
                 self.ended = self._enough or SECONDS
                 break
-        self.target.drop()
+        self.measurer.drop()
 
     def _request(self, variant: str, runs: list[Run], until: float | None) -> Request:
         race = self._best_so_far.race() if self._session.racing else None
@@ -307,15 +307,15 @@ class WorkloadSearch:
         A failure holds for what is left of its request. Late when it takes longer than the search
         may take by now.
         """
-        target = self.target
-        request, found = target.next(_with_grace(until))
-        if not target.answered:
+        measurer = self.measurer
+        request, found = measurer.next(_with_grace(until))
+        if not measurer.answered:
             for result in _complete(request, found):
                 self._record([result])
             return [request.variant]
         several = [(request, found)]
-        while target.answered:
-            several.append(target.next(until))
+        while measurer.answered:
+            several.append(measurer.next(until))
         self._record(result for one in several for result in _complete(*one))
         return [request.variant for request, _ in several]
 
@@ -334,7 +334,7 @@ class WorkloadSearch:
         of_devices: dict[str, list[tuple[dict[str, Any], int]]] = {}
         for variant, run, fields in results:
             row = self._row(variant, run, fields)
-            info = row.pop("device", self.target.info)
+            info = row.pop("device", self.measurer.info)
             if info["uuid"] not in infos:
                 infos[info["uuid"]] = dict(info)
             of_devices.setdefault(info["uuid"], []).append((row, run.place))
@@ -395,7 +395,7 @@ class WorkloadSearch:
             self._session.progress.doing(f"measuring the best {len(requests)} again")
             yield from self._ensure_open()
             for request in requests:
-                self.target.submit(request)
+                self.measurer.submit(request)
             try:
                 left = len(requests)
                 while left > 0 and not is_over(until):
@@ -406,11 +406,11 @@ class WorkloadSearch:
             except Late:
                 pass
             finally:
-                self.target.drop()
+                self.measurer.drop()
 
     def _elsewhere(self, timing: dict[str, Any], until: float) -> list[Request]:
         """Requests that have a second device of the model confirm what wins, each once."""
-        if not self._session.confirm or len(self.target.others) < 2:
+        if not self._session.confirm or len(self.measurer.others) < 2:
             return []
         found = []
         for variant, device in self.results.confirmed_once():
@@ -434,7 +434,7 @@ class WorkloadSearch:
         Where several devices measure, all rounds are done by one, whichever it is, and the search's
         own measurement with them.
         """
-        if self.target.several:
+        if self.measurer.several:
             return [] if self.results.has_rounds(variant) else self._all_rounds(rounds)
         every = (self._absent(variant, number) for number in range(1, rounds + 1))
         return [run for runs in every for run in runs]

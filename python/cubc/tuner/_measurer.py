@@ -1,4 +1,4 @@
-"""Interface of the targets that measure variants: a device of this machine, others, a replay."""
+"""Interface of measurers of variants: a device of this machine, others, a replay."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Request(NamedTuple):
     not_on: tuple[str, ...] = ()  # devices, by uuid, that are not to do it
 
 
-class Target(Protocol):
+class Measurer(Protocol):
     """Takes the requests of one search and gives their results.
 
     Attributes
@@ -107,7 +107,7 @@ class Target(Protocol):
 
 
 class Source(Protocol):
-    """All that measures in a search: gives each search of a workload its target."""
+    """All that measures in a search: gives each search of a workload its measurer."""
 
     info: Mapping[str, Any]
 
@@ -122,18 +122,18 @@ class Source(Protocol):
     def at_once(self, info: Mapping[str, Any]) -> int:
         """Number of compile-time workloads that a model's devices take at a time."""
 
-    def target(self, info: Mapping[str, Any]) -> Target:
-        """Target of one search on devices of a model."""
+    def measurer(self, info: Mapping[str, Any]) -> Measurer:
+        """Measurer of one search on devices of a model."""
 
     def wait(self, until: float | None) -> None:
-        """Wait until a target is ready, or for a while; not past the moment `until`."""
+        """Wait until a measurer is ready, or for a while; not past the moment `until`."""
 
     def close(self) -> None:
         """End all that was started."""
 
 
 class OneDevice:
-    """Base of a source that is a single device, and the target of one search after another."""
+    """Base of a source that is a single device, and the measurer of one search after another."""
 
     several = False
     answered = 0
@@ -157,7 +157,7 @@ class OneDevice:
         """One."""
         return 1
 
-    def target(self, info: Mapping[str, Any]) -> Any:
+    def measurer(self, info: Mapping[str, Any]) -> Any:
         """Return itself: it takes one search at a time."""
         return self
 

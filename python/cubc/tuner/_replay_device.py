@@ -21,11 +21,11 @@ import numpy as np
 from . import _axes as ax
 from ._constraints import Constraint, check_names
 from ._groups import Group
+from ._measurer import OneDevice, Request, Results
 from ._replay import TableSpace, read_table, stored_table
 from ._restriction import restrict
 from ._status import FAULT, OK
 from ._stores import read, store_path
-from ._target import OneDevice, Request, Results
 from ._workload import CompileTimeWorkload, matching
 
 PREFIX = "replay:"
@@ -80,7 +80,7 @@ def _sample(seconds: float) -> bytes:
 
 
 class Replay(OneDevice):
-    """The target; see `Target`."""
+    """Measurer that looks results up; see `Measurer`."""
 
     def __init__(self, info: Mapping[str, Any]):
         super().__init__(info)
