@@ -18,16 +18,15 @@
 // %RANGE% TUNE_ITEMS_PER_VECTOR_LOG2 ipv 0:4:1
 // %RANGE% TUNE_ROW_BYTES_LOG2 rb 5:14:1
 // %RANGE% TUNE_LOAD ld 0:2:1
-// %RANGE% TUNE_ORDER ord 0:1:1
 // %RANGE% TUNE_LOOK lb 1:4:1
 // %RANGE% TUNE_POLL_DELAY ns 0:1000:50
 // %GONE% mb 1
+// %GONE% ord 1
 //
 // ipt   items a thread
 // ipv   items a vector load (log2), if rows begin on multiples of 16 bytes
 // rb    bytes of a row that a block reads at once (log2), if rows are so long
 // ld    caching of the loads, see load_bytes16
-// ord   way in which blocks get their tiles, see message.h
 // lb    tiles that a thread looks back at in one round
 // ns    nanoseconds between two polls
 //
@@ -39,6 +38,7 @@
 // Traffic: all items are read once, all are written; a message of 8 bytes for each 4 of a strip's
 // values is sent and read for each strip of a tile. Floating-point sums may differ in the last
 // digits from run to run where a column has several tiles, as scan.cu's do.
+#define TUNE_ORDER 1 // a block takes the tile of its index: message.h
 #include "block.h"
 #include "input.h"
 #include "operator.h"

@@ -37,10 +37,10 @@ LABELS = {
         "ipt_4.tpb_1024.ipv_1.ld_0.wav_1",
     ],
     "axis_scan": [
-        "ipt_4.tpb_64.ipv_0.rb_5.ld_0.ord_0.lb_1.ns_0",
-        "ipt_8.tpb_192.ipv_1.rb_8.ld_1.ord_1.lb_2.ns_50",
-        "ipt_16.tpb_256.ipv_0.rb_7.ld_1.ord_1.lb_4.ns_0",
-        "ipt_4.tpb_1024.ipv_1.rb_6.ld_0.ord_0.lb_1.ns_0",
+        "ipt_4.tpb_64.ipv_0.rb_5.ld_0.lb_1.ns_0",
+        "ipt_8.tpb_192.ipv_1.rb_8.ld_1.lb_2.ns_50",
+        "ipt_16.tpb_256.ipv_0.rb_7.ld_1.lb_4.ns_0",
+        "ipt_4.tpb_1024.ipv_1.rb_6.ld_0.lb_1.ns_0",
     ],
     "axis_sort": [
         "ipt_33.tpb_64.mb_1",
