@@ -12,20 +12,31 @@ union warp_words {
     u32 word[(sizeof(V) + 3) / 4];
 };
 
-// Returns the value that `lane` holds.
-//   Called by   all lanes; `lane` counts modulo SIMT_WARP
-//   Result      in each lane
-template <class V>
-FUNCTION V warp_shuffle(V value, u32 lane)
+// Returns the value of another lane: of lane `at`, or of that whose number differs in bits `at`.
+template <bool IN_BITS, class V>
+FUNCTION V warp_move(V value, u32 at)
 {
     constexpr int words = static_cast<int>((sizeof(V) + 3) / 4);
     warp_words<V> in, out;
     in.word[words - 1] = 0; // a value need not fill its last word
     in.value = value;
     UNROLL
-    for (int w = 0; w < words; w++)
-        out.word[w] = warp_shuffle_word(FULL_WARP, in.word[w], lane % SIMT_WARP);
+    for (int w = 0; w < words; w++) {
+        if constexpr (IN_BITS)
+            out.word[w] = warp_exchange_word(FULL_WARP, in.word[w], at);
+        else
+            out.word[w] = warp_shuffle_word(FULL_WARP, in.word[w], at % SIMT_WARP);
+    }
     return out.value;
+}
+
+// Returns the value that `lane` holds.
+//   Called by   all lanes; `lane` counts modulo SIMT_WARP
+//   Result      in each lane
+template <class V>
+FUNCTION V warp_shuffle(V value, u32 lane)
+{
+    return warp_move<false>(value, lane);
 }
 
 // Returns the value of the lane whose number differs in the bits of `bits`.
@@ -34,13 +45,7 @@ FUNCTION V warp_shuffle(V value, u32 lane)
 template <class V>
 FUNCTION V warp_exchange(V value, u32 bits)
 {
-    constexpr int words = static_cast<int>((sizeof(V) + 3) / 4);
-    warp_words<V> in, out;
-    in.word[words - 1] = 0; // a value need not fill its last word
-    in.value = value;
-    UNROLL
-    for (int w = 0; w < words; w++) out.word[w] = warp_exchange_word(FULL_WARP, in.word[w], bits);
-    return out.value;
+    return warp_move<true>(value, bits);
 }
 
 // Combines the values of the first COUNT lanes, in order. The results of other lanes than the first
