@@ -7,9 +7,9 @@
 #include "python/py_array.h"
 #include "python/py_call.h"
 #include "python/py_docs.h"
+#include "python/py_fields.h"
 #include "python/py_module.h"
 #include "python/py_numpy.h"
-#include "python/py_ranks.h"
 #include "python/py_transform.h"
 #include "python/py_types.h"
 
@@ -79,28 +79,6 @@ static const algorithm *algorithm_called(const char *name)
             return algorithm_list[k];
     PyErr_Format(PyExc_LookupError, "no algorithm '%s' is called this way", name);
     return NULL;
-}
-
-static int find_field(const params_call *c, PyObject *key)
-{
-    for (int f = 0; f < c->algorithm->field_count; f++)
-        if (PyUnicode_CompareWithASCIIString(key, field_of(c, f)->name) == 0) return f;
-    return -1;
-}
-
-static int take_objects(params_call *c, PyObject *given)
-{
-    PyObject *key, *value;
-    Py_ssize_t at = 0;
-    while (PyDict_Next(given, &at, &key, &value)) {
-        int f = find_field(c, key);
-        if (f < 0) {
-            PyErr_Format(PyExc_TypeError, "%s has no parameter %R", c->algorithm->name, key);
-            return -1;
-        }
-        c->objects[f] = value == Py_None ? NULL : value;
-    }
-    return 0;
 }
 
 // ---- arrays -------------------------------------------------------------------------------------
@@ -305,58 +283,9 @@ static int fill_array(params_call *c, int f)
 }
 
 // ---- everything else ----------------------------------------------------------------------------
-static int fill_text(params_call *c, int f)
+static int fill_plain(params_call *c, int f)
 {
-    const char *text;
-    cubc_status st = py_text(c->objects[f], field_of(c, f)->name, "with an expression", &text);
-    if (st) py_raise(st);
-    put(c, field_of(c, f)->at, &text, sizeof text);
-    return st ? -1 : 0;
-}
-
-static int fill_int(params_call *c, int f)
-{
-    int overflow = 0;
-    const field *described = field_of(c, f);
-    PyObject *index = PyNumber_Index(c->objects[f]);
-    long long value = index ? PyLong_AsLongLongAndOverflow(index, &overflow) : -1;
-    Py_XDECREF(index);
-    if (PyErr_Occurred()) return -1;
-    if (described->kind == FIELD_COUNT && value >= 0 && !overflow) {
-        put(c, described->at, &(uint64_t){(uint64_t)value}, sizeof(uint64_t));
-        return 0;
-    }
-    if (described->kind == FIELD_COUNT || overflow || value > INT32_MAX || value < INT32_MIN) {
-        PyErr_Format(PyExc_ValueError, "%s is %R, which is out of range", described->name,
-                     c->objects[f]);
-        return -1;
-    }
-    put(c, described->at, &(int){(int)value}, sizeof(int));
-    return 0;
-}
-
-static int fill_ranks(params_call *c, int f)
-{
-    cubc_ranks *ranks;
-    if (py_ranks(c->objects[f], &ranks) < 0) return -1;
-    put(c, field_of(c, f)->at, &ranks, sizeof ranks);
-    return 0;
-}
-
-static int fill_real(params_call *c, int f)
-{
-    double value = PyFloat_AsDouble(c->objects[f]);
-    if (value == -1 && PyErr_Occurred()) return -1;
-    put(c, field_of(c, f)->at, &value, sizeof value);
-    return 0;
-}
-
-static int fill_type(params_call *c, int f)
-{
-    cubc_type type;
-    if (py_dtype(c->objects[f], &type) < 0) return -1;
-    put(c, field_of(c, f)->at, &type, sizeof type);
-    return 0;
+    return py_field_put(field_of(c, f), c->objects[f], c->params);
 }
 
 // One value of a type that another field has by now.
@@ -385,9 +314,9 @@ static int fill(params_call *c)
 {
     static int (*const fillers[])(params_call *, int) = {
         [FIELD_INPUT] = fill_array,   [FIELD_LAZY] = fill_array, [FIELD_OUTPUT] = fill_array,
-        [FIELD_CHANGED] = fill_array, [FIELD_TEXT] = fill_text,  [FIELD_INT] = fill_int,
-        [FIELD_COUNT] = fill_int,     [FIELD_REAL] = fill_real,  [FIELD_TYPE] = fill_type,
-        [FIELD_VALUE] = fill_value,   [FIELD_RANKS] = fill_ranks};
+        [FIELD_CHANGED] = fill_array, [FIELD_TEXT] = fill_plain, [FIELD_INT] = fill_plain,
+        [FIELD_COUNT] = fill_plain,   [FIELD_REAL] = fill_plain, [FIELD_TYPE] = fill_plain,
+        [FIELD_VALUE] = fill_value,   [FIELD_RANKS] = fill_plain};
     for (int pass = 0; pass < 2; pass++) // values come last: their types are fields
         for (int f = 0; f < c->algorithm->field_count; f++)
             if (c->objects[f] && (field_of(c, f)->kind == FIELD_VALUE) == pass &&
@@ -416,8 +345,10 @@ static PyObject *results(params_call *c)
 static int prepare(params_call *c, PyObject *const *v, PyObject *fields, int options)
 {
     PyObject *stream = v[options], *workspace = v[options + 1], *device = v[options + 2];
-    if (take_objects(c, fields) < 0 || view_arrays(c) < 0 ||
-        py_call_device(&c->call, device, stream) < 0 || py_call_stage_inputs(&c->call) < 0)
+    const algorithm *a = c->algorithm;
+    if (py_fields_find(a->fields, a->field_count, a->name, fields, c->objects) < 0 ||
+        view_arrays(c) < 0 || py_call_device(&c->call, device, stream) < 0 ||
+        py_call_stage_inputs(&c->call) < 0)
         return -1;
     for (int f = 0; f < c->algorithm->field_count; f++)
         if (is_output(field_of(c, f)) && c->objects[f] && prepare_output(c, f) < 0) return -1;

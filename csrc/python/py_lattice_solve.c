@@ -4,22 +4,23 @@
 #include "python/py_array.h"
 #include "python/py_binding.h"
 #include "python/py_call.h"
+#include "python/py_fields.h"
 #include "python/py_module.h"
 #include "python/py_ranks.h"
 #include "python/py_types.h"
 
 #include "lattice/solver/operator_row.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { SOURCE, GUESS }; // inputs; then the operator's
-enum { MOST_PARAMETERS = 16 };
 
 typedef struct arguments { // borrowed
     PyObject *parameters, *b, *x0, *out, *extents, *stream, *precise, *sloppy, *shifts, *ranks,
         *inner;
     const operator_row *row;
-    PyObject *values[MOST_PARAMETERS]; // of the row's fields; NULL: not given
+    PyObject *values[MAX_FIELDS]; // of the row's fields; NULL: not given
     double shift[CUBC_MOST_SHIFTS];
 } arguments;
 
@@ -37,53 +38,31 @@ static int parts_of(const py_view *view, cubc_type *type, uint64_t *n)
 }
 
 // ---- the operator -------------------------------------------------------------------------------
-static int take_parameters(arguments *a)
+static int find_parameters(arguments *a)
 {
-    const operator_row *row = a->row;
-    PyObject *key, *value;
-    Py_ssize_t at = 0;
-    while (PyDict_Next(a->parameters, &at, &key, &value)) {
-        int f = 0;
-        while (f < row->field_count &&
-               PyUnicode_CompareWithASCIIString(key, row->fields[f].name) != 0)
-            f++;
-        if (f == row->field_count || f >= MOST_PARAMETERS) {
-            PyErr_Format(PyExc_TypeError, "the operator %s has no parameter %R", row->name, key);
-            return -1;
-        }
-        a->values[f] = value;
-    }
-    return 0;
+    char owner[64];
+    snprintf(owner, sizeof owner, "the operator %s", a->row->name);
+    return py_fields_find(a->row->fields, a->row->field_count, owner, a->parameters, a->values);
 }
 
-// Returns -1 with an exception, or 0. View `next` of the inputs is that of the next array.
-static int fill_parameter(const py_call *c, const field *f, PyObject *value, int *next, char *out)
+static void put_array(const field *f, const py_view *view, char *params)
 {
-    if (f->kind == FIELD_INPUT) {
-        const py_view *view = &c->in[(*next)++];
-        memcpy(out + f->at, &view->data, sizeof view->data);
-        memcpy(out + f->type_at, &view->type, sizeof view->type);
-        memcpy(out + f->count_at, &view->n, sizeof view->n);
-    } else if (f->kind == FIELD_REAL) {
-        double real = PyFloat_AsDouble(value);
-        memcpy(out + f->at, &real, sizeof real);
-    } else if (f->kind == FIELD_COUNT) {
-        uint64_t count = PyLong_AsUnsignedLongLong(value);
-        memcpy(out + f->at, &count, sizeof count);
-    } else {
-        int number = (int)PyLong_AsLong(value);
-        memcpy(out + f->at, &number, sizeof number);
-    }
-    return PyErr_Occurred() ? -1 : 0;
+    memcpy(params + f->at, &view->data, sizeof view->data);
+    memcpy(params + f->type_at, &view->type, sizeof view->type);
+    memcpy(params + f->count_at, &view->n, sizeof view->n);
 }
 
 static int fill_parameters(const py_call *c, const arguments *a, cubc_operator *op)
 {
     int next = GUESS + 1;
-    for (int f = 0; f < a->row->field_count; f++)
-        if (a->values[f] &&
-            fill_parameter(c, &a->row->fields[f], a->values[f], &next, (char *)&op->of) < 0)
+    for (int k = 0; k < a->row->field_count; k++) {
+        const field *f = &a->row->fields[k];
+        if (!a->values[k]) continue;
+        if (f->kind == FIELD_INPUT)
+            put_array(f, &c->in[next++], (char *)&op->of);
+        else if (py_field_put(f, a->values[k], &op->of) < 0)
             return -1;
+    }
     return 0;
 }
 
@@ -170,7 +149,7 @@ static int prepare(py_call *c, arguments *a, cubc_operator *op, cubc_solve_param
     if (!PyArg_ParseTuple(a->extents, "iiii", &op->lx, &op->ly, &op->lz, &op->lt) ||
         (a->ranks && py_ranks(a->ranks, &op->ranks) < 0) || py_dtype(a->precise, &p->precise) < 0 ||
         py_dtype(a->sloppy, &p->sloppy) < 0 || py_dtype(a->inner, &p->inner) < 0 ||
-        py_call_view_out(c, 0, a->out) < 0 || take_parameters(a) < 0 || view_inputs(c, a) < 0 ||
+        py_call_view_out(c, 0, a->out) < 0 || find_parameters(a) < 0 || view_inputs(c, a) < 0 ||
         parts_of(b, &p->type, &p->n) < 0 || py_call_device(c, NULL, a->stream) < 0 ||
         py_call_stage_inputs(c) < 0 || fill_parameters(c, a, op) < 0 || take_shifts(a, p) < 0 ||
         prepare_out(c, p) < 0 || (a->x0 && p->shift_count == 0 && stage_out(c) < 0))
