@@ -18,7 +18,7 @@ enum { SOURCE, GUESS }; // inputs; then the operator's
 
 typedef struct arguments { // borrowed
     PyObject *parameters, *b, *x0, *out, *extents, *stream, *precise, *sloppy, *shifts, *ranks,
-        *inner;
+        *schwarz_type;
     const operator_row *row;
     PyObject *values[MAX_FIELDS]; // of the row's fields; NULL: not given
     double shift[CUBC_MOST_SHIFTS];
@@ -148,7 +148,7 @@ static int prepare(py_call *c, arguments *a, cubc_operator *op, cubc_solve_param
     const py_view *b = &c->in[SOURCE];
     if (!PyArg_ParseTuple(a->extents, "iiii", &op->lx, &op->ly, &op->lz, &op->lt) ||
         (a->ranks && py_ranks(a->ranks, &op->ranks) < 0) || py_dtype(a->precise, &p->precise) < 0 ||
-        py_dtype(a->sloppy, &p->sloppy) < 0 || py_dtype(a->inner, &p->inner) < 0 ||
+        py_dtype(a->sloppy, &p->sloppy) < 0 || py_dtype(a->schwarz_type, &p->schwarz_type) < 0 ||
         py_call_view_out(c, 0, a->out) < 0 || find_parameters(a) < 0 || view_inputs(c, a) < 0 ||
         parts_of(b, &p->type, &p->n) < 0 || py_call_device(c, NULL, a->stream) < 0 ||
         py_call_stage_inputs(c) < 0 || fill_parameters(c, a, op) < 0 || take_shifts(a, p) < 0 ||
@@ -215,10 +215,10 @@ static PyObject *solution(py_call *c, const cubc_solve_params *p)
 
 static PyObject *lattice_solve(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"operator", "parameters", "b",     "x0",      "out",     "extents",
-                            "stream",   "solver",     "tol",   "maxiter", "precise", "sloppy",
-                            "sites",    "normal",     "delta", "order",   "shifts",  "ranks",
-                            "schwarz",  "inner",      NULL};
+    static char *names[] = {"operator", "parameters",   "b",     "x0",      "out",     "extents",
+                            "stream",   "solver",       "tol",   "maxiter", "precise", "sloppy",
+                            "sites",    "normal",       "delta", "order",   "shifts",  "ranks",
+                            "schwarz",  "schwarz_type", NULL};
     arguments a = {0};
     cubc_operator op = {0};
     cubc_solve_params p = {0};
@@ -230,7 +230,7 @@ static PyObject *lattice_solve(PyObject *self, PyObject *args, PyObject *keyword
                                      &name, &PyDict_Type, &a.parameters, &a.b, &a.x0, &a.out,
                                      &a.extents, &a.stream, &p.solver, &p.tolerance, &iterations,
                                      &a.precise, &a.sloppy, &sites, &p.normal, &p.delta, &order,
-                                     &a.shifts, &a.ranks, &p.schwarz, &a.inner) ||
+                                     &a.shifts, &a.ranks, &p.schwarz, &a.schwarz_type) ||
         py_binding_refuse(PyExc_ValueError, "a solve cannot be bound: the host looks at its "
                                             "residual, and repeats recorded rounds itself; bind "
                                             "the operator, as cubc.bind(operator, x, out=y)") < 0)

@@ -378,7 +378,7 @@ def lattice_solve(
     shifts: Any,
     ranks: Any,
     schwarz: int,
-    inner: Any,
+    schwarz_type: Any,
 ) -> tuple[Any, list[tuple[bool, str, int, int, float, float, float, float, int]]]:
     """Solve M x = b: x, and a report of each right-hand side.
 

@@ -36,7 +36,7 @@ static const cubc_site_update last_step = {
 // ---- the preconditioner ------------------------------------------------------------------------
 cubc_status schwarz_open(solver *s, lattice_field fields[SCHWARZ_FIELDS])
 {
-    for (int k = 0; k < SCHWARZ_FIELDS; k++) TRY(solver_zero_field(s, s->inner, &fields[k]));
+    for (int k = 0; k < SCHWARZ_FIELDS; k++) TRY(solver_zero_field(s, s->schwarz_type, &fields[k]));
     return CUBC_OK;
 }
 
@@ -51,7 +51,7 @@ static cubc_status apply_block(solver *s, const lattice_field *in, const lattice
 static cubc_status take_first(solver *s, const lattice_field *f, const lattice_field *residual,
                               const lattice_field *out)
 {
-    const lattice_field *in = s->inner == s->sloppy ? residual : &f[E];
+    const lattice_field *in = s->schwarz_type == s->sloppy ? residual : &f[E];
     if (in == &f[E]) TRY(solver_assign(s, ITERATE, &f[E], residual));
     TRY(apply_block(s, in, &f[W]));
     if (s->schwarz == 1)

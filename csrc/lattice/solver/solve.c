@@ -82,10 +82,10 @@ static cubc_status check_schwarz(const cubc_solve_params *p, const solver_method
     if (!p->schwarz) return CUBC_OK;
     if (method != &solver_gcr)
         FAIL(CUBC_INVALID_ARGUMENT, "schwarz preconditions gcr, not %s", method->name);
-    TRY(lattice_precision("the preconditioner", p->inner));
-    if (cubc_type_size(p->inner) > cubc_type_size(p->sloppy))
+    TRY(lattice_precision("the preconditioner", p->schwarz_type));
+    if (cubc_type_size(p->schwarz_type) > cubc_type_size(p->sloppy))
         FAIL(CUBC_INVALID_TYPE, "a preconditioner in %s is more precise than iterations in %s",
-             cubc_type_name(p->inner), cubc_type_name(p->sloppy));
+             cubc_type_name(p->schwarz_type), cubc_type_name(p->sloppy));
     return CUBC_OK;
 }
 
@@ -279,7 +279,7 @@ cubc_status cubc_solve(cubc_device *device, const cubc_solve_params *params, cub
     s.precise = p->precise;
     s.sloppy = p->sloppy;
     s.schwarz = p->schwarz;
-    s.inner = p->schwarz ? p->inner : p->sloppy;
+    s.schwarz_type = p->schwarz ? p->schwarz_type : p->sloppy;
     s.guard.ranks = p->op->ranks;
     TRY(device->api->stream_create(device, &s.stream));
     cubc_status st = device->api->order(device, s.stream, stream);

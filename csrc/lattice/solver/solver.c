@@ -82,7 +82,8 @@ int solver_types(const solver *s, cubc_type types[TYPES])
     int count = 0;
     types[count++] = s->precise;
     if (s->sloppy != s->precise) types[count++] = s->sloppy;
-    if (s->inner != s->precise && s->inner != s->sloppy) types[count++] = s->inner;
+    if (s->schwarz_type != s->precise && s->schwarz_type != s->sloppy)
+        types[count++] = s->schwarz_type;
     return count;
 }
 

@@ -101,7 +101,7 @@ struct solver {
     lattice_shape shape;       // of the system that is solved
     cubc_type precise, sloppy; // F64 or F32; any
     int schwarz;               // GCR: steps of its preconditioner (schwarz.c); 0: there is none
-    cubc_type inner;           // of the preconditioner; without it, sloppy
+    cubc_type schwarz_type;    // of the preconditioner; without it, sloppy
     cubc_guard guard;          // without phase and step, which are those of a launch; its ranks are
                                // those of the lattice
     solver_state *states;      // in host memory

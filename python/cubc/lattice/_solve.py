@@ -330,7 +330,7 @@ def solve(
             shifts=None if shifts is None else [float(s) for s in shifts],
             ranks=None if gauge.grid is None else gauge.grid._ranks,
             schwarz=schwarz,
-            inner=precision_type(schwarz_precision),
+            schwarz_type=precision_type(schwarz_precision),
         )
     infos = [SolveInfo(*source) for source in sources]
     return returned(given, x, out), _summary(infos, 0 if shifts is None else len(shifts))

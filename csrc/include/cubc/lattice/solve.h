@@ -127,7 +127,7 @@ typedef struct cubc_solve_params {
     double delta;           // 0: 0.2, of CG on a Hermitian positive operator 0.1
     int schwarz;            // "gcr": steps of its preconditioner, which are of minimal residual on
                             // the block of a rank, with hops from other ranks left out; 0: none
-    cubc_type inner;        // F64, F32, I16: of the preconditioner
+    cubc_type schwarz_type; // F64, F32, I16: of the preconditioner
 } cubc_solve_params;
 
 typedef struct cubc_solve_info { // report of a right-hand side
