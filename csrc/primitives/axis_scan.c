@@ -95,8 +95,8 @@ static const char *axis_scan_invalid(const problem *p, const char *kind, const s
 typedef struct layout { // see axis_scan.cu
     axis_scan_numbers shape;
     uint64_t wide, high, deep;
-    uint64_t across, chunks; // blocks side by side, and one below the other
-    uint64_t strips, strip;  // of a row; columns of one
+    uint64_t across, bands; // blocks side by side, and one below the other
+    uint64_t strips, strip; // of a row; columns of one
 } layout;
 
 // Puts as many threads side by side as `run` bytes of a row want, the others on rows, then on
@@ -108,7 +108,7 @@ static void lay_out_threads(layout *l, uint64_t size, uint64_t rows, uint64_t th
     l->wide = ceil_div(l->strips, l->across);
     l->high = smaller(threads / l->wide, ceil_div(l->shape.length, rows));
     l->deep = smaller(threads / l->wide / l->high, l->shape.outer);
-    l->chunks = ceil_div(l->shape.length, l->high * rows);
+    l->bands = ceil_div(l->shape.length, l->high * rows);
 }
 
 // A single thread: a block is worth WORK items. Columns are cut only where the blocks are too few.
@@ -123,7 +123,7 @@ static void lay_out_single_thread(layout *l, uint64_t widest, uint64_t blocks)
         l->high = smaller(l->high, ceil_div(WORK, l->wide));
     else
         l->deep = smaller(ceil_div(WORK, l->wide * l->high), l->shape.outer);
-    l->chunks = ceil_div(l->shape.length, l->high);
+    l->bands = ceil_div(l->shape.length, l->high);
 }
 
 // Rows of a thread: as many as make chunks of 16 bytes, if it takes whole rows. See axis_scan.cu.
@@ -161,10 +161,10 @@ static cubc_status axis_scan_plan(const problem *p, const instance *i, plan *out
     if (p->n == 0) return CUBC_OK;
     const layout l = lay_out(p, i);
     const axis_scan_numbers *shape = &l.shape;
-    uint64_t blocks = l.across * ceil_div(shape->outer, l.deep) * l.chunks;
+    uint64_t blocks = l.across * ceil_div(shape->outer, l.deep) * l.bands;
     uint64_t words = ceil_div(l.strip * cubc_type_size((cubc_type)p->acc_type), 4);
     TRY(problem_blocks(p, blocks));
-    if (l.chunks > 1) out->message_bytes = 8 * (1 + l.chunks * shape->outer * l.strips * words);
+    if (l.bands > 1) out->message_bytes = 8 * (1 + l.bands * shape->outer * l.strips * words);
     out->launch_count = 1;
     launch *made = &out->launches[0];
     *made = (launch){.kernel = &i->kernels[0],

@@ -63,7 +63,7 @@ static const char *segmented_reduce_invalid(const problem *p, const char *kind, 
 }
 
 // ---- plans --------------------------------------------------------------------------------------
-enum { SHARES_KERNEL, TEAMS_KERNEL, CHUNKS_KERNEL, BLOCKS_KERNEL };
+enum { SHARES_KERNEL, TEAMS_KERNEL, SECTIONS_KERNEL, BLOCKS_KERNEL };
 
 enum { // the arguments; then the initial value
     IN,
@@ -76,10 +76,10 @@ enum { // the arguments; then the initial value
     TEAM_LOG2,
     TURNS,
     LONGEST,
-    CHUNK,
+    SECTION,
     CAPACITY,
     COUNTS,
-    CHUNKS,
+    SECTIONS,
     SUMS,
     ARGS
 };
@@ -90,7 +90,7 @@ static launch make_launch(const problem *p, const device_kernel *kernel, uint64_
     return (launch){.kernel = kernel,
                     .shape.grid = (unsigned)grid,
                     .message_args = 1u << MESSAGES,
-                    .scratch_args = 1u << COUNTS | 1u << CHUNKS | 1u << SUMS,
+                    .scratch_args = 1u << COUNTS | 1u << SECTIONS | 1u << SUMS,
                     .args_count = ARGS,
                     .args = {[OUT] = (uintptr_t)p->outputs[0].data,
                              [SET_SIZE] = p->n / count,
@@ -131,14 +131,14 @@ static uint64_t bytes_of(const problem *p)
 }
 
 typedef struct layout {
-    uint64_t team_log2, turns; // of teams
-    uint64_t longest;          // items of a segment that a team reduces
-    uint64_t chunk, capacity;  // items of a chunk, and chunks that there is room for
-    bool blocks_hold;          // a block, that loads an item a time, holds the mean segment
+    uint64_t team_log2, turns;  // of teams
+    uint64_t longest;           // items of a segment that a team reduces
+    uint64_t section, capacity; // items of a section, and sections that there is room for
+    bool blocks_hold;           // a block, that loads an item a time, holds the mean segment
 } layout;
 
-// Items of a chunk: a warp gets a few, so that all end together.
-static uint64_t chunk_for(const problem *p, uint64_t warps)
+// Items of a section: a warp gets a few, so that all end together.
+static uint64_t section_for(const problem *p, uint64_t warps)
 {
     enum { LEAST_BYTES = 8192, MOST_BYTES = 65536, EACH = 4 };
     uint64_t size = cubc_type_size((cubc_type)p->type), items = p->n / (warps * EACH);
@@ -146,17 +146,18 @@ static uint64_t chunk_for(const problem *p, uint64_t warps)
 }
 
 // Items of the longest segment that a team reduces: twice the mean where there are segments enough
-// for the device; else a chunk. All items, so that there is no second launch, if blocks read the
+// for the device; else a section. All items, so that there is no second launch, if blocks read the
 // mean segment at once and soon read all.
-static uint64_t longest_for(const problem *p, const instance *i, uint64_t team_log2, uint64_t chunk)
+static uint64_t longest_for(const problem *p, const instance *i, uint64_t team_log2,
+                            uint64_t section)
 {
     enum { AT_ONCE = 65536, MOST_OF_WARP = 65536, MOST_OF_BLOCK = 262144 };
     uint64_t size = cubc_type_size((cubc_type)p->type), count = p->outputs[0].n;
     bool block = team_log2 == TEAM_IS_BLOCK;
     uint64_t mean = p->n / count, most = block ? MOST_OF_BLOCK : MOST_OF_WARP;
     if (block && mean * size <= AT_ONCE && bytes_of(p) <= SOON) return p->n;
-    if (count < (uint64_t)i->device->info.sm_count) return chunk;
-    return larger(chunk, smaller(2 * mean, most / size));
+    if (count < (uint64_t)i->device->info.sm_count) return section;
+    return larger(section, smaller(2 * mean, most / size));
 }
 
 // A team is lanes for the mean segment; a block where a warp does not hold it or items are few, and
@@ -183,22 +184,22 @@ static layout lay_out(const problem *p, const instance *i)
         l.turns = larger(ceil_div(of_warps, warps),
                          smaller(of_warps, (uint64_t)i->device->info.sm_count));
     }
-    l.chunk = chunk_for(p, resident_blocks(i, teams) * warps);
-    l.longest = longest_for(p, i, l.team_log2, l.chunk);
-    // A segment that is cut has a whole chunk, so that its last one at most doubles their number.
-    if (l.longest < p->n) l.capacity = 2 * (p->n / l.chunk);
+    l.section = section_for(p, resident_blocks(i, teams) * warps);
+    l.longest = longest_for(p, i, l.team_log2, l.section);
+    // A segment that is cut has a whole section, so that its last one at most doubles their number.
+    if (l.longest < p->n) l.capacity = 2 * (p->n / l.section);
     l.blocks_hold =
         l.team_log2 == TEAM_IS_BLOCK && p->n / count <= BLOCK_LOADS * (uint64_t)blocks->threads;
     return l;
 }
 
-// The scratch has the counts, the chunks and their sums, one behind the other.
+// The scratch has the counts, the sections and their sums, one behind the other.
 static void place_scratch(const problem *p, const layout *l, launch *made, plan *out)
 {
-    enum { CHUNK_ENTRY = 16 }; // sizeof(long_chunk)
+    enum { SECTION_ENTRY = 16 }; // sizeof(long_section)
     if (l->capacity == 0) return;
-    made->args[CHUNKS] = round_up(8 * (2 + l->capacity), CHUNK_ENTRY);
-    made->args[SUMS] = made->args[CHUNKS] + CHUNK_ENTRY * l->capacity;
+    made->args[SECTIONS] = round_up(8 * (2 + l->capacity), SECTION_ENTRY);
+    made->args[SUMS] = made->args[SECTIONS] + SECTION_ENTRY * l->capacity;
     out->scratch_bytes =
         made->args[SUMS] + l->capacity * round_up((uint64_t)problem_acc_bytes(p), 4);
     out->message_bytes = 8;
@@ -206,14 +207,15 @@ static void place_scratch(const problem *p, const layout *l, launch *made, plan 
 
 static cubc_status plan_teams(const problem *p, const instance *i, plan *out)
 {
-    const device_kernel *teams = &i->kernels[TEAMS_KERNEL], *chunks = &i->kernels[CHUNKS_KERNEL];
+    const device_kernel *teams = &i->kernels[TEAMS_KERNEL],
+                        *sections = &i->kernels[SECTIONS_KERNEL];
     uint64_t waves = (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
     layout l = lay_out(p, i);
     launch made = make_launch(p, teams, smaller(l.turns, resident_blocks(i, teams) * waves));
     made.args[TEAM_LOG2] = l.team_log2;
     made.args[TURNS] = l.turns;
     made.args[LONGEST] = l.longest;
-    made.args[CHUNK] = l.chunk;
+    made.args[SECTION] = l.section;
     made.args[CAPACITY] = l.capacity;
     place_scratch(p, &l, &made, out);
     if (l.blocks_hold) {
@@ -222,9 +224,9 @@ static cubc_status plan_teams(const problem *p, const instance *i, plan *out)
     }
     TRY(finish_launch(p, &made, out));
     if (l.capacity == 0) return CUBC_OK; // all segments are reduced
-    made.kernel = chunks;
+    made.kernel = sections;
     made.shape.grid = (unsigned)smaller(ceil_div(l.capacity, teams->threads / WARP_LANES),
-                                        resident_blocks(i, chunks));
+                                        resident_blocks(i, sections));
     return finish_launch(p, &made, out);
 }
 
@@ -262,7 +264,7 @@ static const benchmark segmented_reduce_benchmarks[] = {BENCHMARK("sum", lengths
 const algorithm segmented_reduce_algorithm = {
     .name = "segmented_reduce",
     .source = "segmented_reduce.cu",
-    .kernels = {"segmented_reduce_shares", "segmented_reduce_teams", "segmented_reduce_chunks",
+    .kernels = {"segmented_reduce_shares", "segmented_reduce_teams", "segmented_reduce_sections",
                 "segmented_reduce_blocks"},
     .cpu_source = "cpu_segmented_reduce.cu",
     .cpu_kernels = {"segmented_reduce_shares"},

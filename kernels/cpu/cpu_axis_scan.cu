@@ -81,9 +81,9 @@ FUNCTION void scan_area(const axis_scan_args& a, value_t* acc, const area& of, b
 FUNCTION void send_sums(const axis_scan_args& a, const area& of, const tile& t, const value_t* sums,
                         message_status status)
 {
-    if (t.chunk + 1 == t.chunks) return;
+    if (t.band + 1 == t.bands) return;
     for (u64 j = 0; j < of.columns; j++)
-        message_send(a.messages, message_of(a, t, t.chunk, of.outer, of.column + j), sums[j],
+        message_send(a.messages, message_of(a, t, t.band, of.outer, of.column + j), sums[j],
                      message_tag(t.mine, status));
 }
 
@@ -91,7 +91,7 @@ FUNCTION void send_sums(const axis_scan_args& a, const area& of, const tile& t, 
 FUNCTION bool take_prefixes(const axis_scan_args& a, const area& of, const tile& t, value_t* acc)
 {
     for (u64 j = 0; j < of.columns; j++)
-        if (message_poll(a.messages, message_of(a, t, t.chunk - 1, of.outer, of.column + j), t.mine,
+        if (message_poll(a.messages, message_of(a, t, t.band - 1, of.outer, of.column + j), t.mine,
                          acc[j]) != MESSAGE_COMPLETE)
             return false;
     return true;
@@ -101,14 +101,14 @@ FUNCTION value_t prefix_of_column(const axis_scan_args& a, const area& of, const
                                   u64 column)
 {
     value_t prefix{}, total;
-    for (u64 chunk = t.chunk; chunk-- > 0;) {
+    for (u64 band = t.band; band-- > 0;) {
         message_status status;
         do {
-            status = message_poll(a.messages, message_of(a, t, chunk, of.outer, of.column + column),
+            status = message_poll(a.messages, message_of(a, t, band, of.outer, of.column + column),
                                   t.mine, total);
             if (status == MESSAGE_NONE) spin_pause();
         } while (status == MESSAGE_NONE);
-        prefix = chunk + 1 == t.chunk ? total : apply_operator(total, prefix);
+        prefix = band + 1 == t.band ? total : apply_operator(total, prefix);
         if (status == MESSAGE_COMPLETE) break;
     }
     return prefix;
@@ -119,7 +119,7 @@ FUNCTION void scan_columns(const axis_scan_args& a, axis_scan_shared& s, const t
 {
     bool has_prefix = a.has_init != 0, told = false;
     for (u64 j = 0; has_prefix && j < of.columns; j++) s.sum[j] = static_cast<value_t>(a.init);
-    if (t.chunk > 0) {
+    if (t.band > 0) {
         if (!take_prefixes(a, of, t, s.sum)) {
             scan_area<false>(a, s.sum, of, false);
             send_sums(a, of, t, s.sum, MESSAGE_PARTIAL);
@@ -140,7 +140,7 @@ FUNCTION void scan_columns(const axis_scan_args& a, axis_scan_shared& s, const t
 KERNEL(axis_scan_tiles, axis_scan_args, axis_scan_shared)
 {
     const tile t = take_tile(a, s.tile_ticket, 1, a.high);
-    const u64 begin = t.chunk * a.high, last = t.outer + a.deep;
+    const u64 begin = t.band * a.high, last = t.outer + a.deep;
     area of{0, t.strip, a.columns - t.strip, begin, begin + a.high};
     if (of.columns > a.wide) of.columns = a.wide;
     if (of.end > a.rows) of.end = a.rows;

@@ -108,7 +108,7 @@ FUNCTION thread_place place_of(const axis_scan_args& a, const tile& t)
     p.looking = p.high < MOST_LOOKING ? p.high : MOST_LOOKING;
     p.outer = t.outer + thread_id() / (p.wide * p.high);
     p.strip = t.strip + thread_id() % p.wide;
-    p.row = (t.chunk * a.high + p.down) * ROWS;
+    p.row = (t.band * a.high + p.down) * ROWS;
     p.rows = p.row + ROWS <= a.rows ? ROWS : p.row < a.rows ? static_cast<int>(a.rows - p.row) : 0;
     p.active = thread_id() < a.wide * a.high * a.deep && p.outer < a.outer && p.strip < t.strips;
     if (!p.active) p.outer = p.strip = 0; // reads what is there, and stores nothing
@@ -176,7 +176,7 @@ FUNCTION strip_t look_up(const axis_scan_args& a, axis_scan_shared& s, const thr
     bool done = !p.active || p.down > 0, answered = false, have = false;
     strip_t prefix{};
     tiles_above seen[TUNE_LOOK]{};
-    u64 from = t.chunk;
+    u64 from = t.band;
     for (u32 round = 0;; round++) {
         look_up_again(a, p, t, from, seen);
         tiles_above all = seen[0];
@@ -279,8 +279,8 @@ FUNCTION void scan_thread(const axis_scan_args& a, axis_scan_shared& s, const th
 FUNCTION void send_strip_total(const axis_scan_args& a, const thread_place& p, const tile& t,
                                const strip_t& total, message_status status)
 {
-    if (p.active && p.down + 1 == p.high && t.chunk + 1 < t.chunks)
-        message_send(a.messages, message_of(a, t, t.chunk, p.outer, p.strip), total,
+    if (p.active && p.down + 1 == p.high && t.band + 1 < t.bands)
+        message_send(a.messages, message_of(a, t, t.band, p.outer, p.strip), total,
                      message_tag(t.mine, status));
 }
 
@@ -293,7 +293,7 @@ FUNCTION void scan_tile(const axis_scan_args& a, axis_scan_shared& s, const tile
     bool has_prefix = a.has_init != 0;
     UNROLL
     for (int j = 0; j < STRIP; j++) prefix.column[j] = static_cast<value_t>(a.init);
-    if (t.chunk > 0) {
+    if (t.band > 0) {
         send_strip_total(a, p, t, through, MESSAGE_PARTIAL);
         prefix = look_up(a, s, p, t);
         if (p.down == 0) s.sum[thread_id()] = prefix;
@@ -301,7 +301,7 @@ FUNCTION void scan_tile(const axis_scan_args& a, axis_scan_shared& s, const tile
         prefix = s.sum[thread_id() - p.down * p.wide];
         has_prefix = true;
     }
-    if (t.chunks > 1) {
+    if (t.bands > 1) {
         if (has_prefix) through = combine_strips(prefix, through);
         send_strip_total(a, p, t, through, MESSAGE_COMPLETE);
         if (thread_id() == 0) end_tile(a, t);
@@ -329,7 +329,7 @@ KERNEL(axis_scan_tiles, axis_scan_args, axis_scan_shared)
 {
     const tile t = take_tile(a, s.tile_ticket, STRIP, a.high * ROWS);
     if (thread_id() == 0) s.vote[0] = {0, 0};
-    if ((t.chunk + 1) * a.high * ROWS <= a.rows)
+    if ((t.band + 1) * a.high * ROWS <= a.rows)
         scan_tile<true>(a, s, t);
     else
         scan_tile<false>(a, s, t);

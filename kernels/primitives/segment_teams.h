@@ -1,24 +1,24 @@
 // Reduction of segments by teams of threads (team_reduce.h), for segmented_reduce.cu.
 //
 // A team, of lanes or a block, takes its segment by its two offsets. One that is too long is left
-// to a second launch, in which each warp reduces a chunk. The warp that is the last of GROUP
-// neighbouring chunks combines their sums, and the warp that is the last of a segment's groups
+// to a second launch, in which each warp reduces a section. The warp that is the last of GROUP
+// neighbouring sections combines their sums, and the warp that is the last of a segment's groups
 // combines those of the groups. Which sums are combined, and in which
 // order, depends on the call's sizes, its offsets, the variant and the device alone, so that a
 // result is the same from run to run.
 #pragma once
 
-enum : u32 { GROUP = 32 }; // chunks, a lane each
+enum : u32 { GROUP = 32 }; // sections, a lane each
 
 struct segment_teams_shared {
     block_reduce_storage<acc_t> reduce;
 };
 
-// Numbers in `counts`: at 0 the blocks that are done; behind a segment's first chunk the groups
-// that are, and behind the first of a group of several the chunks that are.
-FUNCTION u64 counts_of(u64 chunks) { return chunks + 2; }
+// Numbers in `counts`: at 0 the blocks that are done; behind a segment's first section the groups
+// that are, and behind the first of a group of several the sections that are.
+FUNCTION u64 counts_of(u64 sections) { return sections + 2; }
 FUNCTION u64 count_of_groups(u64 first) { return 1 + first; }
-FUNCTION u64 count_of_chunks(u64 first) { return 2 + first; }
+FUNCTION u64 count_of_sections(u64 first) { return 2 + first; }
 
 // Clears them for the second launch.
 FUNCTION void clear_counts(const segmented_reduce_args& a)
@@ -43,13 +43,13 @@ FUNCTION void write_whole(const segmented_reduce_args& a, u64 segment, acc_t sum
 // Leaves a segment to the second launch, by the lanes of its team. Called by all lanes of a warp.
 FUNCTION void leave_segment(const segmented_reduce_args& a, u64 segment, u64 count, member m)
 {
-    const u64 chunks = count > a.longest ? ceil_div(count, a.chunk) : 0;
+    const u64 sections = count > a.longest ? ceil_div(count, a.section) : 0;
     u64 first = 0;
-    if (m.rank == 0 && chunks) first = static_cast<u32>(atomic_add(a.messages, chunks));
+    if (m.rank == 0 && sections) first = static_cast<u32>(atomic_add(a.messages, sections));
     first = warp_shuffle(first, lane_id() - m.rank);
-    for (u64 k = m.rank; k < chunks && first + k < a.capacity; k += m.team)
-        a.chunks[first + k] =
-            long_chunk{segment, static_cast<u32>(first), static_cast<u32>(chunks)};
+    for (u64 k = m.rank; k < sections && first + k < a.capacity; k += m.team)
+        a.sections[first + k] =
+            long_section{segment, static_cast<u32>(first), static_cast<u32>(sections)};
 }
 
 FUNCTION void reduce_segments(const segmented_reduce_args& a, segment_teams_shared& s)
@@ -163,35 +163,35 @@ FUNCTION acc_t join_sums(const stored_sum* sums, u32 stride, u32 count)
     return lanes_of_team_reduce(sum, member{lane_id(), SIMT_WARP});
 }
 
-FUNCTION acc_t reduce_chunk(const segmented_reduce_args& a, const long_chunk& of, u64 number)
+FUNCTION acc_t reduce_section(const segmented_reduce_args& a, const long_section& of, u64 number)
 {
     const member m{lane_id(), SIMT_WARP};
     const u64 begin = segment_begin(a.set, of.segment), end = segment_end(a.set, of.segment);
-    const u64 at = number * a.chunk, left = end > begin + at ? end - begin - at : 0;
-    const u32 count = static_cast<u32>(left < a.chunk ? left : a.chunk);
+    const u64 at = number * a.section, left = end > begin + at ? end - begin - at : 0;
+    const u32 count = static_cast<u32>(left < a.section ? left : a.section);
     return lanes_of_team_reduce(reduce_run<false>(a.in, begin + at, count, at, m), m);
 }
 
-// A warp a chunk.
-FUNCTION void reduce_chunks(const segmented_reduce_args& a, u64 total)
+// A warp a section.
+FUNCTION void reduce_sections(const segmented_reduce_args& a, u64 total)
 {
     NO_UNROLL
     for (u64 unit = block_id() + static_cast<u64>(warp_id()) * block_count(); unit < total;
          unit += static_cast<u64>(block_count()) * SIMT_WARPS) {
-        const long_chunk of = a.chunks[unit];
+        const long_section of = a.sections[unit];
         const u32 number = static_cast<u32>(unit) - of.first, group = number / GROUP * GROUP;
-        // Offsets that fall may have more chunks than there is room for, or than 32 bits count.
+        // Offsets that fall may have more sections than there is room for, or than 32 bits count.
         if (number >= of.count || static_cast<u64>(of.first) + of.count > a.capacity) continue;
         const u32 groups = ceil_div(of.count, GROUP);
         const u32 together = of.count - group < GROUP ? of.count - group : static_cast<u32>(GROUP);
         stored_sum* const sums = a.sums + of.first;
-        acc_t sum = reduce_chunk(a, of, number);
+        acc_t sum = reduce_section(a, of, number);
         if (together > 1) {
             if (lane_id() == 0) store_sum(sums + number, sum);
-            if (!is_last(a.counts + count_of_chunks(of.first + group), together)) continue;
+            if (!is_last(a.counts + count_of_sections(of.first + group), together)) continue;
             sum = join_sums(sums + group, 1, together);
         }
-        if (groups > 1) { // in the place of the group's first chunk
+        if (groups > 1) { // in the place of the group's first section
             if (lane_id() == 0) store_sum(sums + group, sum);
             if (!is_last(a.counts + count_of_groups(of.first), groups)) continue;
             sum = join_sums(sums, GROUP, groups);

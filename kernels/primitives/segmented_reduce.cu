@@ -2,8 +2,9 @@
 //
 // Segments of many items on the average are reduced by teams of lanes or by blocks (team_reduce.h),
 // as the mean length and the number of segments say. A segment that is much longer is left to a
-// second launch, in which warps reduce its chunks (segment_teams.h). If there is none, that launch
-// returns at once. If there are so few items that a block soon reads all, no segment is too long.
+// second launch, in which warps reduce its sections (segment_teams.h). If there is none, that
+// launch returns at once. If there are so few items that a block soon reads all, no segment is too
+// long.
 //
 // Short segments are reduced in a single launch. Blocks get equal shares of items plus ends of
 // segments (segmented_reduce_share.h). A block processes its share in windows of as many items as
@@ -325,12 +326,12 @@ KERNEL(segmented_reduce_blocks, segmented_reduce_args, segment_teams_shared)
     clear_counts(a);
 }
 
-KERNEL(segmented_reduce_chunks, segmented_reduce_args, segment_teams_shared)
+KERNEL(segmented_reduce_sections, segmented_reduce_args, segment_teams_shared)
 {
     (void)s;
     const u64 taken = static_cast<u32>(load_relaxed(a.messages));
     if (taken == 0) return;
-    reduce_chunks(a, taken < a.capacity ? taken : a.capacity);
+    reduce_sections(a, taken < a.capacity ? taken : a.capacity);
     block_sync();
     if (thread_id() == 0 && atomic_add(a.counts, 1) + 1 == block_count()) { // for the next call
         const u64 word = load_relaxed(a.messages);

@@ -1,6 +1,6 @@
-// Tiles of a scan along an axis (axis_scan.cu), and their places in memory. A tile is a chunk of
+// Tiles of a scan along an axis (axis_scan.cu), and their places in memory. A tile is a band of
 // the rows of some columns; tiles are numbered along the rows first and then down, so that those
-// above one start before it. Columns are in strips, which have a message for each chunk.
+// above one start before it. Columns are in strips, which have a message for each band.
 //
 // The file that includes it has defined the input in_t and included operator.h.
 #pragma once
@@ -14,16 +14,16 @@ struct axis_scan_args {
     out_t* out;
     u64 outer, rows, columns;
     u64 wide, high, deep; // layout of a block; of a single thread columns, rows, slices
-    u64* messages;        // [chunk][outer][strip], if a column has several tiles
+    u64* messages;        // [band][outer][strip], if a column has several tiles
     initial_t init;
     u64 has_init;
 };
 
-// Tile of a block: a chunk of rows, column strips and outer slices.
+// Tile of a block: a band of rows, column strips and outer slices.
 struct tile {
-    u64 strips;        // of a row
-    u64 chunk, chunks; // of the column's tiles
-    u64 strip, outer;  // the first
+    u64 strips;       // of a row
+    u64 band, bands;  // of the column's tiles
+    u64 strip, outer; // the first
     ticket mine;
 };
 
@@ -31,11 +31,11 @@ FUNCTION tile take_tile(const axis_scan_args& a, ticket& shared, u64 strip_colum
 {
     tile t;
     t.strips = ceil_div(a.columns, strip_columns);
-    t.chunks = ceil_div(a.rows, tile_rows);
-    t.mine = t.chunks > 1 ? take_block_ticket(a.messages, shared) : ticket{0, block_id()};
+    t.bands = ceil_div(a.rows, tile_rows);
+    t.mine = t.bands > 1 ? take_block_ticket(a.messages, shared) : ticket{0, block_id()};
     const u64 across = ceil_div(t.strips, a.wide), sideways = across * ceil_div(a.outer, a.deep);
     const u64 rest = t.mine.rank % sideways;
-    t.chunk = t.mine.rank / sideways;
+    t.band = t.mine.rank / sideways;
     t.strip = rest % across * a.wide;
     t.outer = rest / across * a.deep;
     return t;
@@ -45,14 +45,14 @@ FUNCTION tile take_tile(const axis_scan_args& a, ticket& shared, u64 strip_colum
 // last block to call it does, else that of the highest rank.
 FUNCTION void end_tile(const axis_scan_args& a, const tile& t)
 {
-    if (t.chunks == 1) return;
+    if (t.bands == 1) return;
     if constexpr (RANK_IS_INDEX)
         close_after_all(a.messages, t.mine, block_count());
     else if (t.mine.rank + 1ull == block_count())
         close_tickets(a.messages, t.mine);
 }
 
-FUNCTION u64 message_of(const axis_scan_args& a, const tile& t, u64 chunk, u64 outer, u64 strip)
+FUNCTION u64 message_of(const axis_scan_args& a, const tile& t, u64 band, u64 outer, u64 strip)
 {
-    return (chunk * a.outer + outer) * t.strips + strip;
+    return (band * a.outer + outer) * t.strips + strip;
 }

@@ -18,27 +18,27 @@
 
 static_assert(sizeof(acc_t) == TUNE_ACC_BYTES, "the descriptor has made room for these messages");
 
-// Chunk of a long segment, which has `count` of them from number `first` on.
-struct long_chunk {
+// Section of a long segment, which has `count` of them from number `first` on.
+struct long_section {
     u64 segment;
     u32 first, count;
 };
-static_assert(sizeof(long_chunk) == 16, "the descriptor has made room for chunks");
+static_assert(sizeof(long_section) == 16, "the descriptor has made room for sections");
 
 struct segmented_reduce_args {
     in_t in;
     out_t* out;
     segments set;
-    u64* messages; // one per block; of teams: the number of chunks
+    u64* messages; // one per block; of teams: the number of sections
     // Teams:
     u64 team_log2; // lanes of a team: up to a warp; more: the team is a block
     u64 turns;     // in each a warp, or the block, takes as many segments as it has teams
     u64 longest;   // most items of a segment that a team reduces
-    u64 chunk;     // items of a longer one that a warp reduces
-    u64 capacity;  // chunks that there is room for
+    u64 section;   // items of a longer one that a warp reduces
+    u64 capacity;  // sections that there is room for
     u64* counts;   // blocks done, then the sums done of each long segment
-    long_chunk* chunks;
-    warp_words<acc_t>* sums; // of chunks
+    long_section* sections;
+    warp_words<acc_t>* sums; // of sections
     initial_t init;
     u64 has_init;
 };

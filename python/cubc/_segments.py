@@ -83,7 +83,7 @@ def segmented_reduce(
     Notes
     -----
     Every item is read once, whatever the lengths are: a warp or a part of one takes a segment, a
-    long one is cut into chunks of many warps, and very short ones are shared out by items. The
+    long one is cut into sections for many warps, and very short ones are shared out by items. The
     temporary storage is a hundredth of `x` at most, and a few bytes for each block. Results have
     the same bits from run to run, as those of `reduce`. Offsets on a device are not checked: if
     they fall, results are undefined, of other segments too.

@@ -104,8 +104,8 @@ def test_lengths_as_a_power_of_their_rank(device, type, mean):
 
 @pytest.mark.usefixtures("policies")
 @pytest.mark.parametrize(("threads", "vector"), [(64, 0), (1024, 1)])
-def test_chunks_of_long_segments_by_threads_of_a_gpu(threads, vector):
-    """A segment of more chunks than one warp combines at once, one of few, and one of a chunk."""
+def test_sections_of_long_segments_by_threads_of_a_gpu(threads, vector):
+    """A segment of more sections than a warp combines at once, one of few, and one of one."""
     label = f"ipt_8.tpb_{threads}.mb_1.ipv_{vector}.ld_0.ept_1.wav_1.lb_1"
     for op in ("sum", "argmin"):
         _core.use_policy(f"segmented_reduce.{op}", {"T{ct}": "I64"}, "cpu", label)
@@ -133,7 +133,7 @@ def test_segments_by_blocks_of_a_gpu(threads):
 @pytest.mark.parametrize("count", [1, 3, 60, 200])
 @pytest.mark.parametrize("type", ["I8", "F64"])
 def test_few_segments_of_many_items(device, type, count):
-    """Around the numbers of bytes at which blocks take segments, and chunks become necessary."""
+    """Around the numbers of bytes at which blocks take segments, and sections become necessary."""
     for n in (50_000, 65_536, 65_537, 524_289, 700_001):
         x = inputs.random(type, n)
         for kind in ("whole", "one"):
