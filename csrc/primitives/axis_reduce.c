@@ -185,7 +185,7 @@ static cubc_status axis_reduce_plan(const problem *p, const instance *i, plan *o
     uint64_t results = p->outputs[0].n;
     if (results == 0) return CUBC_OK;
     layout l = lay_out(p, i);
-    TRY(problem_blocks(p, l.blocks));
+    TRY(problem_check_blocks(p, l.blocks));
     TRY(add_launch(p, &kernels[PARTS_KERNEL], l.blocks, &l, out));
     if (l.splits == 1) return CUBC_OK;
     uint64_t threads = results * (l.splits < 32 ? 1 : 32);

@@ -163,7 +163,7 @@ static cubc_status axis_scan_plan(const problem *p, const instance *i, plan *out
     const axis_scan_numbers *shape = &l.shape;
     uint64_t blocks = l.across * ceil_div(shape->outer, l.deep) * l.bands;
     uint64_t words = ceil_div(l.strip * cubc_type_size((cubc_type)p->acc_type), 4);
-    TRY(problem_blocks(p, blocks));
+    TRY(problem_check_blocks(p, blocks));
     if (l.bands > 1) out->message_bytes = 8 * (1 + l.bands * shape->outer * l.strips * words);
     out->launch_count = 1;
     launch *made = &out->launches[0];

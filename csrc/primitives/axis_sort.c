@@ -61,10 +61,10 @@ cubc_status axis_sort_problem(const cubc_axis_sort_params *params, problem *out)
                                             : "axis_sort.keys");
     TRY(check_shape(params));
     TRY(problem_input(out, "the keys of axis_sort", params->in, params->n, params->type));
-    TRY(problem_real("the keys of axis_sort", params->type));
+    TRY(problem_check_real("the keys of axis_sort", params->type));
     TRY(problem_output(out, "the output of axis_sort", params->out, params->n,
                        traits.indices ? CUBC_I64 : params->type));
-    TRY(problem_overlap(out, ANY_INPUT));
+    TRY(problem_check_overlap(out, ANY_INPUT));
     out->aligned = true; // nothing is read in vectors
     return CUBC_OK;
 }
@@ -153,7 +153,7 @@ static cubc_status axis_sort_plan(const problem *p, const instance *i, plan *out
                           : alone              ? teams
                                                : columns_of_block(p, i, teams, all);
     const uint64_t blocks = ceil_div(all, wide);
-    TRY(problem_blocks(p, blocks));
+    TRY(problem_check_blocks(p, blocks));
     out->launch_count = 1;
     out->launches[0] = (launch){.kernel = kernel,
                                 .shape.grid = (unsigned)blocks,

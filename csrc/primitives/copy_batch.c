@@ -36,7 +36,7 @@ cubc_status copy_batch_problem(const cubc_copy_batch_params *params, problem *ou
     TRY(problem_input(out, "the destinations of copy_batch", params->to, count, CUBC_I64));
     TRY(problem_input(out, "the ends of copy_batch", params->ends, count, CUBC_I64));
     TRY(add_arrays(params, out));
-    TRY(problem_overlap(out, ANY_INPUT));
+    TRY(problem_check_overlap(out, ANY_INPUT));
     if (out->in_place)
         FAIL(CUBC_INVALID_ARGUMENT, "copy_batch: the output must be apart from all inputs");
     strcpy(out->benchmark, "copy_batch.buffers");

@@ -101,7 +101,7 @@ static const char *deterministic_reduce_invalid(const problem *p, const char *ki
                                                 const variant *v)
 {
     const int bytes =
-        variant_value(s, v, "ipt", 1) * (int)cubc_type_size((cubc_type)problem_widest(p));
+        variant_value(s, v, "ipt", 1) * (int)cubc_type_size((cubc_type)problem_policy_type(p));
     if (device_is_cpu(kind)) return NULL;
     if (bytes > 512) return "the items of a thread do not fit its registers";
     if (bytes * variant_value(s, v, "tpb", 1) > 4 * 50000)

@@ -19,7 +19,7 @@ cubc_status find_problem(const cubc_find_params *params, problem *out)
     strcpy(out->benchmark, "find.if");
     TRY(problem_lazy_input(out, "the input of find", params->in, params->n, params->type));
     TRY(problem_output(out, "the output of find", params->out, 1, CUBC_I64));
-    return problem_overlap(out, ANY_INPUT);
+    return problem_check_overlap(out, ANY_INPUT);
 }
 
 // All items are looked at: the condition holds for none but the last of 2^28.

@@ -102,11 +102,11 @@ static cubc_status check_types(const cubc_histogram_params *params, int kind)
         params->weights && type_valid(weight_type) && type_table[weight_type].kind == KIND_FLOAT;
     if (!type_valid(type) || !type_valid(params->out_type))
         FAIL(CUBC_INVALID_TYPE, "histogram: unknown type");
-    TRY(problem_real("the items of histogram", type));
-    TRY(problem_real("the counts of histogram", params->out_type));
-    TRY(problem_real("the edges of histogram", params->edge_type));
-    TRY(problem_real("the steps of histogram", params->step_type));
-    if (params->weights) TRY(problem_real("the weights of histogram", weight_type));
+    TRY(problem_check_real("the items of histogram", type));
+    TRY(problem_check_real("the counts of histogram", params->out_type));
+    TRY(problem_check_real("the edges of histogram", params->edge_type));
+    TRY(problem_check_real("the steps of histogram", params->step_type));
+    if (params->weights) TRY(problem_check_real("the weights of histogram", weight_type));
     if (!((floating ? floats : integers | floats) >> params->out_type & 1))
         FAIL(CUBC_INVALID_TYPE, "histogram %s %s, not %s",
              floating ? "sums floating weights in" : "counts in",
@@ -173,7 +173,7 @@ cubc_status histogram_problem(const cubc_histogram_params *params, problem *out)
                           traits.channels > 1      ? "channels" // which no benchmark stands for
                           : traits.kind == BETWEEN ? "range"
                                                    : "even");
-    TRY(problem_overlap(out, ANY_INPUT));
+    TRY(problem_check_overlap(out, ANY_INPUT));
     if (out->in_place)
         FAIL(CUBC_INVALID_ARGUMENT, "the output of histogram is one of its inputs: it must lie "
                                     "apart");

@@ -44,7 +44,7 @@ cubc_status merge_problem(const cubc_merge_params *params, problem *out)
     TRY(order_take(out, params->less));
     TRY(add_values(params, out));
     strcpy(out->benchmark, out->output_count > 1 ? "merge.pairs" : "merge.keys");
-    TRY(problem_overlap(out, INPUT_OF_SAME_NUMBER));
+    TRY(problem_check_overlap(out, INPUT_OF_SAME_NUMBER));
     out->aligned = true; // nothing is read in vectors
     return check_apart(out);
 }
@@ -81,7 +81,7 @@ static cubc_status merge_plan(const problem *p, const instance *i, plan *out)
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
     uint64_t tiles = ceil_div(p->n, tile);
     const operand *in = p->inputs;
-    TRY(problem_blocks(p, tiles));
+    TRY(problem_check_blocks(p, tiles));
     launch *l = out->launches;
     l[0] = (launch){.kernel = kernel,
                     .shape.grid = (unsigned)tiles,

@@ -31,7 +31,7 @@ cubc_status merge_sort_problem(const cubc_merge_sort_params *params, problem *ou
     TRY(add_values(params, out));
     strcpy(out->benchmark, out->output_count > 1 ? "merge_sort.pairs" : "merge_sort.keys");
     out->aligned = true; // nothing is read in vectors
-    return problem_overlap(out, INPUT_OF_SAME_NUMBER);
+    return problem_check_overlap(out, INPUT_OF_SAME_NUMBER);
 }
 
 static cubc_status merge_sort_workload(const benchmark *b, cubc_type type, const uint64_t *at,
@@ -78,7 +78,7 @@ static cubc_status merge_sort_plan(const problem *p, const instance *i, plan *ou
     uint64_t tile =
         (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernels[TILES_KERNEL].threads;
     uint64_t tiles = ceil_div(p->n, tile);
-    TRY(problem_blocks(p, tiles));
+    TRY(problem_check_blocks(p, tiles));
     if (tiles == 0) return CUBC_OK;
     int rounds = 0;
     for (uint64_t run = tile; run < p->n; run *= 2) rounds++;

@@ -5,7 +5,7 @@
 cubc_status order_take(problem *p, const char *less)
 {
     for (int k = 0; k < p->input_count && !less; k++)
-        TRY(problem_real("items to be compared with <", (cubc_type)p->inputs[k].type));
+        TRY(problem_check_real("items to be compared with <", (cubc_type)p->inputs[k].type));
     if (less && !*less)
         FAIL(CUBC_INVALID_ARGUMENT,
              "the comparison is empty: expected an expression of a and b such as 'a > b'");

@@ -44,7 +44,7 @@ cubc_status reduction_operands(const reduction *r, const algorithm *a, problem *
                             r->offset_type));
     TRY(problem_output(out, r->output, r->out, r->outer * r->columns, r->out_type));
     // One result is written when all items have been read.
-    if (r->shape != REDUCTION_WHOLE) TRY(problem_overlap(out, ANY_INPUT));
+    if (r->shape != REDUCTION_WHOLE) TRY(problem_check_overlap(out, ANY_INPUT));
     if (out->in_place)
         FAIL(CUBC_INVALID_ARGUMENT, "%s: the output must be apart from the input%s", r->call,
              r->offsets ? "s" : "");

@@ -25,7 +25,7 @@ cubc_status repeat_problem(const cubc_repeat_params *params, problem *out)
     TRY(problem_output(out, "the output of repeat", params->out, params->total, type));
     out->inputs[ITEMS].width = out->outputs[0].width = width;
     problem_set_benchmark(out, "", "repeat.runs");
-    TRY(problem_overlap(out, INPUT_OF_SAME_NUMBER));
+    TRY(problem_check_overlap(out, INPUT_OF_SAME_NUMBER));
     if (out->in_place)
         FAIL(CUBC_INVALID_ARGUMENT, "repeat cannot write to where its items are: give another out");
     return CUBC_OK;
@@ -72,7 +72,7 @@ static cubc_status repeat_plan(const problem *p, const instance *i, plan *out)
     const device_kernel *kernel = &i->kernels[0];
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
     uint64_t tiles = ceil_div(p->n, tile);
-    TRY(problem_blocks(p, tiles));
+    TRY(problem_check_blocks(p, tiles));
     out->launch_count = tiles > 0;
     out->launches[0] = (launch){.kernel = kernel,
                                 .shape.grid = (unsigned)tiles,

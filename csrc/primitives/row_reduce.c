@@ -68,7 +68,7 @@ static const char *row_reduce_invalid(const problem *p, const char *kind, const 
                                       const variant *v)
 {
     const int vector = 1 << variant_value(s, v, "ipv", 0);
-    const int bytes = vector * (int)cubc_type_size(problem_widest(p));
+    const int bytes = vector * (int)cubc_type_size(problem_policy_type(p));
     const int threads = variant_value(s, v, "tpb", 1);
     if (device_is_cpu(kind)) return NULL;
     if (vector > 1 && bytes > 16) return "a vector is wider than 16 bytes";

@@ -95,9 +95,9 @@ static cubc_status runs_plan(const problem *p, const instance *i, plan *out)
     const mode m = mode_of(p);
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
     uint64_t tiles = p->n / tile + 1; // of the items and one more
-    TRY(problem_blocks(p, tiles));
+    TRY(problem_check_blocks(p, tiles));
     cubc_type carry = m == REDUCTIONS ? (cubc_type)p->acc_type : p->wide ? CUBC_U64 : CUBC_U32;
-    uint64_t bytes = (uint64_t)problem_bytes_with(carry, p->wide ? 8 : 4); // of struct tally
+    uint64_t bytes = (uint64_t)problem_pair_bytes(carry, p->wide ? 8 : 4); // of struct tally
     out->message_bytes = 8 * (1 + tiles * ceil_div(bytes, 4));
     out->launch_count = 1;
     out->launches[0] =

@@ -87,7 +87,7 @@ cubc_status runs_operands(const cubc_runs_params *params, const algorithm *a, pr
         TRY(add_lengths(params, most, out));
     TRY(problem_output(out, "the count of runs", params->count, 1, CUBC_I64));
     choose_type(out);
-    TRY(problem_overlap(out, INPUT_OF_SAME_NUMBER));
+    TRY(problem_check_overlap(out, INPUT_OF_SAME_NUMBER));
     // A tile looks at the item before it, which the tile before may have written by then.
     if (out->in_place && out->lazy_count)
         FAIL(CUBC_INVALID_ARGUMENT,

@@ -66,7 +66,7 @@ static cubc_status scan_plan(const problem *p, const instance *i, plan *out)
     if (longest == 0 || tiles == 0) return CUBC_OK;
     uint64_t teams = scan_segments(p) + 2, warps = kernel->threads / WARP;
     uint64_t blocks = longest < p->n ? ceil_div(teams, warps) : teams;
-    TRY(problem_blocks(p, blocks));
+    TRY(problem_check_blocks(p, blocks));
     out->launches[1] = *l;
     out->launch_count = longest < p->n ? 2 : 1;
     l->kernel = &i->kernels[SEGMENTS_KERNEL];

@@ -100,7 +100,7 @@ cubc_status scan_operands(const cubc_scan_params *params, const algorithm *a, pr
     if (!type_valid(params->acc_type))
         FAIL(CUBC_INVALID_TYPE, "acc_type is %d: expected a cubc_type such as CUBC_F32",
              (int)params->acc_type);
-    TRY(problem_overlap(out, INPUT_OF_SAME_NUMBER));
+    TRY(problem_check_overlap(out, INPUT_OF_SAME_NUMBER));
     TRY(problem_operator(out, "scan", params->op, params->init_in_memory ? NULL : params->init));
     if (out->op && out->op->arg)
         FAIL(CUBC_INVALID_ARGUMENT, "scan does not take %s; use min or max", params->op);
@@ -143,14 +143,14 @@ uint64_t scan_sum_bytes(const problem *p)
 {
     cubc_type value = (cubc_type)p->acc_type;
     if (scan_kind_of(p) == SCAN_WHOLE) return cubc_type_size(value);
-    return (uint64_t)problem_bytes_with(value, p->wide ? 8 : 4);
+    return (uint64_t)problem_pair_bytes(value, p->wide ? 8 : 4);
 }
 
 cubc_status scan_launch(const problem *p, const device_kernel *kernel, uint64_t tiles,
                         uint64_t slots, plan *out)
 {
     enum { IN, RUNS, BEHIND_RUNS }; // then as many as the problem has, counted as they are added
-    TRY(problem_blocks(p, tiles));
+    TRY(problem_check_blocks(p, tiles));
     out->message_bytes = 8 * (1 + slots * ceil_div(scan_sum_bytes(p), 4));
     out->launch_count = tiles > 0;
     launch *l = &out->launches[0];

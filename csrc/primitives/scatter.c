@@ -126,7 +126,7 @@ cubc_status scatter_problem(const cubc_scatter_params *params, problem *out)
     const int flat = numbers.columns == 1 && params->n == params->length;
     scatter_traits_set(out, (scatter_traits){flat, params->along && !flat, how});
     problem_set_benchmark(out, "scatter.", params->op ? "sum" : "set");
-    TRY(problem_overlap(out, INPUT_OF_SAME_NUMBER));
+    TRY(problem_check_overlap(out, INPUT_OF_SAME_NUMBER));
     if (out->in_place && out->outputs[0].data != out->inputs[ITEMS].data)
         FAIL(CUBC_INVALID_ARGUMENT,
              "scatter: the output is the array of the items, or apart from all inputs");
@@ -180,8 +180,8 @@ static cubc_status scatter_plan(const problem *p, const instance *i, plan *out)
     uint64_t items = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1);
     uint64_t copies = ceil_div(p->n, items * copy->threads);
     uint64_t tiles = p->n ? ceil_div(numbers.total, items * scatter->threads) : 0;
-    TRY(problem_blocks(p, copies));
-    TRY(problem_blocks(p, tiles));
+    TRY(problem_check_blocks(p, copies));
+    TRY(problem_check_blocks(p, tiles));
     const void *in = p->inputs[ITEMS].data, *result = p->outputs[0].data;
     if (copies && in != result)
         out->launches[out->launch_count++] = (launch){

@@ -33,12 +33,12 @@ cubc_status searchsorted_problem(const cubc_searchsorted_params *params, problem
     TRY(problem_output(out, "the output of searchsorted", params->out, params->values_n, CUBC_I64));
     TRY(order_take(out, params->less));
     if (params->type != params->values_type) {
-        TRY(problem_real("the values of searchsorted", params->values_type));
-        TRY(problem_real("the items of searchsorted", params->type));
+        TRY(problem_check_real("the values of searchsorted", params->values_type));
+        TRY(problem_check_real("the items of searchsorted", params->type));
     }
     out->acc_type = (uint8_t)compared_in(out);
     strcpy(out->benchmark, out->inclusive ? "searchsorted.upper" : "searchsorted.lower");
-    return problem_overlap(out, INPUT_OF_SAME_NUMBER);
+    return problem_check_overlap(out, INPUT_OF_SAME_NUMBER);
 }
 
 // A value for every four items, as in a fourth of CUB's benchmarks; not sorted.

@@ -21,7 +21,7 @@ cubc_status segment_ids_problem(const cubc_segment_ids_params *params, problem *
     TRY(problem_offsets(out, "the offsets of segment_ids", params->offsets, params->segments,
                         params->offset_type));
     TRY(problem_output(out, "the output of segment_ids", params->out, params->n, params->out_type));
-    TRY(problem_overlap(out, ANY_INPUT));
+    TRY(problem_check_overlap(out, ANY_INPUT));
     if (out->in_place)
         FAIL(CUBC_INVALID_ARGUMENT, "segment_ids: the output must be apart from the offsets");
     return CUBC_OK;
@@ -73,7 +73,7 @@ static cubc_status segment_ids_plan(const problem *p, const instance *i, plan *o
     const device_kernel *kernel = &i->kernels[0];
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
     uint64_t tiles = ceil_div(p->n, tile);
-    TRY(problem_blocks(p, tiles));
+    TRY(problem_check_blocks(p, tiles));
     out->launch_count = tiles > 0;
     out->launches[0] = (launch){
         .kernel = kernel,

@@ -35,10 +35,10 @@ static cubc_status add_values(const cubc_segmented_sort_params *params, problem 
         TRY(problem_value_input(p, "the values of segmented_sort", params->values_in, params->n,
                                 params->value_bytes));
     else
-        TRY(problem_indices("segmented_sort",
-                            params->relative && params->segments ? params->n / params->segments
-                                                                 : params->n,
-                            params->value_bytes));
+        TRY(problem_check_indices(
+            "segmented_sort",
+            params->relative && params->segments ? params->n / params->segments : params->n,
+            params->value_bytes));
     return problem_value_output(p, "the output of the values", params->values_out, params->n,
                                 params->value_bytes);
 }
@@ -68,7 +68,7 @@ static cubc_status add_segments(const cubc_segmented_sort_params *params, proble
 static cubc_status check_overlap(problem *p)
 {
     const operand *offsets = offsets_of(p) < 0 ? NULL : &p->inputs[offsets_of(p)];
-    TRY(problem_overlap(p, INPUT_OF_SAME_NUMBER));
+    TRY(problem_check_overlap(p, INPUT_OF_SAME_NUMBER));
     for (int o = 0; offsets && p->n && o < p->output_count; o++) {
         bool same = offsets->data == p->outputs[o].data;
         for (int k = 0; k < p->operand_count; k++)
@@ -94,7 +94,7 @@ cubc_status segmented_sort_problem(const cubc_segmented_sort_params *params, pro
                      .acc_type = (uint8_t)params->type,
                      .descending = params->descending != 0};
     TRY(problem_input(out, "the keys of segmented_sort", params->keys_in, params->n, params->type));
-    TRY(problem_real("the keys of segmented_sort", params->type));
+    TRY(problem_check_real("the keys of segmented_sort", params->type));
     TRY(problem_output(out, "the output of segmented_sort", params->keys_out, params->n,
                        params->type));
     TRY(add_values(params, out));

@@ -117,13 +117,13 @@ cubc_status segmented_topk_problem(const cubc_segmented_topk_params *params, pro
                      .descending = params->largest != 0,
                      .wide = params->n > UINT32_MAX};
     strcpy(out->benchmark, params->offsets ? "segmented_topk.segments" : "segmented_topk.rows");
-    TRY(problem_real("the keys of segmented_topk", (cubc_type)out->type));
+    TRY(problem_check_real("the keys of segmented_topk", (cubc_type)out->type));
     TRY(problem_lazy_input(out, "the keys of segmented_topk", params->in, params->n, params->type));
     TRY(problem_output(out, "the output of segmented_topk", params->keys_out, found,
                        (cubc_type)out->type));
     TRY(problem_output(out, "the output of the indices", params->indices_out, found, CUBC_I64));
     TRY(add_segments(params, out));
-    TRY(problem_overlap(out, INPUT_OF_SAME_NUMBER));
+    TRY(problem_check_overlap(out, INPUT_OF_SAME_NUMBER));
     if (out->in_place)
         FAIL(CUBC_INVALID_ARGUMENT, "segmented_topk: no output may be where the keys are");
     out->aligned = true; // nothing is read in vectors

@@ -90,7 +90,7 @@ cubc_status select_problem(const cubc_select_params *params, problem *out)
     if (params->rest) TRY(problem_output(out, "the rest of select", params->rest, params->n, type));
     if (params->second)
         TRY(problem_output(out, "the second output of select", params->second, params->n, type));
-    TRY(problem_overlap(out, INPUT_OF_SAME_NUMBER));
+    TRY(problem_check_overlap(out, INPUT_OF_SAME_NUMBER));
     // A tile looks at the item before it, which the tile before may have written by then.
     if (out->in_place && out->lazy_count && is_unique(out))
         FAIL(CUBC_INVALID_ARGUMENT, "the output of select is an operand of its lazy input: without "
@@ -158,7 +158,7 @@ static cubc_status select_plan(const problem *p, const instance *i, plan *out)
     const device_kernel *kernel = &i->kernels[0];
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
     uint64_t tiles = p->n ? ceil_div(p->n, tile) : 1; // the count is written in any case
-    TRY(problem_blocks(p, tiles));
+    TRY(problem_check_blocks(p, tiles));
     out->message_bytes = 8 * (1 + ((2 * tiles) << p->wide));
     out->launch_count = 1;
     out->launches[0] =

@@ -62,7 +62,7 @@ static cubc_status add_spare(const cubc_sort_params *params, problem *p)
         TRY(problem_array(p, &checked, names[k], spare[k], params->n,
                           (cubc_type)p->outputs[k].type));
         size_t bytes = params->n * operand_item_bytes(&p->outputs[k]);
-        TRY(problem_apart(p, spare[k], bytes));
+        TRY(problem_check_apart(p, spare[k], bytes));
         from[k] = (uintptr_t)spare[k];
         to[k] = from[k] + bytes;
     }
@@ -79,7 +79,7 @@ static cubc_status add_values(const cubc_sort_params *params, problem *p)
         TRY(problem_value_input(p, "the values of sort", params->values_in, params->n,
                                 params->value_bytes));
     else
-        TRY(problem_indices("sort", params->n, params->value_bytes));
+        TRY(problem_check_indices("sort", params->n, params->value_bytes));
     return problem_value_output(p, "the output of the values", params->values_out, params->n,
                                 params->value_bytes);
 }
@@ -95,13 +95,13 @@ cubc_status sort_problem(const cubc_sort_params *params, problem *out)
                      .wide = params->n >> COUNT_BITS != 0,
                      .aligned = true};
     TRY(problem_lazy_input(out, "the keys of sort", params->keys_in, params->n, params->type));
-    TRY(problem_real("the keys of sort", type));
+    TRY(problem_check_real("the keys of sort", type));
     TRY(problem_output(out, "the output of sort", params->keys_out, params->n, type));
     TRY(check_bits(params, out));
     TRY(add_values(params, out));
     TRY(add_spare(params, out));
     strcpy(out->benchmark, out->output_count > 1 ? "sort.pairs" : "sort.keys");
-    return problem_overlap(out, INPUT_OF_SAME_NUMBER);
+    return problem_check_overlap(out, INPUT_OF_SAME_NUMBER);
 }
 
 static cubc_status sort_workload(const benchmark *b, cubc_type type, const uint64_t *at,
@@ -352,7 +352,7 @@ static cubc_status sort_plan(const problem *p, const instance *i, plan *out)
     uint64_t digits = (uint64_t)digits_of(p, p->end_bit - p->begin_bit, radix_bits);
     memory in = {.keys = (uintptr_t)p->inputs[0].data, .values = (uintptr_t)p->inputs[1].data};
     memory done = {.keys = (uintptr_t)p->outputs[0].data, .values = (uintptr_t)p->outputs[1].data};
-    TRY(problem_blocks(p, tiles));
+    TRY(problem_check_blocks(p, tiles));
     if (tiles == 0) return CUBC_OK;
     if (threads == 1) return plan_cpu(p, i, tiles, out);
     bool planned;

@@ -75,7 +75,7 @@ cubc_status take_problem(const cubc_take_params *params, problem *out)
     const int flat = numbers.columns == 1 && params->n == params->length;
     take_traits_set(out, (take_traits){flat, params->along && !flat});
     strcpy(out->benchmark, flat ? "take.items" : "take.rows");
-    TRY(problem_overlap(out, ANY_INPUT));
+    TRY(problem_check_overlap(out, ANY_INPUT));
     if (out->in_place)
         FAIL(CUBC_INVALID_ARGUMENT, "take: the output must be apart from the inputs");
     out->aligned = true; // nothing is read in vectors
@@ -116,7 +116,7 @@ static cubc_status take_plan(const problem *p, const instance *i, plan *out)
     const take_numbers numbers = take_numbers_of(p);
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
     uint64_t tiles = ceil_div(p->n, tile);
-    TRY(problem_blocks(p, tiles));
+    TRY(problem_check_blocks(p, tiles));
     out->launch_count = tiles > 0;
     out->launches[0] = (launch){.kernel = kernel,
                                 .shape.grid = (unsigned)tiles,

@@ -41,7 +41,7 @@ cubc_status topk_problem(const cubc_topk_params *params, problem *out)
     if (!params->values_in && params->value_bytes != 8)
         FAIL(CUBC_INVALID_TYPE, "topk gives indices as I64, of 8 bytes, not of %d",
              params->value_bytes);
-    TRY(problem_real("the keys of topk", (cubc_type)out->type));
+    TRY(problem_check_real("the keys of topk", (cubc_type)out->type));
     TRY(problem_lazy_input(out, "the keys of topk", params->keys_in, params->n, params->type));
     TRY(problem_output(out, "the output of topk", params->keys_out, params->k,
                        (cubc_type)out->type));
@@ -50,7 +50,7 @@ cubc_status topk_problem(const cubc_topk_params *params, problem *out)
                                 params->value_bytes));
     TRY(problem_value_output(out, "the output of the values", params->values_out, params->k,
                              params->value_bytes));
-    TRY(problem_overlap(out, INPUT_OF_SAME_NUMBER));
+    TRY(problem_check_overlap(out, INPUT_OF_SAME_NUMBER));
     if (out->in_place)
         FAIL(CUBC_INVALID_ARGUMENT, "topk reads its input more than once: no output may be there");
     return CUBC_OK;

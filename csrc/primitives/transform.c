@@ -67,7 +67,7 @@ cubc_status transform_problem(const cubc_transform_params *params, problem *out)
                      .aligned = true};
     TRY(add_outputs(params, out));
     TRY(problem_lazy_input(out, "transform", &lazy, params->n, CUBC_LAZY));
-    TRY(problem_overlap(out, ANY_INPUT));
+    TRY(problem_check_overlap(out, ANY_INPUT));
     for (int k = 0; k < out->operand_count; k++) arrays += !out->operands[k].scalar;
     problem_set_benchmark(out, "",
                           is_split(out)           ? "transform.split"
@@ -158,7 +158,7 @@ static cubc_status transform_plan(const problem *p, const instance *i, plan *out
     const device_kernel *kernel = &i->kernels[0];
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
     uint64_t tiles = ceil_div(p->n, tile);
-    TRY(problem_blocks(p, tiles));
+    TRY(problem_check_blocks(p, tiles));
     out->launch_count = tiles > 0;
     launch *l = &out->launches[0];
     *l = (launch){.kernel = kernel, .shape.grid = (unsigned)tiles};

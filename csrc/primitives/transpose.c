@@ -38,7 +38,7 @@ cubc_status transpose_problem(const cubc_transpose_params *params, problem *out)
              "transpose: %llu items are no multiple of a matrix of %llu rows and %llu columns",
              (unsigned long long)params->n, (unsigned long long)params->rows,
              (unsigned long long)params->columns);
-    TRY(problem_overlap(out, ANY_INPUT));
+    TRY(problem_check_overlap(out, ANY_INPUT));
     if (out->in_place)
         FAIL(CUBC_INVALID_ARGUMENT, "transpose: the output must be apart from the input");
     strcpy(out->benchmark, "transpose.matrix");

@@ -31,7 +31,7 @@ static bool ask(const cubc_device *device, const problem *p, bool *settled)
     PyObject *values = axis_values_of(p);
     PyObject *answer = values
                            ? PyObject_CallFunction(tuner, "sssN", device->info.name, p->benchmark,
-                                                   cubc_type_name(problem_widest(p)), values)
+                                                   cubc_type_name(problem_policy_type(p)), values)
                            : NULL;
     bool interrupted = !answer && !PyErr_ExceptionMatches(PyExc_Exception);
     if (answer) *settled = PyObject_IsTrue(answer) != 0;

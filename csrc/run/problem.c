@@ -87,7 +87,7 @@ cubc_status problem_take_equal(problem *p, const char *equal)
 }
 
 // ---- arrays ------------------------------------------------------------------------------------
-cubc_status problem_size(const char *what, uint64_t n, cubc_type type)
+cubc_status problem_check_size(const char *what, uint64_t n, cubc_type type)
 {
     uint64_t bytes = cubc_type_size(type);
     if (size_multiply(&bytes, n)) return CUBC_OK;
@@ -104,7 +104,7 @@ cubc_status problem_array(problem *p, operand *to, const char *what, const void 
         FAIL(CUBC_INVALID_ARGUMENT,
              "%s is not aligned to %d bytes, as its %zu-byte items are: pass a copy that is", what,
              type_table[type].alignment, cubc_type_size(type));
-    TRY(problem_size(what, n, type));
+    TRY(problem_check_size(what, n, type));
     *to = (operand){.data = (void *)data, .n = n, .type = (uint8_t)type};
     // Arrays of one item are not read in vectors, unless an item is one.
     bool vectors = n > 1 || cubc_type_size(type) % 16 == 0;
@@ -125,7 +125,7 @@ cubc_status problem_output(problem *p, const char *what, void *data, uint64_t n,
     return problem_array(p, &p->outputs[p->output_count++], what, data, n, type);
 }
 
-cubc_status problem_real(const char *what, cubc_type type)
+cubc_status problem_check_real(const char *what, cubc_type type)
 {
     if (!type_valid(type)) return CUBC_OK; // an unknown type is refused with its array
     if (type_table[type].kind == KIND_STRUCT)
@@ -179,7 +179,7 @@ cubc_status problem_value_output(problem *p, const char *what, void *data, uint6
     return CUBC_OK;
 }
 
-cubc_status problem_indices(const char *what, uint64_t n, int bytes)
+cubc_status problem_check_indices(const char *what, uint64_t n, int bytes)
 {
     if (n == 0 || bytes >= 8 || (n - 1) >> (8 * bytes) == 0) return CUBC_OK;
     FAIL(CUBC_INVALID_TYPE, "%s gives indices of %d bytes: those of %llu items do not fit", what,
@@ -218,7 +218,7 @@ static cubc_status check_overlap(problem *p, const operand *in, int k, int o, in
 }
 
 // Item i of a lazy input is made of the operands' items i: they are checked like an array.
-cubc_status problem_overlap(problem *p, in_place allowed)
+cubc_status problem_check_overlap(problem *p, in_place allowed)
 {
     for (int o = 0; o < p->output_count; o++) {
         const operand *out = &p->outputs[o];
@@ -236,7 +236,7 @@ cubc_status problem_overlap(problem *p, in_place allowed)
     return CUBC_OK;
 }
 
-cubc_status problem_apart(const problem *p, const void *memory, size_t bytes)
+cubc_status problem_check_apart(const problem *p, const void *memory, size_t bytes)
 {
     const operand workspace = {.data = (void *)(uintptr_t)memory, .n = bytes, .type = CUBC_U8};
     const operand *groups[] = {p->inputs, p->outputs, p->operands};
@@ -291,7 +291,7 @@ double problem_array_bytes(const problem *p)
 }
 
 // ---- variants ----------------------------------------------------------------------------------
-cubc_type problem_widest(const problem *p)
+cubc_type problem_policy_type(const problem *p)
 {
     bool made =
         p->algorithm->makes_structs && p->inputs[0].lazy && type_table[p->type].kind == KIND_STRUCT;
@@ -319,7 +319,7 @@ const char *problem_invalid(const problem *p, const char *kind, const space *s, 
                             int item_bytes)
 {
     int ipt = variant_value(s, v, "ipt", 1), vector = 1 << variant_value(s, v, "ipv", 0);
-    int vector_bytes = vector * (int)cubc_type_size(problem_widest(p));
+    int vector_bytes = vector * (int)cubc_type_size(problem_policy_type(p));
     if (ipt % vector) return "ipt is not a multiple of the vector's items";
     if (device_is_cpu(kind)) return NULL;
     if (vector > 1 && vector_bytes > 32) return "a vector is wider than two 16-byte accesses";
@@ -361,7 +361,7 @@ void problem_append_init(const problem *p, launch *l)
     launch_add(l, p->has_init);
 }
 
-cubc_status problem_blocks(const problem *p, uint64_t blocks)
+cubc_status problem_check_blocks(const problem *p, uint64_t blocks)
 {
     if (blocks <= INT32_MAX) return CUBC_OK;
     FAIL(CUBC_INVALID_ARGUMENT, "%s of %llu items needs more than 2^31 blocks", p->algorithm->name,

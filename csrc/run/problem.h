@@ -149,17 +149,17 @@ bool problem_opaque(int bytes, cubc_type *type, uint8_t *width);
 cubc_status problem_array(problem *p, operand *to, const char *what, const void *data, uint64_t n,
                           cubc_type type);
 // Refuses structs and complex numbers.
-cubc_status problem_real(const char *what, cubc_type type);
+cubc_status problem_check_real(const char *what, cubc_type type);
 // Refuses more items than any memory has room for.
-cubc_status problem_size(const char *what, uint64_t n, cubc_type type);
+cubc_status problem_check_size(const char *what, uint64_t n, cubc_type type);
 // Fails unless the indices 0 to n-1 fit values of that many bytes.
-cubc_status problem_indices(const char *what, uint64_t n, int bytes);
+cubc_status problem_check_indices(const char *what, uint64_t n, int bytes);
 // Checks all arrays that were added: an output lies apart from every other array, or it is an input
 // with items of the same size: any of them, or one of as many items.
 typedef enum in_place { ANY_INPUT, INPUT_OF_SAME_NUMBER } in_place;
-cubc_status problem_overlap(problem *p, in_place allowed);
+cubc_status problem_check_overlap(problem *p, in_place allowed);
 // Fails with CUBC_INVALID_ARGUMENT unless a call's arrays lie apart from its workspace.
-cubc_status problem_apart(const problem *p, const void *memory, size_t bytes);
+cubc_status problem_check_apart(const problem *p, const void *memory, size_t bytes);
 // The bytes that are read for input k: those of its operands if it is lazy.
 double problem_input_bytes(const problem *p, int k);
 // The bytes of all arrays: the traffic of a kernel that reads or writes each once.
@@ -188,7 +188,7 @@ void problem_define_rounding(text *out);
 // through the read-only path.
 void problem_define_plain_loads(const problem *p, text *out);
 // The size of a struct of the kernels that has a value and then an integer of `word` bytes.
-int problem_bytes_with(cubc_type value, int word);
+int problem_pair_bytes(cubc_type value, int word);
 // sizeof(acc_t) of kernels/shared/operator.h; the kernels assert that the two agree.
 int problem_acc_bytes(const problem *p);
 
@@ -203,7 +203,7 @@ const char *problem_invalid_columns(const problem *p, const char *kind, const sp
                                     const variant *v);
 // The type that policies go by: the problem's, or a wider one that a lazy input reads. A thread's
 // loads are then no wider than those of the benchmark that the policy was found with.
-cubc_type problem_widest(const problem *p);
+cubc_type problem_policy_type(const problem *p);
 // A call's value on each of the axes; 0 beyond.
 void problem_axis_values(const problem *p, uint64_t values[POLICY_AXES]);
 // Items of a tile of kernels/grid/deterministic.h, by their bytes.
@@ -216,7 +216,7 @@ cubc_status problem_place_input(const problem *p, int k, launch *l, int at);
 // Appends init and has_init, the last arguments of a kernel that begins with a value.
 void problem_append_init(const problem *p, launch *l);
 // Fails with CUBC_INVALID_ARGUMENT if a launch would need more than 2^31 blocks for p's items.
-cubc_status problem_blocks(const problem *p, uint64_t blocks);
+cubc_status problem_check_blocks(const problem *p, uint64_t blocks);
 // The cluster that a launch of `blocks` blocks is to be (kernels/grid/cluster.h); 0 where the
 // variant does not ask for one, the device has none, or the blocks are too many for it.
 unsigned problem_cluster(const instance *i, uint64_t blocks);

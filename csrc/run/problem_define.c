@@ -8,7 +8,7 @@ void problem_define_rounding(text *out)
     text_puts(out, "#define SIMT_ROUNDED 1\n");
 }
 
-int problem_bytes_with(cubc_type type, int word)
+int problem_pair_bytes(cubc_type type, int word)
 {
     int alignment = type_table[type].alignment;
     uint64_t value = round_up((uint64_t)type_table[type].size, (uint64_t)word) + (uint64_t)word;
@@ -17,9 +17,9 @@ int problem_bytes_with(cubc_type type, int word)
 
 int problem_acc_bytes(const problem *p)
 {
-    if (p->op && p->op->arg) return problem_bytes_with((cubc_type)p->acc_type, 8);
+    if (p->op && p->op->arg) return problem_pair_bytes((cubc_type)p->acc_type, 8);
     if (p->op) return (int)cubc_type_size((cubc_type)p->acc_type);
-    return problem_bytes_with((cubc_type)p->acc_type, 4);
+    return problem_pair_bytes((cubc_type)p->acc_type, 4);
 }
 
 // A macro's text ends with its line. The compiler's messages call the place "expression".

@@ -164,7 +164,7 @@ static cubc_status check_lazy(const problem *p, const char *what, const cubc_laz
         FAIL(CUBC_INVALID_ARGUMENT, "%s: an expression is needed", what);
     if (p->lazy_count == MAX_LAZY)
         FAIL(CUBC_INVALID_ARGUMENT, "a call takes at most %d lazy inputs", MAX_LAZY);
-    TRY(problem_size(what, n, lazy->type));
+    TRY(problem_check_size(what, n, lazy->type));
     if (!lazy->ndim) return CUBC_OK;
     TRY(count_items((extents){lazy->ndim, lazy->shape}, what, &items));
     if (items != n)

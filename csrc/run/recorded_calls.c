@@ -60,7 +60,7 @@ call_work call_work_of(const problem *p, const instance *i)
 {
     call_work work = {.code = i->serial,
                       .name = p->benchmark,
-                      .type = cubc_type_name(problem_widest(p)),
+                      .type = cubc_type_name(problem_policy_type(p)),
                       .variant = i->label,
                       .axes = algorithm_axes(p->algorithm),
                       .bytes = p->algorithm->traffic(p),

@@ -52,7 +52,7 @@ static cubc_status run_in_workspace(cubc_device *device, const problem *p, plan 
              plan_bytes(pl));
     if ((uintptr_t)temp % alignment)
         FAIL(CUBC_INVALID_ARGUMENT, "the workspace is not aligned to %d bytes", (int)alignment);
-    TRY(problem_apart(p, temp, plan_bytes(pl)));
+    TRY(problem_check_apart(p, temp, plan_bytes(pl)));
     if (pl->message_bytes) TRY(device->api->fill(device, temp, 0, pl->message_bytes, stream));
     TRY(plan_place(pl, temp, scratch));
     return plan_queue(device, pl, scratch, stream);

@@ -12,7 +12,7 @@ static void check_place(const benchmark *b, cubc_type type, const uint64_t *at)
     problem p;
     if (!CHECK_STATUS(workload_problem_at(b->name, type, at, &p), CUBC_OK)) return;
     // A policy that is found for the benchmark's type is one that such a call looks for.
-    check_that(problem_widest(&p) == type, b->name, __FILE__, __LINE__);
+    check_that(problem_policy_type(&p) == type, b->name, __FILE__, __LINE__);
     for (int k = 0; k < p.input_count; k++) CHECK(!p.inputs[k].data);
     for (int k = 0; k < p.operand_count; k++) CHECK(!p.operands[k].data);
     for (int k = 0; k < p.output_count; k++) CHECK(!p.outputs[k].data);

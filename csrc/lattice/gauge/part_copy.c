@@ -71,7 +71,7 @@ cubc_status part_copy_problem(const cubc_part_copy_params *params, problem *out)
     TRY(check_counts(out, params));
     TRY(problem_input(out, "the field to copy", params->from, params->from_n, params->type));
     TRY(problem_output(out, "the copy", params->to, params->to_n, params->type));
-    TRY(problem_overlap(out, ANY_INPUT));
+    TRY(problem_check_overlap(out, ANY_INPUT));
     if (!out->aligned || out->in_place)
         FAIL(CUBC_INVALID_ARGUMENT,
              "part_copy: fields start on 16 bytes, and the copy is apart from what is copied");

@@ -27,7 +27,7 @@ cubc_status clover_apply_problem(const cubc_clover_apply_params *params, problem
                             params->type, SPINOR_REALS));
     TRY(lattice_field_output(out, "the output of clover_apply", params->out, params->out_norms,
                              params->n, params->type, SPINOR_REALS));
-    TRY(problem_overlap(out, ANY_INPUT));
+    TRY(problem_check_overlap(out, ANY_INPUT));
     TRY(lattice_aligned(out));
     clover_apply_numbers_set(out, (clover_apply_numbers){.fields = sources * (uint64_t)parities,
                                                          .parity = (uint64_t)params->parity});

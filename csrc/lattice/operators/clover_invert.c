@@ -26,7 +26,7 @@ cubc_status clover_invert_problem(const cubc_clover_invert_params *params, probl
         FAIL(CUBC_INVALID_ARGUMENT, "log_det has %llu numbers: there is one a site, %llu",
              (unsigned long long)params->log_det_n, (unsigned long long)out->n);
     TRY(problem_output(out, "log_det", params->log_det, out->n, CUBC_F64));
-    TRY(problem_overlap(out, ANY_INPUT));
+    TRY(problem_check_overlap(out, ANY_INPUT));
     clover_invert_traits_set(out, (clover_invert_traits){params->squared != 0});
     clover_invert_numbers_set(out, (clover_invert_numbers){params->shift});
     return lattice_aligned(out);

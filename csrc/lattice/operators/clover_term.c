@@ -20,7 +20,7 @@ cubc_status clover_term_problem(const cubc_clover_term_params *params, problem *
     TRY(lattice_norms("the clover term", params->norms_n, params->n, params->type, CLOVER_REALS));
     TRY(clover_output(out, "the clover term", params->out, params->out_norms, params->n,
                       params->type));
-    TRY(problem_overlap(out, ANY_INPUT));
+    TRY(problem_check_overlap(out, ANY_INPUT));
     TRY(lattice_aligned(out));
     if (out->in_place)
         FAIL(CUBC_INVALID_ARGUMENT, "clover_term: the output overlaps the gauge field");

@@ -21,7 +21,7 @@ cubc_status spinor_twist_problem(const cubc_spinor_twist_params *params, problem
                             params->type, SPINOR_REALS));
     TRY(lattice_field_output(out, "the output of twist", params->out, params->out_norms, params->n,
                              params->type, SPINOR_REALS));
-    TRY(problem_overlap(out, ANY_INPUT));
+    TRY(problem_check_overlap(out, ANY_INPUT));
     TRY(lattice_aligned(out));
     spinor_twist_numbers_set(out, numbers);
     return CUBC_OK;
