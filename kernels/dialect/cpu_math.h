@@ -1,5 +1,5 @@
 // Mathematical functions that NVRTC knows without a header, for the CPU. f32 arguments stay f32.
-// Part of simt.h.
+// Part of simt_cpu.h.
 #pragma once
 
 #define SIMT_MATH_1(name)                                       \

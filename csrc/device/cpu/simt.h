@@ -14,7 +14,7 @@
 
 #include "base/base.h"
 
-// Handed to the compiled kernel; the same struct as in kernels/dialect/simt.h.
+// Handed to the compiled kernel; the same struct as in kernels/dialect/simt_cpu.h.
 typedef struct simt_api {
     uint64_t size;
     uint32_t (*thread_id)(void);
