@@ -294,6 +294,19 @@ bool file_write(int file, const void *bytes, size_t length)
     return true;
 }
 
+bool file_read_at(int file, uint64_t at, void *to, size_t bytes)
+{
+    for (char *p = to; bytes > 0;) {
+        ssize_t got = pread(file, p, bytes, (off_t)at);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return false;
+        p += got;
+        at += (uint64_t)got;
+        bytes -= (size_t)got;
+    }
+    return true;
+}
+
 // Levenshtein distance, one row at a time; names longer than the row are not compared.
 static unsigned edit_distance(const char *a, const char *b)
 {

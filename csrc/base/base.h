@@ -106,6 +106,8 @@ void text_free(text *t);
 
 cubc_status file_read(const char *path, text *out);
 bool file_write(int file, const void *bytes, size_t length); // all of it; errno says why not
+// Reads so many bytes; false if that fails or the file is shorter.
+bool file_read_at(int file, uint64_t at, void *to, size_t bytes);
 // Edit-distance neighbour of `name`, or NULL if nothing is close; for "did you mean".
 const char *nearest_name(const char *name, const char *const *names, size_t count);
 

@@ -51,19 +51,6 @@ static bundle used[MOST_BUNDLES];
 static int used_count;
 
 // ---- reading ------------------------------------------------------------------------------------
-static bool read_at(int fd, void *to, uint64_t bytes, int64_t at)
-{
-    for (char *p = to; bytes;) {
-        ssize_t got = pread(fd, p, bytes, (off_t)at);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return false;
-        p += got;
-        at += got;
-        bytes -= (uint64_t)got;
-    }
-    return true;
-}
-
 static void hash_record(const header *head, const void *code, uint8_t hash[32])
 {
     sha256 h;
@@ -128,7 +115,8 @@ static cubc_status read_records(bundle *b, int64_t size)
     int room = 0, all = 0;
     for (int64_t at = 0; at < size; at += (int64_t)(sizeof head + head.bytes)) {
         int64_t rest = size - at - (int64_t)sizeof head;
-        if (rest < 0 || !read_at(b->fd, &head, sizeof head, at) || !is_whole(&head, rest))
+        if (rest < 0 || !file_read_at(b->fd, (uint64_t)at, &head, sizeof head) ||
+            !is_whole(&head, rest))
             FAIL(CUBC_IO_ERROR, "%s is no bundle of kernels, or not all of one: make it anew",
                  b->path);
         if (++all > MOST_RECORDS) FAIL(CUBC_IO_ERROR, "%s has too many kernels", b->path);
@@ -245,7 +233,7 @@ static bool read_code(const bundle *b, const record *r, bundled *out)
         error_clear(); // as if it were not there
         return false;
     }
-    if (read_at(b->fd, data, r->head.bytes, r->at)) {
+    if (file_read_at(b->fd, (uint64_t)r->at, data, r->head.bytes)) {
         hash_record(&r->head, data, hash);
         if (memcmp(hash, r->head.hash, sizeof hash) == 0) {
             *out = (bundled){.code = {data, (size_t)r->head.bytes}};

@@ -169,18 +169,6 @@ static int open_subfolder(const char *key, bool create)
 }
 
 // ---- files ------------------------------------------------------------------------------------
-static bool read_all(int fd, void *to, size_t bytes)
-{
-    for (char *p = to; bytes;) {
-        ssize_t got = read(fd, p, bytes);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return false;
-        p += got;
-        bytes -= (size_t)got;
-    }
-    return true;
-}
-
 static void put_u64(uint8_t *to, uint64_t value)
 {
     for (int i = 0; i < 8; i++) to[i] = (uint8_t)(value >> 8 * i);
@@ -209,14 +197,15 @@ static verdict read_file(int fd, const char *key, binary *out)
     if (fstat(fd, &info) || !S_ISREG(info.st_mode) || !is_private(&info) ||
         info.st_size <= HEADER_BYTES || info.st_size > max_file_bytes)
         return DAMAGED;
-    if (!read_all(fd, header, sizeof header) || memcmp(header, magic, sizeof magic)) return DAMAGED;
+    if (!file_read_at(fd, 0, header, sizeof header) || memcmp(header, magic, sizeof magic))
+        return DAMAGED;
     size_t bytes = (size_t)info.st_size - HEADER_BYTES;
     uint8_t *data = mem_alloc(bytes, 1);
     if (!data) {
         error_clear(); // a miss is not an error
         return UNKNOWN;
     }
-    if (read_all(fd, data, bytes)) {
+    if (file_read_at(fd, HEADER_BYTES, data, bytes)) {
         make_header(key, data, bytes, expected);
         if (memcmp(header, expected, sizeof header) == 0) {
             *out = (binary){data, bytes};
