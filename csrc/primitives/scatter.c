@@ -1,5 +1,6 @@
 // Descriptor of scatter: kernels/primitives/scatter.cu.
 #include "base/integer.h"
+#include "primitives/indexed.h"
 #include "run/instance.h"
 #include "run/problem.h"
 
@@ -13,53 +14,14 @@ typedef struct scatter_traits {
     update update;
 } scatter_traits;
 
-typedef struct scatter_numbers {
-    uint64_t total, length, columns, count, mode;
-} scatter_numbers;
-
 PROBLEM_TRAITS(scatter_traits);
-PROBLEM_NUMBERS(scatter_numbers);
 
 enum { ITEMS, INDICES, VALUES }; // places of the inputs
-enum { MODES = 3 };
-
-// Items that only move: few types have code of their own.
-static cubc_type moved_as(cubc_type type)
-{
-    static const cubc_type by_size[] = {
-        [1] = CUBC_U8, [2] = CUBC_U16, [4] = CUBC_U32, [8] = CUBC_U64};
-    return type_table[type].kind < KIND_COMPLEX ? by_size[cubc_type_size(type)] : type;
-}
-
-// The numbers of what is written; fails unless they go together.
-static cubc_status read_shape(const cubc_scatter_params *params, scatter_numbers *out)
-{
-    uint64_t rows = params->length * params->columns, outer = rows ? params->n / rows : 0;
-    uint64_t each = params->along ? outer * params->columns : 1;
-    *out = (scatter_numbers){.total = params->total,
-                             .length = params->length,
-                             .columns = params->columns,
-                             .count = each ? params->index_count / each : 0,
-                             .mode = (uint64_t)params->mode};
-    if (params->mode < 0 || params->mode >= MODES)
-        FAIL(CUBC_INVALID_ARGUMENT, "the mode of scatter is %d, expected 0 to 2", params->mode);
-    if (!params->total) return CUBC_OK;
-    if (!rows || params->n % rows)
-        FAIL(CUBC_INVALID_ARGUMENT,
-             "scatter: %llu items are no multiple of %llu rows of %llu columns, one or more",
-             (unsigned long long)params->n, (unsigned long long)params->length,
-             (unsigned long long)params->columns);
-    if (params->total != out->count * outer * params->columns || params->index_count % each)
-        FAIL(CUBC_INVALID_ARGUMENT,
-             "scatter: %llu indices with %llu values: each index needs a value for each column",
-             (unsigned long long)params->index_count, (unsigned long long)params->total);
-    return CUBC_OK;
-}
 
 static cubc_status check_types(const cubc_scatter_params *params)
 {
     cubc_type value = problem_input_type(params->values, params->value_type);
-    cubc_type index = problem_input_type(params->indices, params->index_type);
+    cubc_type index;
     if (!type_valid(params->type) || !type_valid(value))
         FAIL(CUBC_INVALID_TYPE, "unknown type of the items or values of scatter");
     if (value != params->type)
@@ -67,10 +29,7 @@ static cubc_status check_types(const cubc_scatter_params *params)
              "the values of scatter are %s and the items %s: give values of "
              "their type",
              type_table[value].name, type_table[params->type].name);
-    if (!type_valid(index) || type_table[index].kind >= KIND_FLOAT)
-        FAIL(CUBC_INVALID_TYPE, "the indices of scatter are %s, expected integers",
-             type_valid(index) ? type_table[index].name : "of an unknown type");
-    return CUBC_OK;
+    return indexed_type("scatter", params->indices, params->index_type, &index);
 }
 
 // The ways that values are combined with the items at their places.
@@ -104,12 +63,13 @@ static cubc_status add_operator(const cubc_scatter_params *params, problem *p)
 
 cubc_status scatter_problem(const cubc_scatter_params *params, problem *out)
 {
-    scatter_numbers numbers;
+    const indexed_call call = INDEXED_CALL("scatter", params);
+    indexed_numbers numbers;
     update how;
     TRY(check_types(params));
-    TRY(read_shape(params, &numbers));
+    TRY(indexed_shape(&call, &numbers));
     bool moved = !params->op && params->value_type != CUBC_LAZY;
-    cubc_type type = moved ? moved_as(params->type) : params->type;
+    cubc_type type = moved ? indexed_moved_as(params->type) : params->type;
     cubc_type values = params->value_type == CUBC_LAZY ? CUBC_LAZY : type;
     *out = (problem){.algorithm = &scatter_algorithm,
                      .n = params->n,
@@ -122,8 +82,8 @@ cubc_status scatter_problem(const cubc_scatter_params *params, problem *out)
     TRY(problem_output(out, "the output of scatter", params->out, params->n, type));
     TRY(add_operator(params, out));
     TRY(choose_update(params, out, &how));
-    scatter_numbers_set(out, numbers);
-    const int flat = numbers.columns == 1 && params->n == params->length;
+    indexed_numbers_set(out, numbers);
+    const int flat = indexed_is_flat(&call);
     scatter_traits_set(out, (scatter_traits){flat, params->along && !flat, how});
     problem_set_benchmark(out, "scatter.", params->op ? "sum" : "set");
     TRY(problem_check_overlap(out, INPUT_OF_SAME_NUMBER));
@@ -176,7 +136,7 @@ static cubc_status scatter_plan(const problem *p, const instance *i, plan *out)
     enum { COPY_IN, COPY_OUT, COPY_N, COPY_ARGS };
     enum { INDICES_ARG, VALUES_ARG, OUT, N, LENGTH, COLUMNS, COUNT, MODE, ARGS };
     const device_kernel *copy = &i->kernels[COPY], *scatter = &i->kernels[SCATTER];
-    const scatter_numbers numbers = scatter_numbers_of(p);
+    const indexed_numbers numbers = indexed_numbers_of(p);
     uint64_t items = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1);
     uint64_t copies = ceil_div(p->n, items * copy->threads);
     uint64_t tiles = p->n ? ceil_div(numbers.total, items * scatter->threads) : 0;

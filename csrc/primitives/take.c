@@ -1,5 +1,6 @@
 // Descriptor of take: kernels/primitives/take.cu.
 #include "base/integer.h"
+#include "primitives/indexed.h"
 #include "run/instance.h"
 #include "run/problem.h"
 
@@ -10,69 +11,30 @@ typedef struct take_traits {
     int along; // an index for each item of the output
 } take_traits;
 
-typedef struct take_numbers {
-    uint64_t length, columns, count, mode;
-} take_numbers;
-
 PROBLEM_TRAITS(take_traits);
-PROBLEM_NUMBERS(take_numbers);
 
 enum { ITEMS = 0, INDICES = 1 }; // places of the inputs
-enum { MODES = 3 };
-
-// The items move unseen: few types have code of their own.
-static cubc_type moved_as(cubc_type type)
-{
-    static const cubc_type by_size[] = {
-        [1] = CUBC_U8, [2] = CUBC_U16, [4] = CUBC_U32, [8] = CUBC_U64};
-    type_kind kind = type_table[type].kind;
-    return kind < KIND_COMPLEX ? by_size[cubc_type_size(type)] : type;
-}
-
-// The numbers of what is taken; fails unless they go together.
-static cubc_status read_shape(const cubc_take_params *params, take_numbers *out)
-{
-    uint64_t rows = params->length * params->columns, outer = rows ? params->n / rows : 0;
-    uint64_t each = params->along ? outer * params->columns : 1;
-    *out = (take_numbers){.length = params->length,
-                          .columns = params->columns,
-                          .count = each ? params->index_count / each : 0,
-                          .mode = (uint64_t)params->mode};
-    if (params->mode < 0 || params->mode >= MODES)
-        FAIL(CUBC_INVALID_ARGUMENT, "the mode of take is %d, expected 0 to 2", params->mode);
-    if (!params->total) return CUBC_OK;
-    if (!rows || params->n % rows)
-        FAIL(CUBC_INVALID_ARGUMENT,
-             "take: %llu items are no multiple of %llu rows of %llu columns, one or more",
-             (unsigned long long)params->n, (unsigned long long)params->length,
-             (unsigned long long)params->columns);
-    if (params->total != out->count * outer * params->columns || params->index_count % each)
-        FAIL(CUBC_INVALID_ARGUMENT, "take: %llu indices do not make %llu items",
-             (unsigned long long)params->index_count, (unsigned long long)params->total);
-    return CUBC_OK;
-}
 
 cubc_status take_problem(const cubc_take_params *params, problem *out)
 {
-    take_numbers numbers;
+    const indexed_call call = INDEXED_CALL("take", params);
+    indexed_numbers numbers;
+    cubc_type index;
     if (!type_valid(params->type))
         FAIL(CUBC_INVALID_TYPE, "unknown type (%d) of the items of take", (int)params->type);
-    cubc_type type = moved_as(params->type);
-    cubc_type index = problem_input_type(params->indices, params->index_type);
-    if (!type_valid(index) || type_table[index].kind >= KIND_FLOAT)
-        FAIL(CUBC_INVALID_TYPE, "the indices of take are %s, expected integers",
-             type_valid(index) ? type_table[index].name : "of an unknown type");
+    const cubc_type type = indexed_moved_as(params->type);
+    TRY(indexed_type("take", params->indices, params->index_type, &index));
     *out = (problem){.algorithm = &take_algorithm,
                      .n = params->total,
                      .type = (uint8_t)type,
                      .acc_type = (uint8_t)index};
-    TRY(read_shape(params, &numbers));
+    TRY(indexed_shape(&call, &numbers));
     TRY(problem_input(out, "the items of take", params->in, params->n, type));
     TRY(problem_lazy_input(out, "the indices of take", params->indices, params->index_count,
                            params->index_type));
     TRY(problem_output(out, "the output of take", params->out, params->total, type));
-    take_numbers_set(out, numbers);
-    const int flat = numbers.columns == 1 && params->n == params->length;
+    indexed_numbers_set(out, numbers);
+    const int flat = indexed_is_flat(&call);
     take_traits_set(out, (take_traits){flat, params->along && !flat});
     strcpy(out->benchmark, flat ? "take.items" : "take.rows");
     TRY(problem_check_overlap(out, ANY_INPUT));
@@ -113,7 +75,7 @@ static cubc_status take_plan(const problem *p, const instance *i, plan *out)
 {
     enum { IN, INDICES_ARG, OUT, N, LENGTH, COLUMNS, COUNT, MODE, ARGS };
     const device_kernel *kernel = &i->kernels[0];
-    const take_numbers numbers = take_numbers_of(p);
+    const indexed_numbers numbers = indexed_numbers_of(p);
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
     uint64_t tiles = ceil_div(p->n, tile);
     TRY(problem_check_blocks(p, tiles));
