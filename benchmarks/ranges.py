@@ -1,5 +1,5 @@
-"""Where a shipped policy of other calls would be faster: what the ranges of
-csrc/compile/policies.def are worth.
+"""Calls where a shipped policy of other calls would be faster: the worth of the ranges of
+csrc/compile/policies.def.
 
     python benchmarks/ranges.py [--names NAME ...] [--types TYPE ...] [--sizes N ...] [--jobs N]
     python benchmarks/ranges.py --write before.json [--sizes N ...]

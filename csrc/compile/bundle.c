@@ -72,7 +72,8 @@ static bool is_whole(const header *head, int64_t rest)
 static bool is_of_use(const header *head)
 {
     const device_api *api = device_api_of_arch(head->arch);
-    // It knows no clusters of blocks, and a launch does not see which compiler a kernel is of.
+    // NVRTC 12.0 knows no clusters of blocks, and a launch does not see which compiler made a
+    // kernel.
     if (strncmp(head->compiler, "NVRTC 12.0", 10) == 0) return false;
     return api && strcmp(head->cubc, cubc_version()) == 0 &&
            (api->runs ? api->runs(head->target) : head->target[0] == '\0');

@@ -151,7 +151,7 @@ cubc_status device_open(const char *name, cubc_device **out)
     return st;
 }
 
-// Whoever retains a device has one already. All calls do, so that no lock is taken.
+// Takes no lock, as each call comes here: the caller holds a reference already.
 void device_retain(cubc_device *device)
 {
     atomic_fetch_add_explicit(&device->references, 1, memory_order_relaxed);

@@ -47,7 +47,7 @@ uint64_t reduction_team_log2(uint64_t vectors, uint64_t loads, uint64_t segments
     {                                                                    \
         .in = BENCHMARK_ARRAY(0), .out = BENCHMARK_ARRAY(1), __VA_ARGS__ \
     }
-// Those of segments with offsets.
+// The arrays of a reduction of segments with offsets.
 #define REDUCTION_CALL_SEGMENTED(...)                                                        \
     REDUCTION_CALL(segmented_reduce, .offsets = BENCHMARK_ARRAY(2), .offset_type = CUBC_I64, \
                    __VA_ARGS__)

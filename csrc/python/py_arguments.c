@@ -62,7 +62,7 @@ static int unknown_name(const py_signature *s, PyObject *name)
 
 static int given_twice(const py_signature *s, int at)
 {
-    // Whoever called cubc.sum(x, op=...) has not called reduce.
+    // The caller of cubc.sum(x, op=...) does not know that it calls reduce.
     const char *more =
         s->per_operator && at == 1 ? "; cubc.sum, cubc.max, ... have their op already" : "";
     PyErr_Format(PyExc_TypeError, "%s() got '%s' twice, by place and by name%s", s->function,

@@ -41,7 +41,7 @@ class Case:
         return [a.numpy() for a in there if isinstance(a, cubc.Array)]
 
     def blocked(self, n):
-        """Where in the tile the threads' items are: [thread, item]."""
+        """Places in the tile of the threads' items: [thread, item]."""
         return np.arange(self.threads * n).reshape(self.threads, n)
 
     def striped(self, n):

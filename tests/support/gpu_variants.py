@@ -368,7 +368,7 @@ def against_numpy(algorithm):
 
 
 def differences(result, expected):
-    """How many items are not as expected."""
+    """Number of items that are not as expected."""
     alike = np.shape(result) == np.shape(expected)
     return np.count_nonzero(result != expected) if alike else np.size(expected)
 

@@ -67,7 +67,7 @@ MANY = (1 << 20) + 5001  # more than the policies for few items take
 
 
 def heads(x):
-    """Where runs of equal consecutive items begin."""
+    """Places where runs of equal consecutive items begin."""
     return np.flatnonzero(np.concatenate([np.ones(min(1, x.size), bool), x[1:] != x[:-1]]))
 
 

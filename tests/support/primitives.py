@@ -58,7 +58,7 @@ def runs(x):
 
 
 def run_lengths(x):
-    """How many items each run has."""
+    """Number of items of each run."""
     return np.diff(np.flatnonzero(np.r_[True, x[1:] != x[:-1], True]))
 
 

@@ -13,7 +13,7 @@ struct device_module {
     bool may_trap;
 };
 
-// As in device.h.
+// Entries of the device_api (device.h).
 cubc_status cpu_module_check(const binary *code);
 cubc_status cpu_module_load(cubc_device *device, const binary *code, device_module **out);
 void cpu_module_unload(cubc_device *device, device_module *module);

@@ -64,7 +64,7 @@ static struct sigaction kept(kept_action *k)
 // ---- handlers -----------------------------------------------------------------------------------
 static _Thread_local bool passing SIMT_FAST_TLS; // until that handler returns, or the next launch
 
-// As if the handler were not there.
+// Does what would happen without the handler.
 static void pass_on(owned *o, siginfo_t *info, void *context)
 {
     const struct sigaction action = kept(&o->previous), *previous = &action;

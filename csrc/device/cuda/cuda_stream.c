@@ -77,9 +77,8 @@ cubc_status cuda_stream_synchronize(cubc_device *device, void *stream)
     return st;
 }
 
-// It is in order with other streams where cuda_stream_order says so, and not with the legacy
-// default stream by itself: a stream that is would make each use of that one fail, in any thread,
-// while this one is recorded.
+// Makes a stream that does not wait for the legacy default stream: while one that does is recorded,
+// each use of the default stream fails, in any thread. cuda_stream_order orders it with others.
 cubc_status cuda_stream_create(cubc_device *device, void **out)
 {
     cudaStream_t stream = NULL;

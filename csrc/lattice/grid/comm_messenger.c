@@ -118,7 +118,7 @@ static cubc_status send(comm_messenger *c, const device_message *m)
     return CUBC_OK;
 }
 
-// Those of an earlier call, whose end was not asked for, come first: ranks count them.
+// Ends the messages of an earlier call first, if nobody has: ranks count messages.
 static cubc_status begin(messenger *m, const device_message *list, int count, void *stream)
 {
     comm_messenger *c = (comm_messenger *)m;

@@ -12,7 +12,7 @@ typedef struct halo_shape {
     int depth;      // slices of a face
 } halo_shape;
 
-// Numbers are of sites of one parity. Those of a slice across direction d:
+// Sites of one parity of a slice across direction d.
 static inline uint64_t halo_slice_sites(const int extents[4], int d)
 {
     uint64_t sites = 1;
@@ -21,7 +21,8 @@ static inline uint64_t halo_slice_sites(const int extents[4], int d)
     return sites / 2;
 }
 
-// Those on all faces, two of each cut direction; a site on several faces counts once for each.
+// Sites of one parity on all faces, two of each cut direction. A site on several faces counts once
+// for each.
 static inline uint64_t halo_face_sites(halo_shape s)
 {
     uint64_t sites = 0;
@@ -30,7 +31,7 @@ static inline uint64_t halo_face_sites(halo_shape s)
     return sites;
 }
 
-// Those on no face: none where the faces of a direction meet.
+// Sites of one parity that are on no face: none where the faces of a direction meet.
 static inline uint64_t halo_interior_sites(halo_shape s)
 {
     uint64_t sites = 1;

@@ -21,7 +21,7 @@ typedef struct dslash_numbers {
 
 DSLASH_TRAITS(dslash_traits);
 DSLASH_NUMBERS(dslash_numbers);
-// Those of a site term are behind them.
+// Traits and numbers of a site term are behind them.
 #define DSLASH_TERM_TRAITS(type) \
     PROBLEM_STRUCT(type, traits, \
                    sizeof(lattice_traits) + sizeof(dslash_site_traits) + sizeof(dslash_traits))

@@ -119,7 +119,7 @@ static double dslash_domain_wall_traffic(const problem *p)
            (dslash_domain_wall_traits_of(p).hops ? 0 : problem_input_bytes(p, 0));
 }
 
-// Those of the inverse along s are not counted.
+// Operations of the inverse along s are not counted.
 static double dslash_domain_wall_flops(const problem *p)
 {
     if (!dslash_domain_wall_traits_of(p).hops) return 0;

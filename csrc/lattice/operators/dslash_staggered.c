@@ -87,7 +87,7 @@ static cubc_status dslash_staggered_workload(const benchmark *b, cubc_type type,
     return dslash_staggered_problem(&call, out);
 }
 
-// As those of Wilson-like operators, for more links.
+// Gives inputs as dslash_random does for Wilson-like operators, for more links.
 static const char *dslash_staggered_random(const problem *p, int k)
 {
     const int links = dslash_site_traits_of(p).links;

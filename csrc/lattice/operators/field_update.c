@@ -145,7 +145,7 @@ static cubc_status field_update_workload(const benchmark *b, cubc_type type, con
     return CUBC_OK;
 }
 
-// Whole numbers; those that stand for norms are floats near 1: half of the bits of each.
+// Whole numbers. Norms are floats near 1, made of half of the bits of a number each.
 static const char *field_update_random(const problem *p, int k)
 {
     if (k == 3) return "random_u64(seed, i) * 0";

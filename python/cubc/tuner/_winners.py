@@ -1,4 +1,4 @@
-"""Winners among measurements: who makes policies of them, or says that there are none, asks."""
+"""Winners among measurements, which become policies, and the message where there is none."""
 
 from __future__ import annotations
 

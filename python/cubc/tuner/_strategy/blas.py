@@ -47,7 +47,7 @@ def libraries() -> list[Library]:
 
 
 class _Users:
-    """Who is inside of `one_thread`: the last to leave puts the numbers of threads back."""
+    """Count of the threads inside of `one_thread`; the last to leave puts the settings back."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
