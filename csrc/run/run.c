@@ -58,8 +58,8 @@ static cubc_status run_in_workspace(cubc_device *device, const problem *p, plan 
     return plan_queue(device, pl, scratch, stream);
 }
 
-static cubc_status run_by_itself(cubc_device *device, const problem *p, void *temp,
-                                 size_t temp_bytes, void *stream)
+static cubc_status run_part(cubc_device *device, const problem *p, void *temp, size_t temp_bytes,
+                            void *stream)
 {
     table *t;
     instance *i;
@@ -79,45 +79,44 @@ static cubc_status run_by_itself(cubc_device *device, const problem *p, void *te
     return st;
 }
 
+// Part k of a problem that has steps: one of these. Without, the only part is the problem itself.
+static cubc_status part_of(const problem *p, uint64_t steps, uint64_t k, problem *step,
+                           const problem **out)
+{
+    *out = steps ? step : p;
+    return steps ? p->algorithm->step(p, k, step) : CUBC_OK;
+}
+
 cubc_status run_problem(cubc_device *device, const problem *p, void *temp, size_t temp_bytes,
                         void *stream)
 {
     const uint64_t steps = problem_steps(p, device->info.kind);
     problem step;
-    if (!steps) return run_by_itself(device, p, temp, temp_bytes, stream);
-    for (uint64_t k = 0; k < steps; k++) {
-        TRY(p->algorithm->step(p, k, &step));
-        TRY(run_by_itself(device, &step, temp, temp_bytes, stream));
+    const problem *part;
+    for (uint64_t k = 0; k < larger(steps, 1); k++) {
+        TRY(part_of(p, steps, k, &step, &part));
+        TRY(run_part(device, part, temp, temp_bytes, stream));
     }
     return CUBC_OK;
 }
 
-static cubc_status temp_bytes_of(cubc_device *device, const problem *p, size_t *bytes)
-{
-    table *t;
-    instance *i;
-    plan pl;
-    TRY(table_of(device, &t));
-    TRY(table_find(t, p, NULL, &i));
-    TRY(plan_make(p, i, &pl));
-    *bytes = larger(plan_bytes(&pl), 8); // never 0: NULL means the device's pool
-    return CUBC_OK;
-}
-
-// Steps follow each other on the stream, and each has the whole workspace.
+// Parts follow each other on the stream, and each has the whole workspace.
 cubc_status run_temp_bytes(cubc_device *device, const problem *p, size_t *bytes)
 {
     const uint64_t steps = problem_steps(p, device->info.kind);
     problem step;
-    size_t most = 0;
-    if (!steps) return temp_bytes_of(device, p, bytes);
-    for (uint64_t k = 0; k < steps; k++) {
-        size_t own;
-        TRY(p->algorithm->step(p, k, &step));
-        TRY(temp_bytes_of(device, &step, &own));
-        most = larger(most, own);
+    const problem *part;
+    table *t;
+    instance *i;
+    plan pl;
+    TRY(table_of(device, &t));
+    *bytes = 8; // never 0: NULL means the device's pool
+    for (uint64_t k = 0; k < larger(steps, 1); k++) {
+        TRY(part_of(p, steps, k, &step, &part));
+        TRY(table_find(t, part, NULL, &i));
+        TRY(plan_make(part, i, &pl));
+        *bytes = larger(*bytes, plan_bytes(&pl));
     }
-    *bytes = most;
     return CUBC_OK;
 }
 
@@ -125,12 +124,13 @@ cubc_status run_is_ready(cubc_device *device, const problem *p, bool *ready)
 {
     const uint64_t steps = problem_steps(p, device->info.kind);
     problem step;
+    const problem *part;
     table *t;
     TRY(table_of(device, &t));
-    *ready = steps || table_has(t, p);
-    for (uint64_t k = 0; k < steps && *ready; k++) {
-        TRY(p->algorithm->step(p, k, &step));
-        *ready = table_has(t, &step);
+    *ready = true;
+    for (uint64_t k = 0; k < larger(steps, 1) && *ready; k++) {
+        TRY(part_of(p, steps, k, &step, &part));
+        *ready = table_has(t, part);
     }
     return CUBC_OK;
 }
@@ -139,15 +139,14 @@ cubc_status run_prepare(cubc_device *device, const problem *p, bool *was_ready)
 {
     const uint64_t steps = problem_steps(p, device->info.kind);
     problem step;
+    const problem *part;
     table *t;
     instance *i;
     TRY(table_of(device, &t));
     TRY(run_is_ready(device, p, was_ready));
-    if (*was_ready) return CUBC_OK;
-    if (!steps) return table_find(t, p, NULL, &i);
-    for (uint64_t k = 0; k < steps; k++) {
-        TRY(p->algorithm->step(p, k, &step));
-        TRY(table_find(t, &step, NULL, &i));
+    for (uint64_t k = 0; k < larger(steps, 1) && !*was_ready; k++) {
+        TRY(part_of(p, steps, k, &step, &part));
+        TRY(table_find(t, part, NULL, &i));
     }
     return CUBC_OK;
 }
