@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cubc._calls import named
 from cubc._extras import need
 
-from ._axes import calls_near, columns, workload_text
+from ._axes import columns, workload_text
 from ._best import Best
 from ._checks import count
 from ._confidence import score_interval
@@ -23,7 +23,7 @@ from ._restriction import restrict
 from ._samples import cells_of, read_samples
 from ._status import LOST, OK
 from ._stores import StorePaths, expand, read
-from ._winners import warn_unconfirmed, winners
+from ._winners import policy_rows, warn_unconfirmed, winners
 from ._words import listed
 
 if TYPE_CHECKING:
@@ -260,11 +260,7 @@ class Analysis(Figures):
         POLICY("sm_90", "scan.exclusive.sum", "I16", "Elements=4194304:6710886
         """
         warn_unconfirmed(self.groups, by_workload=True)
-        return "\n".join(
-            f'POLICY("{one.group.arch}", "{one.group.benchmark}", "{one.group.workload}", '
-            f'"{calls_near(one.group.workloads[0])}", "{one.label}")'
-            for one in winners(self.groups, by_workload=True)
-        )
+        return policy_rows(self.groups)
 
     @named
     def save_policies(self, path: str | os.PathLike) -> int:

@@ -18,12 +18,12 @@ from cubc import _core
 from cubc import _outputs as outputs
 
 from ._analyze import Analysis
-from ._axes import calls_near, numbers, workload_text
+from ._axes import numbers, workload_text
 from ._groups import PARTIAL, Group
 from ._importance import varied
 from ._progress_curve import measured_order
 from ._status import LOST, OK
-from ._winners import winners
+from ._winners import policy_rows, winners
 
 BEST = 10  # variants in a table
 FAILURES = 500  # in a table, at most
@@ -106,7 +106,7 @@ def _group(group: Group) -> dict[str, Any]:
         "values": [list(map(str, found)) for found in values.values()],
         "variants": [_variant(group, label, complete.get(label), values) for label in order],
         "failures": _failures(group, order),
-        "policies": _policies(group),
+        "policies": policy_rows([group]),
     }
 
 
@@ -148,11 +148,3 @@ def _failures(group: Group, order: Sequence[str]) -> list[tuple[str, str, str]]:
             messages = [c.message for c in group.cells[label].values() if c.status == status]
             found.append((label, status, (messages or [""])[0][:MESSAGE]))
     return found
-
-
-def _policies(group: Group) -> str:
-    return "\n".join(
-        f'POLICY("{group.arch}", "{group.benchmark}", "{group.workload}", '
-        f'"{calls_near(one.group.workloads[0])}", "{one.label}")'
-        for one in winners([group], by_workload=True)
-    )

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from cubc import _core
 
-from ._axes import workload_text
+from ._axes import calls_near, workload_text
 from ._groups import Group, settle
 
 
@@ -44,6 +44,15 @@ def _parts(groups: list[Group], by_workload: bool) -> Iterator[tuple[tuple[str, 
     for group in parts:
         rt = workload_text(group.workloads[0]) if by_workload else ""
         yield (group.arch, group.benchmark, group.workload, rt), group
+
+
+def policy_rows(groups: list[Group]) -> str:
+    """Rows of policies.def: the winner of each run-time workload."""
+    return "\n".join(
+        f'POLICY("{one.group.arch}", "{one.group.benchmark}", "{one.group.workload}", '
+        f'"{calls_near(one.group.workloads[0])}", "{one.label}")'
+        for one in winners(groups, by_workload=True)
+    )
 
 
 def warn_unconfirmed(
