@@ -20,7 +20,7 @@
 #include "primitives/scan_shared.h"
 
 // True if the caller wants a deterministic result and the order of the operands shows in it.
-static bool in_one_order(int deterministic, const char *op, cubc_type acc_type)
+static bool order_shows(int deterministic, const char *op, cubc_type acc_type)
 {
     const operator_info *known = deterministic && op ? operator_find(op) : NULL;
     if (!deterministic || !known) return deterministic;
@@ -30,10 +30,10 @@ static bool in_one_order(int deterministic, const char *op, cubc_type acc_type)
 
 // The same of scans and runs, which keep the order of the operands: min and max are then exactly
 // associative, with the last of 0.0 and -0.0.
-static bool shows_in_scan(int deterministic, const char *op, cubc_type acc_type)
+static bool order_shows_in_scan(int deterministic, const char *op, cubc_type acc_type)
 {
     const operator_info *known = deterministic && op ? operator_find(op) : NULL;
-    return !(known && known->ordered) && in_one_order(deterministic, op, acc_type);
+    return !(known && known->ordered) && order_shows(deterministic, op, acc_type);
 }
 
 // ---- reductions ---------------------------------------------------------------------------------
@@ -63,7 +63,7 @@ static cubc_status route(const reduction *r, problem *out)
     .acc_type = (params)->acc_type, .out_type = (params)->out_type, .op = (params)->op, \
     .init = (params)->init, .init_in_memory = (params)->init_in_memory != 0,            \
     .commutative = (params)->commutative != 0,                                          \
-    .deterministic = in_one_order((params)->deterministic, (params)->op, (params)->acc_type)
+    .deterministic = order_shows((params)->deterministic, (params)->op, (params)->acc_type)
 
 cubc_status reduce_problem(const cubc_reduce_params *params, problem *out)
 {
@@ -111,7 +111,7 @@ cubc_status axis_reduce_problem(const cubc_axis_reduce_params *params, problem *
 // ---- scans --------------------------------------------------------------------------------------
 cubc_status scan_problem(const cubc_scan_params *params, problem *out)
 {
-    const bool one = shows_in_scan(params->deterministic, params->op, params->acc_type);
+    const bool one = order_shows_in_scan(params->deterministic, params->op, params->acc_type);
     const algorithm *a = one ? &deterministic_scan_algorithm : &scan_algorithm;
     TRY(scan_operands(params, a, out));
     a->complete(params, out);
@@ -149,7 +149,7 @@ cubc_status axis_scan_problem(const cubc_axis_scan_params *params, problem *out)
 cubc_status runs_problem(const cubc_runs_params *params, problem *out)
 {
     const bool one =
-        params->op && shows_in_scan(params->deterministic, params->op, params->acc_type);
+        params->op && order_shows_in_scan(params->deterministic, params->op, params->acc_type);
     const algorithm *a = one ? &deterministic_scan_algorithm : &runs_algorithm;
     TRY(runs_operands(params, a, out));
     a->complete(params, out);

@@ -1,5 +1,5 @@
-// The common way of reduce, scan and transform from Python operands to the core: device and stream,
-// staging of host operands, and the output.
+// The common way of a call from Python operands to the core: device and stream, staging of host
+// operands, and the output.
 //
 // NumPy in gives NumPy out: on a GPU such operands travel there and back. Device arrays stay where
 // they are and the call is asynchronous; this is the path that must be quick.
