@@ -57,6 +57,13 @@ cubc_status type_from_name(const char *name, cubc_type *out)
 }
 
 // ---- rules --------------------------------------------------------------------------------------
+cubc_type type_unsigned(size_t bytes)
+{
+    static const cubc_type by_size[] = {
+        [1] = CUBC_U8, [2] = CUBC_U16, [4] = CUBC_U32, [8] = CUBC_U64};
+    return by_size[bytes];
+}
+
 cubc_type type_arithmetic(cubc_type type)
 {
     return type == CUBC_F16 || type == CUBC_BF16 ? CUBC_F32 : type;

@@ -45,6 +45,8 @@ bool type_valid(cubc_type type);
 cubc_status type_from_name(const char *name, cubc_type *out); // "F32"; built-in types alone
 // The type an operator is evaluated in: F32 for F16 and BF16, otherwise the type itself.
 cubc_type type_arithmetic(cubc_type type);
+// The unsigned integer of 1, 2, 4 or 8 bytes.
+cubc_type type_unsigned(size_t bytes);
 // NumPy's rule for sums and products: integers and bool to 64 bits of their signedness.
 cubc_type type_widened(cubc_type type);
 // NumPy's result_type of two: the smallest that holds both, F64 if there is none.

@@ -258,10 +258,8 @@ done:
 // The bytes of an output are compared, as unsigned numbers of the same alignment.
 static cubc_status count_differences(workload *w, int k, uint64_t *count)
 {
-    static const cubc_type by_size[] = {
-        [1] = CUBC_U8, [2] = CUBC_U16, [4] = CUBC_U32, [8] = CUBC_U64};
     const operand *o = &w->problem.outputs[k];
-    cubc_type type = by_size[type_table[o->type].alignment];
+    cubc_type type = type_unsigned(type_table[o->type].alignment);
     uint64_t n = o->n * operand_item_bytes(o) / type_table[o->type].alignment;
     cubc_operand operands[2] = {{.name = "x", .type = type, .data = o->data},
                                 {.name = "y", .type = type, .data = w->expected[k]}};

@@ -28,9 +28,7 @@ cubc_status indexed_shape(const indexed_call *c, indexed_numbers *out)
 
 cubc_type indexed_moved_as(cubc_type type)
 {
-    static const cubc_type by_size[] = {
-        [1] = CUBC_U8, [2] = CUBC_U16, [4] = CUBC_U32, [8] = CUBC_U64};
-    return type_table[type].kind < KIND_COMPLEX ? by_size[cubc_type_size(type)] : type;
+    return type_table[type].kind < KIND_COMPLEX ? type_unsigned(cubc_type_size(type)) : type;
 }
 
 cubc_status indexed_type(const char *function, const void *indices, cubc_type given, cubc_type *out)

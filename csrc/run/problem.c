@@ -142,10 +142,8 @@ cubc_status problem_check_real(const char *what, cubc_type type)
 
 bool problem_opaque(int bytes, cubc_type *type, uint8_t *width)
 {
-    static const cubc_type by_size[] = {
-        [1] = CUBC_U8, [2] = CUBC_U16, [4] = CUBC_U32, [8] = CUBC_U64, [16] = CUBC_U64};
     if (bytes < 1 || bytes > 16 || (bytes & (bytes - 1))) return false;
-    *type = by_size[bytes];
+    *type = type_unsigned((size_t)(bytes < 8 ? bytes : 8));
     *width = bytes == 16 ? 2 : 1;
     return true;
 }
