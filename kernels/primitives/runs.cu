@@ -180,16 +180,17 @@ struct row_sums {
     u32 flagged[ROWS];     // mask of the row's lanes that have a flag
 };
 
-FUNCTION void sum_rows(const value_t (&value)[ROWS][VECTOR], const bool (&flag)[ROWS][VECTOR],
+FUNCTION void sum_rows(const item_t (&item)[ROWS][VECTOR], const bool (&flag)[ROWS][VECTOR],
                        row_sums& c)
 {
     UNROLL
     for (int r = 0; r < ROWS; r++) {
-        value_t sum = value[r][0];
+        value_t sum = value_of(item[r][0]);
         bool any = flag[r][0];
         UNROLL
         for (int j = 1; j < VECTOR; j++) {
-            sum = flag[r][j] ? value[r][j] : apply_operator(sum, value[r][j]);
+            const value_t value = value_of(item[r][j]);
+            sum = flag[r][j] ? value : apply_operator(sum, value);
             any = any || flag[r][j];
         }
         c.flagged[r] = warp_ballot(FULL_WARP, any);
@@ -240,70 +241,71 @@ FUNCTION u32 last_flagged(u32 local, const bool (&flag)[ROWS][VECTOR],
     return last;
 }
 
-// Goes through ROWS rows of a warp's part of the tile. The first is at `local` in the tile, for
-// this thread. `through` is the combination of the warp's items since its last flagged one, with
-// the number of those, up to these rows and then with them.
-template <bool WHOLE>
-FUNCTION void stage_rows(const runs_args& a, runs_shared& s, u64 begin, u32 local, int part,
-                         tally& through)
-{
-    const u64 first = begin + local;
+// Rows that a thread has in registers at once.
+struct rows_at_hand {
     run_key key[ROWS][VECTOR];
     item_t item[ROWS][VECTOR];
     bool flag[ROWS][VECTOR];
-    load_rows<WHOLE, TUNE_LOAD>(a.keys, first, a.n, key);
-    if constexpr (HAS_VALUES) load_rows<WHOLE, TUNE_LOAD>(a.values, first, a.n, item);
-    find_flagged<WHOLE>(a, first, key, flag);
-    if (part == 0 && lane_id() == 0) s.begins[warp_id()] = flag[0][0];
     row_counts<ROWS, VECTOR> counts;
-    count_rows(flag, counts);
-
-    value_t value[ROWS][VECTOR];
     row_sums sums;
-    if constexpr (REDUCTIONS) {
-        UNROLL
-        for (int r = 0; r < ROWS; r++) {
-            UNROLL
-            for (int j = 0; j < VECTOR; j++) value[r][j] = value_of(item[r][j]);
-        }
-        if constexpr (!SIMT_SINGLE_THREAD) // a single thread adds in the loop below
-            sum_rows(value, flag, sums);
-    }
-    const u32 warp_begin = warp_id() * static_cast<u32>(WARP_ITEMS);
-    u32 row_begin = warp_begin + static_cast<u32>(through.count);
-    const u32 part_begin = row_begin;
-    running_sum sum{through.carry, part > 0};
+};
+
+// Loads rows whose first is at `local` in the tile, for this thread. Adds to `through`, which has
+// the warp's flagged items before them and the combination of the items since the last of these.
+// Returns it with those of the rows; a single thread knows the combination when it has staged them.
+template <bool WHOLE>
+FUNCTION tally read_rows(const runs_args& a, u64 begin, u32 local, bool is_first, tally through,
+                         rows_at_hand& h)
+{
+    const u64 first = begin + local;
+    load_rows<WHOLE, TUNE_LOAD>(a.keys, first, a.n, h.key);
+    if constexpr (HAS_VALUES) load_rows<WHOLE, TUNE_LOAD>(a.values, first, a.n, h.item);
+    find_flagged<WHOLE>(a, first, h.key, h.flag);
+    count_rows(h.flag, h.counts);
+    u32 count = 0;
+    UNROLL
+    for (int r = 0; r < ROWS; r++) count += h.counts.lanes(r);
+    if constexpr (REDUCTIONS && !SIMT_SINGLE_THREAD) {
+        sum_rows(h.item, h.flag, h.sums);
+        running_sum sum{through.carry, !is_first};
+        sum.take(h.sums.through[ROWS - 1], count > 0);
+        through.carry = sum.value;
+    } else if constexpr (!REDUCTIONS && !FIRST_VALUES)
+        if (count > 0) through.carry = value_at(begin + last_flagged(local, h.flag, h.counts));
+    through.count += count;
+    return through;
+}
+
+// Leaves the results of the rows' flagged items in shared memory. A single thread adds to
+// `through`, without the rows.
+FUNCTION void stage_rows(runs_shared& s, u32 local, bool is_first, const rows_at_hand& h,
+                         tally& through)
+{
+    u32 row_begin = warp_id() * static_cast<u32>(WARP_ITEMS) + static_cast<u32>(through.count);
+    const u32 begin = row_begin;
+    running_sum sum{through.carry, !is_first};
     UNROLL
     for (int r = 0; r < ROWS; r++) {
-        u32 place = row_begin + counts.lanes_before(r);
+        u32 place = row_begin + h.counts.lanes_before(r);
         if constexpr (REDUCTIONS && !SIMT_SINGLE_THREAD) { // sum of the warp's items before
-            sum = running_sum{through.carry, part > 0};
-            if (r > 0) sum.take(sums.through[r > 0 ? r - 1 : 0], row_begin > part_begin);
+            sum = running_sum{through.carry, !is_first};
+            if (r > 0) sum.take(h.sums.through[r > 0 ? r - 1 : 0], row_begin > begin);
             if (lane_id() > 0)
-                sum.take(sums.before[r], (sums.flagged[r] & ((1u << lane_id()) - 1u)) != 0);
+                sum.take(h.sums.before[r], (h.sums.flagged[r] & ((1u << lane_id()) - 1u)) != 0);
         }
         UNROLL
         for (int j = 0; j < VECTOR; j++) {
-            if (SIMT_SINGLE_THREAD || flag[r][j]) { // a single thread stores without a branch
-                if constexpr (!LONG_RUNS) s.key[place] = key[r][j];
+            if (SIMT_SINGLE_THREAD || h.flag[r][j]) { // a single thread stores without a branch
+                if constexpr (!LONG_RUNS) s.key[place] = h.key[r][j];
                 const u32 in_tile = local + static_cast<u32>(r * ROW_ITEMS + j);
-                s.staged[place] = staged_of(sum.value, item[r][j], in_tile);
+                s.staged[place] = staged_of(sum.value, h.item[r][j], in_tile);
             }
-            if constexpr (REDUCTIONS) sum.take(value[r][j], flag[r][j]);
-            place += flag[r][j];
+            if constexpr (REDUCTIONS) sum.take(value_of(h.item[r][j]), h.flag[r][j]);
+            place += h.flag[r][j];
         }
-        row_begin += counts.lanes(r);
+        row_begin += h.counts.lanes(r);
     }
-    if constexpr (REDUCTIONS && !SIMT_SINGLE_THREAD) {
-        sum = running_sum{through.carry, part > 0};
-        sum.take(sums.through[ROWS - 1], row_begin > part_begin);
-    }
-    if constexpr (REDUCTIONS)
-        through.carry = sum.value;
-    else if constexpr (!FIRST_VALUES)
-        if (row_begin > part_begin)
-            through.carry = value_at(begin + last_flagged(local, flag, counts));
-    through.count = static_cast<count_t>(row_begin - warp_begin);
+    if constexpr (REDUCTIONS && SIMT_SINGLE_THREAD) through.carry = sum.value;
 }
 
 // Writes the result of the k-th flagged item of a warp, the number-th of all: that of the run that
@@ -340,21 +342,34 @@ FUNCTION void runs_tile(const runs_args& a, runs_shared& s, ticket mine)
     const u32 local = warp_id() * static_cast<u32>(WARP_ITEMS) + lane_id() * VECTOR;
     prefetch_tile<TUNE_AHEAD_MIB, TILE>(a.keys, begin, a.n);
     if constexpr (HAS_VALUES) prefetch_tile<TUNE_AHEAD_MIB, TILE>(a.values, begin, a.n);
-    tally of_warp{};
+    const bool late = SIMT_SINGLE_THREAD || TUNE_IN_PLACE; // no sum yet, or as in select.cu
+    tally of_warp{}, total, warps_before{};
     UNROLL
-    for (int part = 0; part < PARTS; part++)
-        stage_rows<WHOLE>(a, s, begin, local + static_cast<u32>(part * PART), part, of_warp);
-    if (lane_id() == 0) s.warp[warp_id()] = of_warp;
-    cluster_ready();
-    block_sync();
-
-    const tally warps = warp_scan(s.warp[lane_id() < SIMT_WARPS ? lane_id() : 0], join());
-    const tally total = warp_shuffle(warps, SIMT_WARPS - 1);
-    const tally warps_before = warp_shuffle(warps, warp_id() - 1);
+    for (int part = 0; part < PARTS; part++) {
+        const bool is_first = part == 0, is_last = part == PARTS - 1;
+        const u32 at = local + static_cast<u32>(part * PART);
+        rows_at_hand h;
+        tally through = read_rows<WHOLE>(a, begin, at, is_first, of_warp, h);
+        if (is_first && lane_id() == 0) s.begins[warp_id()] = h.flag[0][0];
+        if (is_last && !SIMT_SINGLE_THREAD) { // the total is told before the last are staged
+            if (lane_id() == 0) s.warp[warp_id()] = through;
+            cluster_ready();
+            block_sync();
+            const tally warps = warp_scan(s.warp[lane_id() < SIMT_WARPS ? lane_id() : 0], join());
+            total = warp_shuffle(warps, SIMT_WARPS - 1);
+            warps_before = warp_shuffle(warps, warp_id() - 1);
+            if (!late && warp_id() == 0) send_total(a.messages, mine, total, s.inbox);
+        }
+        stage_rows(s, at, is_first, h, of_warp);
+        if (REDUCTIONS && SIMT_SINGLE_THREAD) through.carry = of_warp.carry;
+        of_warp = through;
+    }
+    if (SIMT_SINGLE_THREAD) total = of_warp;
+    if (TUNE_IN_PLACE) block_sync();
+    if (late && warp_id() == 0) send_total(a.messages, mine, total, s.inbox);
     const bool last = mine.rank + 1 == block_count();
     if (warp_id() == 0) {
         tally before{};
-        send_total(a.messages, mine, total, s.inbox);
         tile_prefix(a.messages, mine, total, join(), before, false, s.inbox);
         if (lane_id() == 0) {
             s.before = before;
