@@ -317,6 +317,15 @@ template <class T> int run_merge(bool pairs, cub_call &c, cudaStream_t stream)
                                         stream);
 }
 
+// Value of an item in the type of its sum by key: int64_t of any integer, as cubc's and NumPy's.
+template <class T> struct widened {
+    using type = std::conditional_t<std::is_integral_v<T>, int64_t, T>;
+    __host__ __device__ type operator()(T x) const
+    {
+        return x;
+    }
+};
+
 // Runs of equal keys: their sums, prefix sums within them, and those of two items or more.
 template <class T> int run_runs(const char *algorithm, cub_call &c, cudaStream_t stream)
 {
@@ -328,8 +337,10 @@ template <class T> int run_runs(const char *algorithm, cub_call &c, cudaStream_t
                                                   cuda::std::equal_to<>(), stream);
     if (!std::strcmp(algorithm, "runs.reduce"))
         return cub::DeviceReduce::ReduceByKey(
-            c.temp, c.temp_bytes, first, out, second, static_cast<T *>(c.out[1]),
-            static_cast<int64_t *>(c.out[2]), cuda::std::plus<>(), n, stream);
+            c.temp, c.temp_bytes, first, out,
+            thrust::make_transform_iterator(second, widened<T>()),
+            static_cast<typename widened<T>::type *>(c.out[1]), static_cast<int64_t *>(c.out[2]),
+            cuda::std::plus<>(), n, stream);
     if (!std::strcmp(algorithm, "runs.nontrivial"))
         return cub::DeviceRunLengthEncode::NonTrivialRuns(
             c.temp, c.temp_bytes, first, static_cast<int64_t *>(c.out[0]),
