@@ -337,8 +337,7 @@ template <class T> int run_runs(const char *algorithm, cub_call &c, cudaStream_t
                                                   cuda::std::equal_to<>(), stream);
     if (!std::strcmp(algorithm, "runs.reduce"))
         return cub::DeviceReduce::ReduceByKey(
-            c.temp, c.temp_bytes, first, out,
-            thrust::make_transform_iterator(second, widened<T>()),
+            c.temp, c.temp_bytes, first, out, thrust::make_transform_iterator(second, widened<T>()),
             static_cast<typename widened<T>::type *>(c.out[1]), static_cast<int64_t *>(c.out[2]),
             cuda::std::plus<>(), n, stream);
     if (!std::strcmp(algorithm, "runs.nontrivial"))
