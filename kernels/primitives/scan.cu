@@ -247,7 +247,9 @@ FUNCTION void scan_tile(const scan_args& a, scan_shared& s, ticket mine)
     thread_rows rows;
     item_t window[1][VECTOR];
     const bool has_window = WINDOW && tile > 0 && block_count() < WINDOW_TILES && !in_one_cluster();
-    if (has_window && warp_id() < WINDOW_WARPS)
+    const bool reads_window =
+        has_window && (WINDOW_WARPS == SIMT_WARPS || warp_id() < WINDOW_WARPS);
+    if (reads_window)
         load_rows<true, TUNE_LOAD>(a.in, tile * TILE - WINDOW + thread_id() * VECTOR, a.n, window);
     prefetch_tile<TUNE_AHEAD_MIB, TILE>(a.in, tile * TILE, a.n);
     item_t raw[rows_at_once<0>()][VECTOR]; // come while the runs are searched
@@ -255,7 +257,7 @@ FUNCTION void scan_tile(const scan_args& a, scan_shared& s, ticket mine)
     if constexpr (IN_RUNS) {
         prefetch_tile<TUNE_AHEAD_MIB, TILE>(a.runs, tile * TILE, a.n);
         open_runs(a.runs, s.runs, tile * TILE);
-        if (has_window && warp_id() < WINDOW_WARPS) sum_window(a, s, tile * TILE, window);
+        if (reads_window) sum_window(a, s, tile * TILE, window);
     }
     scan_rows<WHOLE, 0>(a, s, tile * TILE, first, raw, rows);
     if (lane_id() == 0) s.warp_total[warp_id()] = rows.all;
@@ -269,12 +271,10 @@ FUNCTION void scan_tile(const scan_args& a, scan_shared& s, ticket mine)
         total = warp_shuffle(total, SIMT_WARPS - 1);
         sum_t prefix = sum_of(static_cast<value_t>(a.init), false);
         bool has_prefix = !IN_RUNS && a.has_init != 0;
-        if (has_window) {
-            prefix = s.window[lane_id() < WINDOW_WARPS ? lane_id() : 0];
-            if (WINDOW_WARPS > 1)
-                prefix = warp_shuffle(warp_scan(prefix, apply()), WINDOW_WARPS - 1);
-        }
-        if (has_window && restarts(prefix)) {
+        const sum_t window = s.window[lane_id() < WINDOW_WARPS ? lane_id() : 0]; // if there is one
+        if (has_window && warp_ballot(FULL_WARP, restarts(window))) {
+            prefix = WINDOW_WARPS > 1 ? warp_shuffle(warp_scan(window, apply()), WINDOW_WARPS - 1)
+                                      : window;
             has_prefix = true;
             send_total(a.messages, mine, apply()(prefix, total), s.inbox, true);
             if (lane_id() == 0) close_tile<IN_RUNS>(a.messages, mine);

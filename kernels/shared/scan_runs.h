@@ -64,10 +64,14 @@ FUNCTION void find_heads_of_runs(const segments& runs, const runs_shared& s, u64
 FUNCTION void find_last_head(const segments& runs, const runs_shared& s, u64 tile, u64 first, u64,
                              bool (&head)[1][VECTOR])
 {
-    u64 back = TUNE_EQUAL_SIZE ? tile % runs.size : s.back;
-    if (back == 0) back = 1; // a run that begins with the tile needs no items: any head will do
+    const u64 of_segment = TUNE_EQUAL_SIZE ? tile % runs.size : s.back;
+    // A run that begins with the tile needs no items: any head will do.
+    const u32 back = of_segment == 0          ? 1u
+                     : of_segment < NOT_FOUND ? static_cast<u32>(of_segment)
+                                              : NOT_FOUND;
+    const u32 before = static_cast<u32>(tile - first); // items up to the tile
     UNROLL
-    for (int j = 0; j < VECTOR; j++) head[0][j] = tile - first - static_cast<u64>(j) == back;
+    for (int j = 0; j < VECTOR; j++) head[0][j] = before - static_cast<u32>(j) == back;
 }
 #else
 #if defined(TUNE_K)
