@@ -77,19 +77,15 @@ static const char *runs_invalid(const problem *p, const char *kind, const space 
                                 const variant *v)
 {
     const mode m = mode_of(p);
-    const int ipt = variant_value(s, v, "ipt", 1), items = ipt * variant_value(s, v, "tpb", 1);
-    const int at_once = variant_value(s, v, "rao", 1) << variant_value(s, v, "ipv", 0);
+    const int items = variant_value(s, v, "ipt", 1) * variant_value(s, v, "tpb", 1);
     const int key = (int)operand_item_bytes(&p->inputs[KEYS]);
     const int value = m == REDUCTIONS     ? (int)cubc_type_size((cubc_type)p->acc_type)
                       : m == FIRST_VALUES ? (int)operand_item_bytes(&p->inputs[VALUES])
                                           : 2;
     if (items > 65536) return "a block has more than 2^16 items";
-    if (ipt % at_once) return "the rows of a thread are no multiple of those at once";
     if (!device_is_cpu(kind) && items * (key + value) > 96 * 1024)
         return "the items of a block do not fit its shared memory";
-    // Bytes of a thread's items at once, as the part of each of all.
-    const int loaded = key + (m == REDUCTIONS || m == FIRST_VALUES ? value : 0);
-    return problem_invalid(p, kind, s, v, ceil_div(loaded * at_once, ipt));
+    return problem_invalid(p, kind, s, v, key + (m == REDUCTIONS || m == FIRST_VALUES ? value : 0));
 }
 
 static cubc_status runs_plan(const problem *p, const instance *i, plan *out)

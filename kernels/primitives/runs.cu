@@ -1,13 +1,13 @@
 // Runs of equal consecutive keys, in a single pass: reduction by key, run lengths, runs of more
 // than one item, or the first value of each run.
 //
-// A block takes a tile in rows (rows.h), a part of it a warp, and flags the items at which results
-// are written: those that begin a run, or (TUNE_RUNS 2) those where single items and longer runs
-// meet. The result of a run is known at the head of the next run, and one item past the end is a
-// head that closes the last run. A warp goes through its part a few rows at a time, and leaves the
-// result of each flagged item in shared memory. Only that of its first depends on what is before:
-// on the number of flags there, and on the combination of the items since the last flag (or only
-// its index). Look-back (lookback.h) provides both. Then results are stored, coalesced.
+// A block takes a tile in rows (rows.h) and flags the items at which results are written: those
+// that begin a run, or (TUNE_RUNS 2) those where single items and longer runs meet. Flags are
+// counted as in select.cu, which gives each flagged item its rank. The result of a run is known at
+// the head of the next run, and one item past the end is a head that closes the last run. So only
+// the first flagged item of a tile depends on the tiles before: on the number of flags there, and
+// on the combination of the items since the last flag (or only its index). Look-back (lookback.h)
+// provides both, while everything else waits in shared memory, from where it is stored coalesced.
 //
 // Sums are a segmented scan: a warp adds vectors as far back as a ballot of the flagged lanes
 // tells. (S. Sengupta, M. Harris, Y. Zhang and J. D. Owens, "Scan Primitives for GPU Computing",
@@ -18,7 +18,6 @@
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:32 cpu=1:1:1
 // %RANGE% TUNE_MIN_BLOCKS mb 1:6:1 cpu=1:1:1
 // %RANGE% TUNE_ITEMS_PER_VECTOR_LOG2 ipv 0:4:1 cpu=3:7:1
-// %RANGE% TUNE_ROWS_AT_ONCE rao 1:16:1 cpu=8:256:8
 // %RANGE% TUNE_LOAD ld 0:2:1 cpu=0:0:1
 // %RANGE% TUNE_AHEAD_MIB la 0:16:1 cpu=0:0:1
 // %RANGE% TUNE_ORDER ord 0:2:1 cpu=0:0:1
@@ -26,9 +25,7 @@
 // %RANGE% TUNE_FIRST_DELAY l2w 0:3000:50 cpu=0:0:1
 // %GONE% lb 1
 //
-// rao   rows that a thread has in registers at once; fewer leave room for more blocks
-//
-// The other parameters are those of select.cu.
+// The parameters are those of select.cu.
 //
 // Workload:
 //     TUNE_RUNS    0: reduction of each run's values with the operator of operator.h
@@ -56,12 +53,9 @@ enum {
     HAS_VALUES = REDUCTIONS || FIRST_VALUES,
     CLOSES = REDUCTIONS || LENGTHS, // the item past the end is flagged
     VECTOR = 1 << TUNE_ITEMS_PER_VECTOR_LOG2,
-    ROWS = TUNE_ROWS_AT_ONCE,
-    PARTS = TUNE_ITEMS_PER_THREAD / VECTOR / ROWS,
+    ROWS = TUNE_ITEMS_PER_THREAD / VECTOR,
     ROW_ITEMS = SIMT_WARP * VECTOR,
-    PART = ROWS * ROW_ITEMS,
-    WARP_ITEMS = PARTS * PART,
-    TILE = SIMT_WARPS * WARP_ITEMS
+    TILE = SIMT_THREADS * ROWS * VECTOR
 };
 static_assert(TILE <= 65536, "an item's place in the tile is 16 bits");
 
@@ -126,10 +120,9 @@ struct runs_shared {
     ticket tile_ticket;
     cluster_inbox<tally> inbox;
     tally warp[SIMT_WARPS];
-    tally before;           // all tiles before this one
-    u32 begins[SIMT_WARPS]; // 1: the warp's first item is flagged
-    // Results of the flagged items of each warp, and one extra entry for the branch-free stores of
-    // a single thread.
+    tally before; // all tiles before this one
+    u32 begins;   // 1: the tile's first item is flagged
+    // One extra entry for the branch-free stores of a single thread.
     staged_t staged[TILE + 1];
     run_key key[LONG_RUNS ? 1 : TILE + 1];
 };
@@ -173,24 +166,23 @@ FUNCTION void find_flagged(const runs_args& a, u64 first, const run_key (&key)[R
     }
 }
 
-// Sums of a thread's values since the last flag, vector by vector, in the rows at hand.
+// Sums of a thread's values since the last flag, vector by vector.
 struct row_sums {
     value_t before[ROWS];  // preceding lanes of the row
-    value_t through[ROWS]; // rows up to this one
+    value_t through[ROWS]; // warp up to the row's end
     u32 flagged[ROWS];     // mask of the row's lanes that have a flag
 };
 
-FUNCTION void sum_rows(const item_t (&item)[ROWS][VECTOR], const bool (&flag)[ROWS][VECTOR],
+FUNCTION void sum_rows(const value_t (&value)[ROWS][VECTOR], const bool (&flag)[ROWS][VECTOR],
                        row_sums& c)
 {
     UNROLL
     for (int r = 0; r < ROWS; r++) {
-        value_t sum = value_of(item[r][0]);
+        value_t sum = value[r][0];
         bool any = flag[r][0];
         UNROLL
         for (int j = 1; j < VECTOR; j++) {
-            const value_t value = value_of(item[r][j]);
-            sum = flag[r][j] ? value : apply_operator(sum, value);
+            sum = flag[r][j] ? value[r][j] : apply_operator(sum, value[r][j]);
             any = any || flag[r][j];
         }
         c.flagged[r] = warp_ballot(FULL_WARP, any);
@@ -241,91 +233,21 @@ FUNCTION u32 last_flagged(u32 local, const bool (&flag)[ROWS][VECTOR],
     return last;
 }
 
-// Rows that a thread has in registers at once.
-struct rows_at_hand {
-    run_key key[ROWS][VECTOR];
-    item_t item[ROWS][VECTOR];
-    bool flag[ROWS][VECTOR];
-    row_counts<ROWS, VECTOR> counts;
-    row_sums sums;
-};
-
-// Loads rows whose first is at `local` in the tile, for this thread. Adds to `through`, which has
-// the warp's flagged items before them and the combination of the items since the last of these.
-// Returns it with those of the rows; a single thread knows the combination when it has staged them.
-template <bool WHOLE>
-FUNCTION tally read_rows(const runs_args& a, u64 begin, u32 local, bool is_first, tally through,
-                         rows_at_hand& h)
+// Writes the result of the k-th flagged item of the tile, the number-th of all: that of the run
+// that it ends, or for TUNE_RUNS 3 and the offsets of TUNE_RUNS 2 that of the run that it begins.
+FUNCTION void write_result(const runs_args& a, const runs_shared& s, u64 begin, u32 k, u64 number)
 {
-    const u64 first = begin + local;
-    load_rows<WHOLE, TUNE_LOAD>(a.keys, first, a.n, h.key);
-    if constexpr (HAS_VALUES) load_rows<WHOLE, TUNE_LOAD>(a.values, first, a.n, h.item);
-    find_flagged<WHOLE>(a, first, h.key, h.flag);
-    count_rows(h.flag, h.counts);
-    u32 count = 0;
-    UNROLL
-    for (int r = 0; r < ROWS; r++) count += h.counts.lanes(r);
-    if constexpr (REDUCTIONS && !SIMT_SINGLE_THREAD) {
-        sum_rows(h.item, h.flag, h.sums);
-        running_sum sum{through.carry, !is_first};
-        sum.take(h.sums.through[ROWS - 1], count > 0);
-        through.carry = sum.value;
-    } else if constexpr (!REDUCTIONS && !FIRST_VALUES)
-        if (count > 0) through.carry = value_at(begin + last_flagged(local, h.flag, h.counts));
-    through.count += count;
-    return through;
-}
-
-// Leaves the results of the rows' flagged items in shared memory. A single thread adds to
-// `through`, without the rows.
-FUNCTION void stage_rows(runs_shared& s, u32 local, bool is_first, const rows_at_hand& h,
-                         tally& through)
-{
-    u32 row_begin = warp_id() * static_cast<u32>(WARP_ITEMS) + static_cast<u32>(through.count);
-    const u32 begin = row_begin;
-    running_sum sum{through.carry, !is_first};
-    UNROLL
-    for (int r = 0; r < ROWS; r++) {
-        u32 place = row_begin + h.counts.lanes_before(r);
-        if constexpr (REDUCTIONS && !SIMT_SINGLE_THREAD) { // sum of the warp's items before
-            sum = running_sum{through.carry, !is_first};
-            if (r > 0) sum.take(h.sums.through[r > 0 ? r - 1 : 0], row_begin > begin);
-            if (lane_id() > 0)
-                sum.take(h.sums.before[r], (h.sums.flagged[r] & ((1u << lane_id()) - 1u)) != 0);
-        }
-        UNROLL
-        for (int j = 0; j < VECTOR; j++) {
-            if (SIMT_SINGLE_THREAD || h.flag[r][j]) { // a single thread stores without a branch
-                if constexpr (!LONG_RUNS) s.key[place] = h.key[r][j];
-                const u32 in_tile = local + static_cast<u32>(r * ROW_ITEMS + j);
-                s.staged[place] = staged_of(sum.value, h.item[r][j], in_tile);
-            }
-            if constexpr (REDUCTIONS) sum.take(value_of(h.item[r][j]), h.flag[r][j]);
-            place += h.flag[r][j];
-        }
-        row_begin += h.counts.lanes(r);
-    }
-    if constexpr (REDUCTIONS && SIMT_SINGLE_THREAD) through.carry = sum.value;
-}
-
-// Writes the result of the k-th flagged item of a warp, the number-th of all: that of the run that
-// it ends, or for TUNE_RUNS 3 and the offsets of TUNE_RUNS 2 that of the run that it begins.
-FUNCTION void write_result(const runs_args& a, const runs_shared& s, u64 begin, tally before, u32 k,
-                           u64 number)
-{
-    const u32 place = warp_id() * static_cast<u32>(WARP_ITEMS) + k;
 #if TUNE_RUNS == 0
     (void)begin;
-    value_t sum = s.staged[place];
-    if (k == 0) sum = s.begins[warp_id()] ? before.carry : apply_operator(before.carry, sum);
+    value_t sum = s.staged[k];
+    if (k == 0) sum = s.begins ? s.before.carry : apply_operator(s.before.carry, sum);
     if (number > 0) a.out[number - 1] = convert<out_t>(sum);
 #elif TUNE_RUNS == 3
     (void)begin;
-    (void)before;
-    a.out[number] = s.staged[place];
+    a.out[number] = s.staged[k];
 #else
-    const u64 at = begin + s.staged[place];
-    const u64 from = k == 0 ? before.carry : begin + s.staged[k > 0 ? place - 1 : 0];
+    const u64 at = begin + s.staged[k];
+    const u64 from = k == 0 ? s.before.carry : begin + s.staged[k > 0 ? k - 1 : 0];
     if constexpr (LENGTHS) {
         if (number > 0) a.out[number - 1] = convert<out_t>(at - from);
     } else if (number % 2 == 0)
@@ -339,37 +261,81 @@ template <bool WHOLE>
 FUNCTION void runs_tile(const runs_args& a, runs_shared& s, ticket mine)
 {
     const u64 begin = static_cast<u64>(mine.rank) * TILE;
-    const u32 local = warp_id() * static_cast<u32>(WARP_ITEMS) + lane_id() * VECTOR;
+    const u32 local = warp_id() * static_cast<u32>(ROWS * ROW_ITEMS) + lane_id() * VECTOR;
+    const u64 first = begin + local;
+    run_key key[ROWS][VECTOR];
+    item_t item[ROWS][VECTOR];
+    bool flag[ROWS][VECTOR];
+
     prefetch_tile<TUNE_AHEAD_MIB, TILE>(a.keys, begin, a.n);
     if constexpr (HAS_VALUES) prefetch_tile<TUNE_AHEAD_MIB, TILE>(a.values, begin, a.n);
-    const bool late = SIMT_SINGLE_THREAD || TUNE_IN_PLACE; // no sum yet, or as in select.cu
-    tally of_warp{}, total, warps_before{};
+    load_rows<WHOLE, TUNE_LOAD>(a.keys, first, a.n, key);
+    if constexpr (HAS_VALUES) load_rows<WHOLE, TUNE_LOAD>(a.values, first, a.n, item);
+    find_flagged<WHOLE>(a, first, key, flag);
+    row_counts<ROWS, VECTOR> counts;
+    count_rows(flag, counts);
+    u32 warp_count = 0;
     UNROLL
-    for (int part = 0; part < PARTS; part++) {
-        const bool is_first = part == 0, is_last = part == PARTS - 1;
-        const u32 at = local + static_cast<u32>(part * PART);
-        rows_at_hand h;
-        tally through = read_rows<WHOLE>(a, begin, at, is_first, of_warp, h);
-        if (is_first && lane_id() == 0) s.begins[warp_id()] = h.flag[0][0];
-        if (is_last && !SIMT_SINGLE_THREAD) { // the total is told before the last are staged
-            if (lane_id() == 0) s.warp[warp_id()] = through;
-            cluster_ready();
-            block_sync();
-            const tally warps = warp_scan(s.warp[lane_id() < SIMT_WARPS ? lane_id() : 0], join());
-            total = warp_shuffle(warps, SIMT_WARPS - 1);
-            warps_before = warp_shuffle(warps, warp_id() - 1);
-            if (!late && warp_id() == 0) send_total(a.messages, mine, total, s.inbox);
+    for (int r = 0; r < ROWS; r++) warp_count += counts.lanes(r);
+
+    value_t value[ROWS][VECTOR];
+    row_sums sums;
+    tally of_warp{};
+    of_warp.count = warp_count;
+    if constexpr (REDUCTIONS) {
+        UNROLL
+        for (int r = 0; r < ROWS; r++) {
+            UNROLL
+            for (int j = 0; j < VECTOR; j++) value[r][j] = value_of(item[r][j]);
         }
-        stage_rows(s, at, is_first, h, of_warp);
-        if (REDUCTIONS && SIMT_SINGLE_THREAD) through.carry = of_warp.carry;
-        of_warp = through;
+        if constexpr (!SIMT_SINGLE_THREAD) { // a single thread adds in the loop below
+            sum_rows(value, flag, sums);
+            of_warp.carry = sums.through[ROWS - 1];
+        }
+    } else if constexpr (!FIRST_VALUES)
+        of_warp.carry = value_at(begin + last_flagged(local, flag, counts));
+    if (lane_id() == 0) s.warp[warp_id()] = of_warp;
+    if (thread_id() == 0) s.begins = flag[0][0];
+    cluster_ready();
+    block_sync();
+
+    const tally warps = warp_scan(s.warp[lane_id() < SIMT_WARPS ? lane_id() : 0], join());
+    tally total = warp_shuffle(warps, SIMT_WARPS - 1);
+    const tally warps_before = warp_shuffle(warps, warp_id() - 1);
+    const u32 warp_begin = warp_id() > 0 ? static_cast<u32>(warps_before.count) : 0u;
+    u32 row_begin = warp_begin;
+    running_sum sum{};
+    const bool late = SIMT_SINGLE_THREAD || TUNE_IN_PLACE; // no sum yet, or as in select.cu
+    if (!late && warp_id() == 0) send_total(a.messages, mine, total, s.inbox);
+    UNROLL
+    for (int r = 0; r < ROWS; r++) {
+        u32 place = row_begin + counts.lanes_before(r);
+        if constexpr (REDUCTIONS &&
+                      !SIMT_SINGLE_THREAD) { // sum of the tile's items before the vector
+            sum = running_sum{};
+            if (warp_id() > 0) sum.take(warps_before.carry, true);
+            if (r > 0) sum.take(sums.through[r > 0 ? r - 1 : 0], row_begin > warp_begin);
+            if (lane_id() > 0)
+                sum.take(sums.before[r], (sums.flagged[r] & ((1u << lane_id()) - 1u)) != 0);
+        }
+        UNROLL
+        for (int j = 0; j < VECTOR; j++) {
+            if (SIMT_SINGLE_THREAD || flag[r][j]) { // a single thread stores without a branch
+                if constexpr (!LONG_RUNS) s.key[place] = key[r][j];
+                const u32 in_tile = local + static_cast<u32>(r * ROW_ITEMS + j);
+                s.staged[place] = staged_of(sum.value, item[r][j], in_tile);
+            }
+            if constexpr (REDUCTIONS) sum.take(value[r][j], flag[r][j]);
+            place += flag[r][j];
+        }
+        row_begin += counts.lanes(r);
     }
-    if (SIMT_SINGLE_THREAD) total = of_warp;
-    if (TUNE_IN_PLACE) block_sync();
-    if (late && warp_id() == 0) send_total(a.messages, mine, total, s.inbox);
+    if constexpr (REDUCTIONS && SIMT_SINGLE_THREAD) total.carry = sum.value;
     const bool last = mine.rank + 1 == block_count();
+    if (TUNE_IN_PLACE) block_sync();
     if (warp_id() == 0) {
         tally before{};
+        if (late) send_total(a.messages, mine, total, s.inbox);
         tile_prefix(a.messages, mine, total, join(), before, false, s.inbox);
         if (lane_id() == 0) {
             s.before = before;
@@ -379,16 +345,14 @@ FUNCTION void runs_tile(const runs_args& a, runs_shared& s, ticket mine)
     }
     block_sync();
 
-    const tally before = warp_id() > 0 ? join()(s.before, warps_before) : s.before;
-    const u64 number = before.count;
-    const u32 count = static_cast<u32>(of_warp.count);
+    const u64 number = s.before.count;
+    const u32 count = static_cast<u32>(total.count);
     if constexpr (!LONG_RUNS) { // the item past the end has no key
-        const u64 keys = static_cast<u64>(s.before.count) + total.count - (CLOSES && last);
-        for (u32 k = lane_id(); k < count && number + k < keys; k += SIMT_WARP)
-            a.keys_out[number + k] = s.key[warp_id() * static_cast<u32>(WARP_ITEMS) + k];
+        const u32 keys = count - (CLOSES && last);
+        for (u32 k = thread_id(); k < keys; k += SIMT_THREADS) a.keys_out[number + k] = s.key[k];
     }
-    for (u32 k = lane_id(); k < count; k += SIMT_WARP)
-        write_result(a, s, begin, before, k, number + k);
+    for (u32 k = thread_id(); k < count; k += SIMT_THREADS)
+        write_result(a, s, begin, k, number + k);
 }
 
 KERNEL(runs_tiles, runs_args, runs_shared)

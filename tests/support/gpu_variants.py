@@ -133,10 +133,10 @@ LABELS = {
         "lpt_2.tpb_1024.mb_1.ipv_0.ld_1.wav_16",
     ],
     "runs": [
-        "ipt_4.tpb_64.mb_1.ipv_0.rao_1.ld_0.la_0.ord_0.ns_0.l2w_0",
-        "ipt_12.tpb_96.mb_1.ipv_2.rao_3.ld_1.la_0.ord_0.ns_50.l2w_100",
-        "ipt_12.tpb_256.mb_1.ipv_1.rao_2.ld_1.la_0.ord_0.ns_0.l2w_0",
-        "ipt_4.tpb_1024.mb_1.ipv_2.rao_1.ld_0.la_0.ord_0.ns_0.l2w_0",
+        "ipt_4.tpb_64.mb_1.ipv_0.ld_0.la_0.ord_0.ns_0.l2w_0",
+        "ipt_12.tpb_96.mb_1.ipv_2.ld_1.la_0.ord_0.ns_50.l2w_100",
+        "ipt_14.tpb_256.mb_1.ipv_1.ld_1.la_0.ord_0.ns_0.l2w_0",
+        "ipt_4.tpb_1024.mb_1.ipv_2.ld_0.la_0.ord_0.ns_0.l2w_0",
     ],
     "scan": [
         "ipt_4.tpb_64.mb_1.pk_0.ipv_0.ld_0.la_0.ord_0.lb_1.ns_0.l2w_0",
