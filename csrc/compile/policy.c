@@ -166,8 +166,17 @@ static int type_fit(const char *type, const policy_key *key)
                                             : 0;
 }
 
+// The characters of a benchmark's name that a row's stands for: all, or those before a dot. 0: the
+// row is for others.
+static int name_fit(const char *row, const char *benchmark)
+{
+    size_t length = strlen(row);
+    bool fits = !strncmp(row, benchmark, length);
+    return fits && (benchmark[length] == '\0' || benchmark[length] == '.') ? (int)length : 0;
+}
+
 typedef struct rank { // greater is preferred, member by member
-    int accepted, arch, exact, type;
+    int accepted, arch, name, type;
     double narrow;
 } rank;
 
@@ -175,7 +184,7 @@ static bool comes_before(const rank *a, const rank *b)
 {
     if (a->accepted != b->accepted) return a->accepted > b->accepted;
     if (a->arch != b->arch) return a->arch > b->arch;
-    if (a->exact != b->exact) return a->exact > b->exact;
+    if (a->name != b->name) return a->name > b->name;
     if (a->narrow < b->narrow || a->narrow > b->narrow) return a->narrow > b->narrow;
     return a->type > b->type;
 }
@@ -183,9 +192,9 @@ static bool comes_before(const rank *a, const rank *b)
 static bool rate(const shipped_policy *row, const policy_key *key, rank *out)
 {
     *out = (rank){.arch = arch_fit(row->arch, key->arch),
-                  .exact = !strcmp(row->name, key->benchmark),
+                  .name = name_fit(row->name, key->benchmark),
                   .type = type_fit(row->type, key)};
-    bool named = out->exact || !strcmp(row->name, key->algorithm);
+    bool named = out->name > 0 || !strcmp(row->name, key->algorithm);
     return named && out->arch >= 0 && out->type > 0;
 }
 

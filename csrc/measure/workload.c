@@ -238,6 +238,12 @@ static cubc_status run_poisoned(workload *w, instance *i, const problem *p)
     return w->device->api->synchronize(w->device, NULL);
 }
 
+// Puts outputs in the order in which they are compared.
+static cubc_status arrange(const workload *w, const problem *p)
+{
+    return p->algorithm->arrange ? p->algorithm->arrange(w->device, p) : CUBC_OK;
+}
+
 static cubc_status make_expected(workload *w)
 {
     instance *base = NULL;
@@ -248,7 +254,8 @@ static cubc_status make_expected(workload *w)
         if (!w->expected[k]) GUARD(st, allocate(w, &p.outputs[k], &w->expected[k]), done);
         p.outputs[k].data = w->expected[k];
     }
-    st = run_poisoned(w, base, &p);
+    GUARD(st, run_poisoned(w, base, &p), done);
+    st = arrange(w, &p);
     w->verified = st == CUBC_OK;
 done:
     instance_close(base);
@@ -292,6 +299,7 @@ cubc_status workload_compare(workload *w, uint64_t *wrong)
 {
     *wrong = 0;
     if (!w->verified) TRY(make_expected(w));
+    TRY(arrange(w, &w->problem));
     for (int k = 0; k < w->problem.output_count; k++) {
         uint64_t count;
         TRY(count_differences(w, k, &count));

@@ -28,7 +28,8 @@ cubc_status workload_variant(workload *w, const char *label, instance **out);
 cubc_status workload_queue(const workload *w, instance *i, void *stream);
 // Poisons the outputs, so that what the next run leaves unwritten differs from the base's outputs.
 cubc_status workload_poison(workload *w);
-// *wrong: values of the outputs, as the last run has left them, that differ from the base's.
+// *wrong: values of the outputs, as the last run has left them, that differ from the base's. Those
+// that may stand in any order are put in one first.
 cubc_status workload_compare(workload *w, uint64_t *wrong);
 // Poisons, runs the instance and compares.
 cubc_status workload_verify(workload *w, instance *i, uint64_t *wrong);

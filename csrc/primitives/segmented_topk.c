@@ -24,6 +24,7 @@ typedef struct segmented_topk_traits {
     int most;       // keys to select: MOST_OFTEN or TOPK_MOST
     int row;        // items of a segment that a warp or a block takes at once
     int clustered;  // clusters may take the segments
+    int unordered;  // a segment's keys may stand in any order
 } segmented_topk_traits;
 
 typedef struct segmented_topk_numbers {
@@ -88,8 +89,9 @@ static cubc_status add_segments(const cubc_segmented_topk_params *params, proble
     int equal_size = params->offsets == NULL;
     int most = params->k > MOST_OFTEN ? TOPK_MOST : MOST_OFTEN;
     int row = row_for(p, most, equal_size);
-    segmented_topk_traits_set(
-        p, (segmented_topk_traits){equal_size, most, row, is_for_clusters(p, equal_size)});
+    segmented_topk_traits_set(p, (segmented_topk_traits){equal_size, most, row,
+                                                         is_for_clusters(p, equal_size),
+                                                         params->unordered != 0});
     if (params->k > TOPK_MOST)
         FAIL(CUBC_INVALID_ARGUMENT,
              "segmented_topk finds up to %d keys of a segment, not %llu: sort the segments",
@@ -116,7 +118,8 @@ cubc_status segmented_topk_problem(const cubc_segmented_topk_params *params, pro
                      .acc_type = (uint8_t)problem_input_type(params->in, params->type),
                      .descending = params->largest != 0,
                      .wide = params->n > UINT32_MAX};
-    strcpy(out->benchmark, params->offsets ? "segmented_topk.segments" : "segmented_topk.rows");
+    problem_set_benchmark(out, params->offsets ? "segmented_topk.segments" : "segmented_topk.rows",
+                          params->unordered ? ".unordered" : "");
     TRY(problem_check_real("the keys of segmented_topk", (cubc_type)out->type));
     TRY(problem_lazy_input(out, "the keys of segmented_topk", params->in, params->n, params->type));
     TRY(problem_output(out, "the output of segmented_topk", params->keys_out, found,
@@ -162,6 +165,25 @@ static cubc_status segmented_topk_workload(const benchmark *b, cubc_type type, c
     return segmented_topk_problem(&call, out);
 }
 
+// Sorts the result of each segment by its indices: those of variants may stand in other orders.
+static cubc_status segmented_topk_arrange(cubc_device *device, const problem *p)
+{
+    segmented_topk_numbers numbers = segmented_topk_numbers_of(p);
+    void *keys = p->outputs[0].data, *indices = p->outputs[1].data;
+    const cubc_segmented_sort_params params = {.keys_in = indices,
+                                               .keys_out = indices,
+                                               .values_in = keys,
+                                               .values_out = keys,
+                                               .n = numbers.segments * numbers.k,
+                                               .segments = numbers.segments,
+                                               .type = CUBC_I64,
+                                               .value_bytes =
+                                                   (int)cubc_type_size((cubc_type)p->type)};
+    return segmented_topk_traits_of(p).unordered
+               ? cubc_segmented_sort(device, &params, NULL, 0, NULL)
+               : CUBC_OK;
+}
+
 // ---- variants -----------------------------------------------------------------------------------
 static void segmented_topk_define(const problem *p, text *out)
 {
@@ -176,8 +198,9 @@ static void segmented_topk_define(const problem *p, text *out)
     segmented_topk_traits traits = segmented_topk_traits_of(p);
     text_printf(out,
                 "#define TUNE_ROW %d\n#define TUNE_WARP_ROW %d\n#define TUNE_FEW %d\n"
-                "#define TUNE_ROW_MOST %d\n#define TUNE_CLUSTERED %d\n",
-                traits.row, (int)warp_row(p, traits.most), FEW, traits.most, traits.clustered);
+                "#define TUNE_ROW_MOST %d\n#define TUNE_CLUSTERED %d\n#define TUNE_UNORDERED %d\n",
+                traits.row, (int)warp_row(p, traits.most), FEW, traits.most, traits.clustered,
+                traits.unordered);
     text_puts(out,
               "#define TUNE_RADIX_BITS 8\n"); // radix.h needs one; keys are not cut into digits
 }
@@ -345,6 +368,7 @@ static const field segmented_topk_fields[] = {
     FIELD(cubc_segmented_topk_params, segments, FIELD_COUNT),
     FIELD(cubc_segmented_topk_params, k, FIELD_COUNT),
     FIELD(cubc_segmented_topk_params, largest, FIELD_INT),
+    FIELD(cubc_segmented_topk_params, unordered, FIELD_INT),
     {"keys_out", FIELD_OUTPUT, offsetof(cubc_segmented_topk_params, keys_out),
      offsetof(cubc_segmented_topk_params, type), 0, 0},
     FIELD(cubc_segmented_topk_params, indices_out, FIELD_OUTPUT),
@@ -361,11 +385,27 @@ static const cubc_segmented_topk_params rows = {.in = BENCHMARK_ARRAY(0),
                                                 .keys_out = BENCHMARK_ARRAY(1),
                                                 .indices_out = BENCHMARK_ARRAY(2),
                                                 .largest = 1};
+static const cubc_segmented_topk_params apart_unordered = {.in = BENCHMARK_ARRAY(0),
+                                                           .offsets = BENCHMARK_ARRAY(1),
+                                                           .keys_out = BENCHMARK_ARRAY(2),
+                                                           .indices_out = BENCHMARK_ARRAY(3),
+                                                           .offset_type = CUBC_I64,
+                                                           .largest = 1,
+                                                           .unordered = 1};
+static const cubc_segmented_topk_params rows_unordered = {.in = BENCHMARK_ARRAY(0),
+                                                          .keys_out = BENCHMARK_ARRAY(1),
+                                                          .indices_out = BENCHMARK_ARRAY(2),
+                                                          .largest = 1,
+                                                          .unordered = 1};
 static const benchmark segmented_topk_benchmarks[] = {
     BENCHMARK_OF("segmented_topk.segments", .axes[SEGMENT_SIZE] = AXIS(lengths),
                  .axes[K_AXIS] = AXIS(kept), .call = &apart),
     BENCHMARK_OF("segmented_topk.rows", .axes[SEGMENT_SIZE] = AXIS(lengths),
-                 .axes[K_AXIS] = AXIS(kept), .call = &rows)};
+                 .axes[K_AXIS] = AXIS(kept), .call = &rows),
+    BENCHMARK_OF("segmented_topk.segments.unordered", .axes[SEGMENT_SIZE] = AXIS(lengths),
+                 .axes[K_AXIS] = AXIS(kept), .call = &apart_unordered),
+    BENCHMARK_OF("segmented_topk.rows.unordered", .axes[SEGMENT_SIZE] = AXIS(lengths),
+                 .axes[K_AXIS] = AXIS(kept), .call = &rows_unordered)};
 
 const algorithm segmented_topk_algorithm = {
     .name = "segmented_topk",
@@ -386,4 +426,5 @@ const algorithm segmented_topk_algorithm = {
     .invalid = segmented_topk_invalid,
     .plan = segmented_topk_plan,
     .traffic = problem_array_bytes,
+    .arrange = segmented_topk_arrange,
     .random = segmented_topk_random};

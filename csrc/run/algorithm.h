@@ -130,6 +130,9 @@ struct algorithm {
     // The items of a benchmark's input k: an expression of seed, of the index i, and of the
     // run-time axes by their names. NULL, or a result of NULL: as workload.c has it.
     const char *(*random)(const problem *p, int k);
+    // Puts the outputs of a benchmark in an order that all variants' have, in which they are
+    // compared. NULL: they are in one.
+    cubc_status (*arrange)(cubc_device *device, const problem *p);
 };
 
 #define ALGORITHM(name) extern const algorithm name##_algorithm;

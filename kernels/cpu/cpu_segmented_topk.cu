@@ -1,6 +1,7 @@
 // Top-k of every segment of an array on the CPU: a single thread goes through a segment once, and
 // keeps the items that may be among the k. Whenever its room is full it drops all but the lowest k,
-// and from then on takes no key that is not below their last one. In the end it sorts the k.
+// and from then on takes no key that is not below their last one. In the end it sorts the k, unless
+// they may stand in any order.
 //
 // %RANGE% TUNE_ITEMS_PER_THREAD ipt 4096:65536:4096
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 1:1:1
@@ -126,7 +127,7 @@ FUNCTION void select_segment(const segmented_topk_args& a, entry* held, u64 segm
         keep_lowest(held, count, a.k);
         count = a.k;
     }
-    sort_entries(held, count);
+    if constexpr (!TUNE_UNORDERED) sort_entries(held, count);
     for (u64 rank = 0; rank < count; rank++)
         put_result(a, segment, rank, held[rank].key(), held[rank].index());
     for (u64 rank = count; rank < a.k; rank++) put_nothing(a, segment, rank);

@@ -1,5 +1,5 @@
-// Top-k of every segment of an array: the k smallest or largest keys of each, in order, with their
-// indices.
+// Top-k of every segment of an array: the k smallest or largest keys of each, in order or in none,
+// with their indices.
 //
 // A block selects the k items from a pool in its shared memory (topk_pool.h), which a segment's
 // items fit. Of a longer segment it reads tiles, once, and adds the items to the pool. When there
@@ -11,6 +11,11 @@
 // are longer, and fit the shared memory of a cluster's blocks, are each a cluster's. Where there
 // are fewer segments than blocks fit the device, others are cut into parts, and a second launch
 // selects from the k items of each part.
+//
+// Where the result may stand in any order, only the items of the k-th key's range are put in order
+// (topk_few.h, topk_row.h). Results from pools are in order all the same: a cluster's would not be
+// found sooner, and a pool of tiles is filled in an order that differs from call to call. So are
+// those of up to two items a lane, which are in registers.
 //
 // %RANGE% TUNE_ITEMS_PER_THREAD ipt 2:16:2
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:64

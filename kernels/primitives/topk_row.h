@@ -5,7 +5,8 @@
 // to its end, which is once for random integers and twice for random floats. If that range is a
 // single key, which too many items have, the first of these are taken. The span of the keys up to
 // there is cut once more: they stand by ranges then, and an item compares itself with its own
-// range's.
+// range's. Where the result may stand in any order, items compare themselves in that last range
+// alone, and the keys before it are listed as they come.
 //
 // The instructions of a warp decide how long it takes. Of many segments each is a warp's, and no
 // warp waits for another; of few, each is a block's, whose threads have fewer items each.
@@ -15,17 +16,33 @@
 #include "topk_pool.h"
 #include "topk_team.h"
 
-enum : u32 { ROW_RANGE_BITS = 8, ROW_RANGES = 1 << ROW_RANGE_BITS };
+enum : u32 {
+    ROW_RANGE_BITS = 8,
+    ROW_RANGES = 1 << ROW_RANGE_BITS,
+    ROW_CROWD = 64 // items of a range of which each is compared with all
+};
 
 // Most keys to select from a row of up to `items`, and to put in order.
 FUNCTION constexpr u32 row_most(u32 items) { return items < TUNE_ROW_MOST ? items : TUNE_ROW_MOST; }
+
+// Indices by their keys' ranges, and in order.
+template <u32 MOST_LISTED, bool IN_ORDER>
+struct row_lists {
+    u16 by_range[MOST_LISTED], in_order[MOST_LISTED];
+};
+// The items of the last range.
+template <u32 MOST_LISTED>
+struct row_lists<MOST_LISTED, false> {
+    u32 crowded; // how many
+    keyed_item<row_key, u32> crowd[ROW_CROWD];
+};
 
 template <u32 ITEMS, class Team>
 struct row_shared {
     typename Team::storage team;
     alignas(16) u32 count[ROW_RANGES + 1]; // of each range's keys, and of those of none
-    // Indices of what may be among the k: as they come, by their keys' ranges, and in order.
-    u16 lowest[row_most(ITEMS)], by_range[row_most(ITEMS)], in_order[row_most(ITEMS)];
+    u16 lowest[row_most(ITEMS)];           // indices of what may be among the k, as they come
+    row_lists<row_most(ITEMS), !TUNE_UNORDERED> lists;
     // Encoded. A stretch is a member's, of so odd a length that no two lanes use a bank; behind the
     // row's are keys that lie behind all.
     key_t key[ITEMS + 2 * Team::SIZE];
@@ -45,10 +62,14 @@ FUNCTION u32 row_range(row_key key, row_key low, u32 shift)
     return range < ROW_RANGES ? static_cast<u32>(range) : static_cast<u32>(ROW_RANGES);
 }
 
-// The keys of a row up to `last`; of those that are `last`, the first `ties`.
+// The keys of a row up to `last`; of those that are `last`, the first `ties`. In no order: the
+// `below` keys before `first`, and as many more of the keys from there up to `last`, the first
+// `ties` if that is not 0.
 struct row_bound {
     row_key last;
     u32 ties;
+    row_key first;
+    u32 below;
 };
 enum : u32 { ALL_TIES = ~0u };
 
@@ -156,7 +177,7 @@ FUNCTION row_span read_row(Team team, const in_t& all, key_t* keys, u64 begin, u
 }
 
 // Returns a bound that k of a row's keys come up to, and of all that are kept `room` at most or,
-// if too many are one key, k.
+// if too many are one key, k. In no order: a bound whose last range is a crowd, or taken by index.
 template <class Team>
 FUNCTION row_bound bound_of_row(Team team, const key_t* keys, u32 stretch, row_span over, u32 k,
                                 u32 room, u32* count)
@@ -185,8 +206,14 @@ FUNCTION row_bound bound_of_row(Team team, const key_t* keys, u32 stretch, row_s
         over.low += static_cast<row_key>(found.range) << shift;
         const row_key width = static_cast<row_key>((1ull << shift) - 1);
         if (over.high - over.low > width) over.high = over.low + width;
-        if (below + count[found.range] <= room) return row_bound{over.high, ALL_TIES};
-        if (shift == 0) return row_bound{over.high, k - below};
+        if constexpr (TUNE_UNORDERED) {
+            const u32 here = count[found.range], left = k - below;
+            if (here <= ROW_CROWD) return row_bound{over.high, 0, over.low, below};
+            if (here == left || shift == 0) return row_bound{over.high, left, over.low, below};
+        } else {
+            if (below + count[found.range] <= room) return row_bound{over.high, ALL_TIES, 0, 0};
+            if (shift == 0) return row_bound{over.high, k - below, 0, 0};
+        }
     }
 }
 
@@ -232,6 +259,48 @@ FUNCTION u32 list_lowest(Team team, row_shared<ITEMS, Team>& s, u32 stretch, row
     return found;
 }
 
+// Lists the k lowest in no order: first the keys below the bound's last range by their indices,
+// then those of the range, of a crowd in order and of others by their indices.
+template <u32 ITEMS, class Team>
+FUNCTION void list_any(Team team, row_shared<ITEMS, Team>& s, u32 stretch, row_bound bound, u32 k)
+{
+    enum : u32 { HERE = 1 << 16 }; // weight of a key of the range in a packed count
+    const row_key width = bound.last - bound.first;
+    const u32 left = k - bound.below;
+    u32 mine = 0;
+    each_row_key(team, s.key, stretch, [&](u32 index, row_key key) {
+        mine += key < bound.first;
+        if (key - bound.first > width) return;
+        mine += HERE;
+        if (!bound.ties) s.lists.crowd[shared_add(&s.lists.crowded, 1u)] = {key, index};
+    });
+    const u32 before = team.sums(mine).before;
+    if constexpr (Team::SIZE == SIMT_WARP) team.sync(); // shuffles do not order memory
+    u16* next = s.lowest + before % HERE;
+    each_row_key(team, s.key, stretch, [&](u32 index, row_key key) {
+        if (key < bound.first) *next++ = static_cast<u16>(index);
+    });
+    if (bound.ties) {
+        u32 place = before / HERE;
+        each_row_key(team, s.key, stretch, [&](u32 index, row_key key) {
+            if (key - bound.first > width) return;
+            if (place < left) s.lowest[bound.below + place] = static_cast<u16>(index);
+            place++;
+        });
+    } else {
+        const u32 crowded = s.lists.crowded;
+        NO_UNROLL
+        for (u32 i = team.rank(); i < crowded; i += Team::SIZE) {
+            const keyed_item<row_key, u32> item = s.lists.crowd[i];
+            u32 place = 0;
+            NO_UNROLL
+            for (u32 j = 0; j < crowded; j++) place += goes_first(s.lists.crowd[j], item);
+            if (place < left) s.lowest[bound.below + place] = static_cast<u16>(item.index);
+        }
+    }
+    team.sync();
+}
+
 // Puts the listed items in the order of their ranges, each of which is one key. The lanes of a warp
 // take them in the order of the list, in which items of a key stand by their indices.
 template <u32 ITEMS>
@@ -246,7 +315,7 @@ FUNCTION void order_by_range(row_shared<ITEMS, warp_team>& s, u32 found, row_key
         const u32 place = s.count[range] + count_set(same & ((1u << lane_id()) - 1));
         warp_sync(FULL_WARP);
         if (is_one && lane_id() == first_set(same)) s.count[range] += count_set(same);
-        if (is_one) s.by_range[place] = index;
+        if (is_one) s.lists.by_range[place] = index;
         warp_sync(FULL_WARP);
     }
 }
@@ -269,31 +338,32 @@ FUNCTION const u16* order_listed(Team team, row_shared<ITEMS, Team>& s, u32 foun
     if constexpr (Team::SIZE == SIMT_WARP) { // whose lanes would compare many items one by one
         if (shift == 0) {
             order_by_range(s, found, over.low);
-            return s.by_range;
+            return s.lists.by_range;
         }
     }
     NO_UNROLL
     for (u32 i = team.rank(); i < found; i += Team::SIZE) {
         const u16 index = s.lowest[i];
-        s.by_range[shared_add(&s.count[row_range(s.key[index], over.low, shift)], 1u)] = index;
+        s.lists.by_range[shared_add(&s.count[row_range(s.key[index], over.low, shift)], 1u)] =
+            index;
     }
     team.sync();
     NO_UNROLL
     for (u32 i = team.rank(); i < found; i += Team::SIZE) {
-        const u16 index = s.by_range[i];
+        const u16 index = s.lists.by_range[i];
         const key_t key = s.key[index];
         const u32 range = row_range(key, over.low, shift), end = s.count[range];
         u32 place = range ? s.count[range - 1] : 0;
         NO_UNROLL
         for (u32 other = place; other < end; other++) {
-            const u16 its_index = s.by_range[other];
+            const u16 its_index = s.lists.by_range[other];
             const key_t its = s.key[its_index];
             place += (its < key) | ((its == key) & (its_index < index));
         }
-        s.in_order[place] = index;
+        s.lists.in_order[place] = index;
     }
     team.sync();
-    return s.in_order;
+    return s.lists.in_order;
 }
 
 // Selects from a segment of up to ITEMS items; k or their number is row_most(ITEMS) at most. Called
@@ -307,13 +377,19 @@ FUNCTION void select_row(Team team, const segmented_topk_args& a, row_shared<ITE
         // The range of the k-th has room for a quarter of the k, or for half of a warp.
         const u32 room = k + static_cast<u32>(larger(SIMT_WARP / 2, k / 4));
         const u32 stretch = ceil_div(items, Team::SIZE) | 1u;
+        if constexpr (TUNE_UNORDERED)
+            if (team.rank() == 0) s.lists.crowded = 0;
         row_span all = read_row<ITEMS>(team, a.in, s.key, begin, items, stretch);
         const row_bound bound =
             bound_of_row(team, s.key, stretch, all, k,
                          static_cast<u32>(smaller(room, row_most(ITEMS))), s.count);
-        all.high = bound.last;
-        const u32 found = list_lowest(team, s, stretch, all, bound);
-        const u16* const order = order_listed(team, s, found, all);
+        const u16* order = s.lowest;
+        if constexpr (TUNE_UNORDERED) {
+            list_any(team, s, stretch, bound, k);
+        } else {
+            all.high = bound.last;
+            order = order_listed(team, s, list_lowest(team, s, stretch, all, bound), all);
+        }
         for (u32 rank = team.rank(); rank < k; rank += Team::SIZE)
             put_result(a, segment, rank, s.key[order[rank]], order[rank]);
     }

@@ -8,6 +8,7 @@
 //                                        that it takes in registers
 //     TUNE_ROW_MOST                      most keys to select from a row
 //     TUNE_CLUSTERED                     1: clusters may take the segments, few and of one size
+//     TUNE_UNORDERED                     1: a segment's keys may stand in any order
 //     TUNE_HELD, TUNE_HELD_BYTES         items that a block of the CPU keeps, and room for them
 #pragma once
 #include "radix.h"
@@ -18,7 +19,7 @@ typedef TUNE_OFFSET offset_t;
 struct segmented_topk_args {
     in_t in;
     segments set;
-    key_t* out;   // k of each segment, in order
+    key_t* out;   // k of each segment
     i64* indices; // of these, from the segment's first item on; -1 behind the last
     u64 k;
     u64 parts; // into which a segment is cut

@@ -395,6 +395,7 @@ def segmented_topk(
     segment_size=None,
     ends=None,
     largest=True,
+    sorted=True,
     out=None,
     **placement: Unpack[Placement],
 ) -> tuple[Any, Any]:
@@ -411,14 +412,17 @@ def segmented_topk(
         Segments, as for `segmented_reduce`.
     largest : bool
         True finds the largest keys, False the smallest.
+    sorted : bool
+        True sorts the result of each segment, as `topk` does. False saves most of that sort: the
+        items are the same, and their order is unspecified, but the same in each call.
     out : tuple of two arrays, optional
         Arrays for keys and indices (int64), of shape (segments, k) each.
 
     Returns
     -------
     keys, indices : numpy.ndarray, cubc.Array or those of out
-        Keys and indices of each segment, in order as those of `topk`. Indices count from the first
-        item of the segment. Behind the last item of a segment of fewer than k, keys are 0 and
+        Keys and indices of each segment, those that `topk` finds in it. Indices count from the
+        first item of the segment. Behind the last item of a segment of fewer than k, keys are 0 and
         indices -1.
 
     Raises
@@ -453,6 +457,7 @@ def segmented_topk(
         "segments": count,
         "k": k,
         "largest": bool(largest),
+        "unordered": not sorted,
         "keys_out": ("in", (count, k), keys_out),
         "indices_out": ("int64", (count, k), indices_out),
     }

@@ -43,8 +43,8 @@ def topk(
         True finds the largest keys, False the smallest.
     sorted : bool
         True sorts the result: the largest key first, or the smallest if `largest` is False. False
-        saves that sort of more than 2048 keys of one dimension, which are found in no order; it is
-        then unspecified, but the same in each call.
+        saves that sort of more than 2048 keys of one dimension, and most of it of up to 2048 keys
+        along an axis. The order is then unspecified, but the same in each call.
     values : array_like, optional
         Values that are returned in place of indices, one for each key along the first axis: an item
         or a row of items, as for `sort_pairs`. Keys have one dimension then.
@@ -92,7 +92,7 @@ def topk(
                 "topk() takes values= with keys of one dimension; along an axis the indices select "
                 "them (numpy.take_along_axis)"
             )
-        return _along(x, k, axis, largest, (keys_out, values_out), placement)
+        return _along(x, k, axis, largest, sorted, (keys_out, values_out), placement)
     if axis is not None:
         axis_number(axis, 1)
     rows = (k, *getattr(values, "shape", np.shape(values))[1:]) if values is not None else (k,)
@@ -110,7 +110,13 @@ def topk(
 
 
 def _along(
-    x: Any, k: int, axis: Any, largest: bool, out: tuple[Any, Any], placement: Placement
+    x: Any,
+    k: int,
+    axis: Any,
+    largest: bool,
+    sorted: bool,
+    out: tuple[Any, Any],
+    placement: Placement,
 ) -> Any:
     """Find the k keys of each row along an axis."""
     x = as_array(x)
@@ -129,6 +135,7 @@ def _along(
             "segments": count,
             "k": k if count else 0,
             "largest": bool(largest),
+            "unordered": not sorted,
             "keys_out": ("in", to, arrays[0]),
             "indices_out": ("int64", to, arrays[1]),
         }

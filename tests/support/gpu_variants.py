@@ -264,7 +264,7 @@ BENCHMARKS = {
     "row_reduce": ["row_reduce.sum", "row_reduce.argmin"],
     "segmented_reduce": ["segmented_reduce.sum", "segmented_reduce.argmin"],
     "segmented_sort": ["segmented_sort.keys", "segmented_sort.pairs"],
-    "segmented_topk": ["segmented_topk.segments"],
+    "segmented_topk": ["segmented_topk.segments", "segmented_topk.rows.unordered"],
     "select": ["select.unique", "select.three_way"],
     "sort": ["sort.keys", "sort.pairs"],
     "spinor_twist": ["spinor_twist.apply"],

@@ -425,8 +425,9 @@ typedef struct cubc_topk_params {
 } cubc_topk_params;
 
 // The k smallest or largest keys of each segment, with their indices, which count from the
-// segment's first item. They are in order, as cubc_sort would put them; of equal keys those of the
-// lowest indices come first. Behind the last item of a shorter segment keys are 0 and indices -1.
+// segment's first item. They are in order, as cubc_sort would put them, or in an unspecified order,
+// which is the same in each call; of equal keys those of the lowest indices are taken, and come
+// first in order. Behind the last item of a shorter segment keys are 0 and indices -1.
 // No output may overlap another array. Offsets that fall or lie outside of the array are no error,
 // but the result is undefined then.
 typedef struct cubc_segmented_topk_params {
@@ -440,6 +441,7 @@ typedef struct cubc_segmented_topk_params {
     cubc_type offset_type; // I32 or I64
     cubc_type type;        // of the keys
     int largest;
+    int unordered; // not 0: those of a segment may stand in any order, which takes less time
 } cubc_segmented_topk_params;
 
 // Many copies of memory in one launch: copy k is of ends[k] - ends[k-1] bytes, from in + from[k] to
