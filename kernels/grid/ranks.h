@@ -5,7 +5,8 @@
 // A flag is the number of its message, counted from 1 on: the reader knows which number it waits
 // for, nothing is ever cleared, and a late flag is not taken for the next one. Data has two places
 // that messages use in turn. A rank sends message n + 2 only after it has received n + 1 from the
-// same neighbour, who had read n by then, so that nobody asks if a place is free.
+// same neighbour, who had read n by then, so that nobody asks if a place is free. Sums have no
+// flag: each of their words carries the number.
 //
 // Ranks that reach no memory of each other stage their messages: they leave data and flags in an
 // outbox of their own, which looks like a neighbour's window, and sums in their own window. Before
@@ -52,9 +53,33 @@ FUNCTION u64 place_in_turn(const rank_table& t, u32 message, u64 number)
 enum : u64 { FAILED_AT = 0, FLAGS_AT = 64, MAIL_AT = 256 };
 enum { MAIL_VALUES = 8 };
 struct rank_mail {
-    u64 number;
-    f64 value[MAIL_VALUES];
+    word_pair value[MAIL_VALUES]; // the halves of each: tagged_word
 };
+
+// Returns 32 bits of a value with the tag of their message, which is its number's last 31 bits and
+// 1 above them, as no word has before the first message. A word is written and read in one access,
+// so that a reader that finds the tag has the bits, and neither side needs a fence or a flag.
+FUNCTION constexpr u32 tag_of(u64 number) { return static_cast<u32>(number) | 0x80000000u; }
+FUNCTION constexpr u64 tagged_word(u64 number, u32 bits)
+{
+    return static_cast<u64>(tag_of(number)) << 32 | bits;
+}
+FUNCTION constexpr bool has_tag(u64 word, u64 number) { return word >> 32 == tag_of(number); }
+
+FUNCTION word_pair tagged_pair(u64 number, f64 value)
+{
+    const u64 bits = bits_of(value);
+    return word_pair{{tagged_word(number, static_cast<u32>(bits)),
+                      tagged_word(number, static_cast<u32>(bits >> 32))}};
+}
+FUNCTION bool has_tag(const word_pair& pair, u64 number)
+{
+    return has_tag(pair.word[0], number) && has_tag(pair.word[1], number);
+}
+FUNCTION f64 value_of(const word_pair& pair)
+{
+    return f64_of(pair.word[1] << 32 | static_cast<u32>(pair.word[0]));
+}
 
 // Returns the slot of a face, in one of its places. There is none of x.
 FUNCTION constexpr u64 rank_slot(u32 face, u64 place) { return place * RANK_SLOTS + face - 2; }
@@ -89,20 +114,30 @@ SLOW_FUNCTION void give_up(const rank_table& t, rank_message message, u64 from)
             store_release_system(failed_in(t.windows[r]), reason);
 }
 
+// Waits a little for a message that is not there yet. `since` is 0 the first time, then what this
+// returned before. Returns 0 if the message will not come.
+enum : u64 { LOOK_FOR_FAILURE_AFTER = 10000 }; // nanoseconds: it is a load more each time
+SLOW_FUNCTION u64 wait_longer(const rank_table& t, u64 since, rank_message message, u64 from)
+{
+    const u64 now = clock_nanoseconds();
+    spin_pause();
+    if (since == 0) return now;
+    if (now - since < LOOK_FOR_FAILURE_AFTER) return since;
+    if (load_relaxed_system(failed_in(t.mine))) return 0;
+    if (now - since <= t.nanoseconds) return since;
+    give_up(t, message, from);
+    return 0;
+}
+
 // Waits until a flag of this rank's window reaches a number. Returns false if that failed. Called
 // by one thread.
 FUNCTION bool wait_for_rank(const rank_table& t, const u64* flag, u64 number, rank_message message,
                             u64 from)
 {
-    if (load_acquire_system(flag) >= number) return true;
-    const u64 start = clock_nanoseconds();
+    u64 since = 0;
     while (load_acquire_system(flag) < number) {
-        if (load_acquire_system(failed_in(t.mine))) return false;
-        if (clock_nanoseconds() - start > t.nanoseconds) {
-            give_up(t, message, from);
-            return false;
-        }
-        spin_pause();
+        since = wait_longer(t, since, message, from);
+        if (since == 0) return false;
     }
     return true;
 }
@@ -112,7 +147,7 @@ FUNCTION bool wait_for_rank(const rank_table& t, const u64* flag, u64 number, ra
 // sends those of all states, then it waits for those of the others. Ranks that finish their states
 // in different orders do not wait for each other in a circle.
 //
-// More sums than a mail has go in several, one place after the other. Each has a flag of its own.
+// More sums than a mail has go in several, one place after the other.
 
 FUNCTION constexpr u64 mails_of(u64 sums) { return ceil_div(sums, MAIL_VALUES); }
 
@@ -130,20 +165,32 @@ FUNCTION void send_mail(const rank_table& t, u64 place, const f64* value, u64 co
     const u64 number = ++t.sums[place];
     for (u64 r = 0; r < t.reached; r++) {
         rank_mail& to = *mail_of(t, t.windows[r], t.rank, place);
-        for (u64 k = 0; k < count && k < MAIL_VALUES; k++) to.value[k] = value[k];
-        store_release_system(&to.number, number);
+        for (u64 k = 0; k < count && k < MAIL_VALUES; k++)
+            store_relaxed_system(to.value + k, tagged_pair(number, value[k]));
     }
 }
 
-// Receives them from all ranks, added in the order of ranks, so that all have the same bits.
+// Receives them from all ranks, added in the order of ranks, so that all have the same bits. Values
+// that do not come are NaN.
 FUNCTION void receive_mail(const rank_table& t, u64 place, f64* value, u64 count)
 {
+    const u64 number = t.sums[place];
     for (u64 r = 0; r < t.ranks; r++) {
         const rank_mail& mail = *mail_of(t, t.mine, r, place);
-        const bool here = wait_for_rank(t, &mail.number, t.sums[place], MESSAGE_SUM, r);
-        for (u64 k = 0; k < count && k < MAIL_VALUES; k++) {
-            const f64 part = here ? mail.value[k] : f64_of(0x7ff8000000000000u); // none
-            value[k] = r == 0 ? part : value[k] + part;
+        word_pair part[MAIL_VALUES];
+        UNROLL
+        for (u64 k = 0; k < MAIL_VALUES; k++) // all are under way before one is looked at
+            if (k < count) part[k] = load_relaxed_system(mail.value + k);
+        UNROLL
+        for (u64 k = 0; k < MAIL_VALUES; k++) {
+            if (k >= count) break;
+            u64 since = 0;
+            while (!has_tag(part[k], number)) {
+                since = wait_longer(t, since, MESSAGE_SUM, r);
+                part[k] = since ? load_relaxed_system(mail.value + k)
+                                : tagged_pair(number, f64_of(0x7ff8000000000000u));
+            }
+            value[k] = r == 0 ? value_of(part[k]) : value[k] + value_of(part[k]);
         }
     }
 }
@@ -152,10 +199,12 @@ FUNCTION void receive_mail(const rank_table& t, u64 place, f64* value, u64 count
 // last of the states if the sums of all of them can be received now; staged, the next launch can.
 FUNCTION bool sums_sent(rank_table& t, u64 states)
 {
-    device_fence();
-    if (atomic_add(&t.finished, 1) + 1 < states) return false;
-    device_fence();
-    t.finished = 0;
+    if (states > 1) { // other blocks have counted theirs in t.sums
+        device_fence();
+        if (atomic_add(&t.finished, 1) + 1 < states) return false;
+        device_fence();
+        t.finished = 0;
+    }
     return places_of(t, STAGED_SUMS) == 2;
 }
 

@@ -9,10 +9,14 @@
 enum { FACES = 8, SLOTS = 6, FLAGS_AT = 64, MAIL_AT = 256, MAIL_VALUES = 8, ALIGNMENT = 256 };
 enum { STAGED_SUMS = FACES }; // the bit of sums
 
+// Values as words that are tagged with the number of their mail.
 typedef struct rank_mail {
-    uint64_t number;
-    double value[MAIL_VALUES];
+    uint64_t value[MAIL_VALUES][2];
 } rank_mail;
+static inline uint32_t tag_of(uint64_t number)
+{
+    return (uint32_t)number | 0x80000000;
+}
 
 typedef struct rank_table {
     uint64_t sent, arrived, finished, nanoseconds, rank, ranks, staged, mails, slots_at, slot_bytes;

@@ -49,6 +49,13 @@ static cubc_status look(ranks_watch *w, const rank_area *a, snapshot *s)
     return copy(w, s->mail, window + MAIL_AT, mails);
 }
 
+// True if this is not the mail of that number, nor a later one.
+static bool is_late(const rank_mail *mail, uint64_t number)
+{
+    const uint32_t tag = (uint32_t)(mail->value[0][0] >> 32), behind = (tag_of(number) - tag) << 1;
+    return number && (!tag || (behind && behind < 0x80000000));
+}
+
 // Finds a message that is under way: sent here, and not received from another rank.
 static uint64_t find_late(const rank_area *a, const snapshot *s, uint64_t *number)
 {
@@ -62,7 +69,7 @@ static uint64_t find_late(const rank_area *a, const snapshot *s, uint64_t *numbe
     for (int k = 0; k < r->comm.size; k++)
         for (uint64_t place = 0; place < a->mails; place++) {
             *number = s->sums[place];
-            if (s->mail[(uint64_t)k * a->mails + place].number < s->sums[place])
+            if (is_late(&s->mail[(uint64_t)k * a->mails + place], s->sums[place]))
                 return rank_failure(MESSAGE_SUM, r->comm.rank, k);
         }
     return 0;
