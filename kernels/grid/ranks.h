@@ -1,18 +1,20 @@
 // Messages between ranks: devices, or processes, that each hold a part of the same arrays and run
 // the same kernels. No host takes part, so that launches which talk can be recorded and replayed.
 //
-// A rank has a window, memory that all ranks reach, in which the others leave data and then a flag.
-// A flag is the number of its message, counted from 1 on: the reader knows which number it waits
-// for, nothing is ever cleared, and a late flag is not taken for the next one. Data has two places
-// that messages use in turn. A rank sends message n + 2 only after it has received n + 1 from the
-// same neighbour, who had read n by then, so that nobody asks if a place is free. Sums have no
-// flag: each of their words carries the number.
+// A rank has a window, memory that all ranks reach, in which the others leave faces and sums. Each
+// word of a message has half of its bits from the data and half from the message's number, counted
+// from 1 on: the reader knows which number it waits for, nothing is ever cleared, and a late word
+// is not taken for one of the next message. A word is written and read in one access, so that it is
+// its own flag: no fence waits for the way of other words, and no word of a message for another.
+// Messages use two places in turn. A rank sends message n + 2 only after it has received n + 1 from
+// the same neighbour, who had read n by then, so that nobody asks if a place is free.
 //
-// Ranks that reach no memory of each other stage their messages: they leave data and flags in an
-// outbox of their own, which looks like a neighbour's window, and sums in their own window. Before
-// the launch that reads it all of it is moved (csrc/lattice/grid/ranks_steps.c), flags behind their
-// data. Data has one place then, since whoever moves it knows no numbers. Ranks of several hosts
-// stage the faces of some neighbours, and all sums.
+// Ranks that reach no memory of each other stage their messages: they leave faces and then a flag,
+// the number, in an outbox of their own, which looks like a neighbour's window, and sums in their
+// own window. Before the launch that reads it all of it is moved
+// (csrc/lattice/grid/ranks_steps.c), flags behind their faces. These have one place then, since
+// whoever moves them knows no numbers, and no numbers in their words, which would be as many bytes
+// again. Ranks of several hosts stage the faces of some neighbours, and all sums.
 //
 // A rank that waits longer than the table says gives up: its own window and those of all others get
 // the reason, everybody's waits end at once, results are void, and the host reports it.
@@ -26,7 +28,8 @@ enum { RANK_FACES = 8, RANK_SLOTS = 6 }; // two in each of four directions; x is
 // for the core, which fills it in; tests/lattice/test_rank_table.py compares the two.
 struct rank_table {
     u64 sent;        // exchanges of faces so far
-    u64 arrived;     // blocks of an exchange that have stored theirs; 0 before and after
+    u64 arrived;     // blocks of an exchange that have counted themselves; 0 before and after
+    u64 started;     // blocks of a launch, where these start in any order; 0 before and after
     u64 finished;    // states whose sums have been sent in a launch; 0 before and after
     u64 nanoseconds; // that a wait lasts at most
     u64 rank, ranks;
@@ -66,25 +69,36 @@ FUNCTION constexpr u64 tagged_word(u64 number, u32 bits)
 }
 FUNCTION constexpr bool has_tag(u64 word, u64 number) { return word >> 32 == tag_of(number); }
 
-FUNCTION word_pair tagged_pair(u64 number, f64 value)
+// Returns eight bytes as a pair of tagged words: an f64, or two of f32.
+FUNCTION word_pair tagged_pair(u64 number, const f64* value)
 {
-    const u64 bits = bits_of(value);
+    const u64 bits = bits_of(*value);
     return word_pair{{tagged_word(number, static_cast<u32>(bits)),
                       tagged_word(number, static_cast<u32>(bits >> 32))}};
+}
+FUNCTION word_pair tagged_pair(u64 number, const f32* value)
+{
+    return word_pair{
+        {tagged_word(number, bits_of(value[0])), tagged_word(number, bits_of(value[1]))}};
 }
 FUNCTION bool has_tag(const word_pair& pair, u64 number)
 {
     return has_tag(pair.word[0], number) && has_tag(pair.word[1], number);
 }
-FUNCTION f64 value_of(const word_pair& pair)
+FUNCTION void take_values(const word_pair& pair, f64* value)
 {
-    return f64_of(pair.word[1] << 32 | static_cast<u32>(pair.word[0]));
+    *value = f64_of(pair.word[1] << 32 | static_cast<u32>(pair.word[0]));
+}
+FUNCTION void take_values(const word_pair& pair, f32* value)
+{
+    value[0] = f32_of(static_cast<u32>(pair.word[0]));
+    value[1] = f32_of(static_cast<u32>(pair.word[1]));
 }
 
 // Returns the slot of a face, in one of its places. There is none of x.
 FUNCTION constexpr u64 rank_slot(u32 face, u64 place) { return place * RANK_SLOTS + face - 2; }
 // Returns where a slot has the norms of sites of so many bytes: behind the most that there is room
-// for.
+// for. Tagged words are as many bytes again, of norms too.
 FUNCTION constexpr u64 rank_norms_at(u64 slot_bytes, u64 site_bytes)
 {
     return slot_bytes / (site_bytes + sizeof(f32)) * site_bytes;
@@ -166,7 +180,7 @@ FUNCTION void send_mail(const rank_table& t, u64 place, const f64* value, u64 co
     for (u64 r = 0; r < t.reached; r++) {
         rank_mail& to = *mail_of(t, t.windows[r], t.rank, place);
         for (u64 k = 0; k < count && k < MAIL_VALUES; k++)
-            store_relaxed_system(to.value + k, tagged_pair(number, value[k]));
+            store_relaxed_system(to.value + k, tagged_pair(number, value + k));
     }
 }
 
@@ -187,10 +201,12 @@ FUNCTION void receive_mail(const rank_table& t, u64 place, f64* value, u64 count
             u64 since = 0;
             while (!has_tag(part[k], number)) {
                 since = wait_longer(t, since, MESSAGE_SUM, r);
-                part[k] = since ? load_relaxed_system(mail.value + k)
-                                : tagged_pair(number, f64_of(0x7ff8000000000000u));
+                const f64 none = f64_of(0x7ff8000000000000u);
+                part[k] = since ? load_relaxed_system(mail.value + k) : tagged_pair(number, &none);
             }
-            value[k] = r == 0 ? value_of(part[k]) : value[k] + value_of(part[k]);
+            f64 of_rank;
+            take_values(part[k], &of_rank);
+            value[k] = r == 0 ? of_rank : value[k] + of_rank;
         }
     }
 }

@@ -9,15 +9,11 @@
 template <class Term>
 using dslash_args = operator_args<dslash_fields, Term>;
 
-// The kernels of an operator: the one that sends the faces of a lattice that is cut, and its own.
 #if TUNE_CUT
 #include "dslash_faces.h"
-
-#define DSLASH_FACES(name, term) FACES_KERNEL(name##_faces, dslash_args<term>)
-#else
-#define DSLASH_FACES(name, term)
 #endif
-#define DSLASH_KERNELS(name, term)                                          \
-    DSLASH_FACES(name, term)                                                \
-    DSLASH_KERNEL(name, dslash_args<term>, dslash_shared) { dslash(a, s); } \
+
+// The kernels of an operator.
+#define DSLASH_KERNELS(name, term)                                   \
+    KERNEL(name, dslash_args<term>, dslash_shared) { dslash(a, s); } \
     SUMS_KERNEL(name, dslash_args<term>, dslash_shared, a.tail.guard)

@@ -54,6 +54,9 @@ struct wall_shared {
 #if TUNE_GUARDED
     kernel_sums_storage sums;
 #endif
+#if TUNE_CUT
+    exchange_shared exchange;
+#endif
 };
 
 FUNCTION real_t* column_of(wall_shared& s, u32 at, u32 column)
@@ -160,23 +163,26 @@ FUNCTION void write_column_site(const wall_args& a, u32 source, u32 at, u32 colu
     store_site(a.out + start * SPINOR, a.out_norms + start, w.at.index, out);
 }
 
-DSLASH_FACES(dslash_domain_wall, wall_term)
+#if TUNE_CUT
+typedef tiling<COLUMN_BLOCKS, COLUMNS, LS> wall_tiling;
+#endif
 
-DSLASH_KERNEL(dslash_domain_wall, wall_args, wall_shared)
+KERNEL(dslash_domain_wall, wall_args, wall_shared)
 {
-    const block_place at = place_of_block<COLUMN_BLOCKS, COLUMNS>(a.d);
+    u32 number = block_id();
+#if TUNE_CUT
+    if (!begin_block(a, wall_tiling{}, s.exchange, number)) return;
+#endif
+    const block_place at = place_of_block<COLUMN_BLOCKS, COLUMNS>(a.d, number);
     const u32 first = at.sources * LS; // source with s = 0
     kernel_sums sums{};
     dslash_work w;
-#if TUNE_CUT
-    const bool exterior = has_exterior_site(at.tile, COLUMNS);
-    if (exterior) wait_for_launch_before();
-#endif
 #if TUNE_GUARDED
     if (!is_active(a.tail.guard, state_of(first))) return; // same for all threads of the block
 #endif
 #if TUNE_CUT
-    if (exterior) wait_for_faces(*a.d.ranks);
+    const bool exterior = has_exterior_site(at.tile, COLUMNS);
+    if (exterior) w.exchange = number_of_exchange(a, wall_tiling{}, s.exchange);
 #endif
     for (u32 k = thread_id(); k < COLUMNS * GROUPS; k += SIMT_THREADS) {
         if (!column_site(at.tile, k % COLUMNS, w)) continue;

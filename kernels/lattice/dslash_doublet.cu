@@ -45,9 +45,7 @@ FUNCTION void write_flavour(const doublet_args& a, u32 source, u64 start, u32 in
     store_site(a.out + start * SPINOR, a.out_norms + start, index, out);
 }
 
-DSLASH_FACES(dslash_doublet, doublet_site_term)
-
-DSLASH_KERNEL(dslash_doublet, doublet_args, dslash_shared)
+KERNEL(dslash_doublet, doublet_args, dslash_shared)
 {
     real_t hops[2][SPINOR];
     dslash_by(

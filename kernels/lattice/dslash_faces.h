@@ -8,7 +8,8 @@
 template <int MU, bool UPPER>
 FUNCTION void send_source(const dslash_fields& a, const face_work& w, u32 source, const matrix& u)
 {
-    const face_memory<real_t, SPINOR / 2> to = face_to<real_t, SPINOR / 2, MU>(*a.ranks, UPPER);
+    const face_memory<real_t, SPINOR / 2> to =
+        face_to<real_t, SPINOR / 2, MU>(*a.ranks, UPPER, w.exchange);
     const u64 start = source_sites(source, w.parity), field = face_field(source, w.parity);
     half_spinor h =
         load_projected<MU, UPPER ? -ETA : ETA, TUNE_LOAD>(a.in + start * SPINOR, w.at.index);
@@ -21,11 +22,11 @@ FUNCTION void send_source(const dslash_fields& a, const face_work& w, u32 source
     }
     to.store(field, w.place, raw);
     if constexpr (storage<stored_t>::fixed)
-        *to.norm(field, w.place) = load_norm<stored_t>(a.in_norms + start, w.at.index);
+        to.store_norm(field, w.place, load_norm<stored_t>(a.in_norms + start, w.at.index));
 }
 
-template <int MU, bool UPPER, class Active>
-FUNCTION void send_site(const dslash_fields& a, face<MU, UPPER>, const face_work& w, Active active)
+template <int MU, bool UPPER>
+FUNCTION void send_site(const dslash_fields& a, face<MU, UPPER>, const face_work& w)
 {
     matrix u{};
     if (UPPER && !is_unity<MU, true>(a, w.at))
@@ -33,5 +34,5 @@ FUNCTION void send_site(const dslash_fields& a, face<MU, UPPER>, const face_work
             links_of<RECONSTRUCT>(a.links, w.parity, MU), w.at.index));
     UNROLL
     for (u32 k = 0; k < SPT; k++)
-        if (active(w.source + k)) send_source<MU, UPPER>(a, w, w.source + k, u);
+        if (w.source + k < a.sources) send_source<MU, UPPER>(a, w, w.source + k, u);
 }

@@ -125,9 +125,9 @@ FUNCTION void turn_across(const dslash_fields& a, const site& s, half_spinor& h)
 #if TUNE_CUT
 // ---- faces --------------------------------------------------------------------------------------
 template <int MU, bool FORWARD>
-FUNCTION face_memory<real_t, SPINOR / 2> face_received(const dslash_fields& a)
+FUNCTION face_memory<real_t, SPINOR / 2> face_received(const dslash_fields& a, const dslash_work& w)
 {
-    return face_from<real_t, SPINOR / 2, MU>(*a.ranks, FORWARD);
+    return face_from<real_t, SPINOR / 2, MU>(*a.ranks, FORWARD, w.exchange);
 }
 
 // Loads the projected spinor of a hop from another rank, which is multiplied by its link if that is
@@ -136,15 +136,15 @@ template <int MU, bool FORWARD>
 FUNCTION half_spinor load_sent(const dslash_fields& a, const dslash_work& w, u32 k)
 {
     real_t raw[SPINOR / 2];
-    face_received<MU, FORWARD>(a).load(face_field(w.source + k, other_parity(w.parity)),
-                                       face_place<MU>(w.at), raw);
+    face_received<MU, FORWARD>(a, w).load(face_field(w.source + k, other_parity(w.parity)),
+                                          face_place<MU>(w.at), raw);
     return half_of(raw);
 }
 template <int MU, bool FORWARD>
 FUNCTION real_t load_sent_norm(const dslash_fields& a, const dslash_work& w, u32 k)
 {
-    return *face_received<MU, FORWARD>(a).norm(face_field(w.source + k, other_parity(w.parity)),
-                                               face_place<MU>(w.at));
+    return face_received<MU, FORWARD>(a, w).load_norm(
+        face_field(w.source + k, other_parity(w.parity)), face_place<MU>(w.at));
 }
 #endif
 

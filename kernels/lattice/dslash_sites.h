@@ -48,6 +48,7 @@
 //     TUNE_GUARDED      1: part of a solver, with the macros of tail.h
 //     TUNE_CUT          that of halo.h; 0: the lattice is whole, and periodic. HALO_DEPTH comes
 //                       before the include
+//     TUNE_STAGED       that of face_memory.h
 //     TUNE_OPEN         bit d: the lattice is open in direction d, hops across its edges are left
 //                       out; those of a rank's own block in a preconditioner
 //
@@ -70,10 +71,8 @@
 #include "ranks.h" // of faces, and of sums of launches without them
 #endif
 #if TUNE_CUT
-#include "halo.h"
-#define DSLASH_KERNEL KERNEL_AHEAD // of the launch that sends the faces: faces.h
-#else                              // there are no faces
-#define DSLASH_KERNEL KERNEL
+#include "launch_parts.h"
+#else // there are no faces
 enum : u32 {
     INTERIOR_Y = TUNE_LY,
     INTERIOR_Z = TUNE_LZ,
@@ -162,17 +161,12 @@ struct dslash_work {
     site at;
     u32 parity;
     u32 source; // the first of SPT sources
+#if TUNE_CUT
+    u32 exchange; // the number of that of the faces, for sites on them
+#endif
 };
 
 #if TUNE_CUT
-// Sites of a launch. Where faces come as messages, sites off the faces have a launch of their own,
-// beside which the messages are under way. The core chooses.
-enum : u32 { ALL_SITES = 0, SITES_OFF_FACES = 1, SITES_ON_FACES = 2 };
-struct launch_part {
-    u32 edges; // bit 2 * direction + (1: upper): the face is on the boundary of the whole lattice
-    u32 sites;
-};
-
 // Returns how many tiles of `each` sites have none on a face; they come first.
 FUNCTION constexpr u32 interior_tiles(u32 each) { return INTERIOR_PLACES / each; }
 
@@ -188,23 +182,25 @@ struct block_place {
 };
 
 template <u32 TILES>
-FUNCTION block_place place_among(u32 first)
+FUNCTION block_place place_among(u32 block, u32 first)
 {
-    return {first + block_id() % TILES, block_id() / TILES};
+    return {first + block % TILES, block / TILES};
 }
 
-// Returns it for a lattice of TILES tiles of EACH sites, of which the launch has all, or those
-// without sites on faces, or the others.
+// Returns it of a block, counted without those that send faces, for a lattice of TILES tiles of
+// EACH sites, of which the launch has all, or those without sites on faces, or the others.
 template <u32 TILES, u32 EACH, class Fields>
-FUNCTION block_place place_of_block(const Fields& d)
+FUNCTION block_place place_of_block(const Fields& d, u32 block)
 {
 #if TUNE_CUT
     constexpr u32 INTERIOR = interior_tiles(EACH);
-    if (d.part.sites == SITES_OFF_FACES) return place_among<INTERIOR ? INTERIOR : 1>(0);
-    if (d.part.sites == SITES_ON_FACES) return place_among<TILES - INTERIOR>(INTERIOR);
+    if (TUNE_STAGED && d.part.sites == SITES_OFF_FACES)
+        return place_among<INTERIOR ? INTERIOR : 1>(block, 0);
+    if (TUNE_STAGED && d.part.sites == SITES_ON_FACES)
+        return place_among<TILES - INTERIOR>(block, INTERIOR);
 #endif
     (void)d;
-    return place_among<TILES>(0);
+    return place_among<TILES>(block, 0);
 }
 
 // Work of a block: which of the DSLASH_BLOCKS tiles of sites, and the first of SPT sources.
@@ -213,18 +209,18 @@ struct block_work {
 };
 
 template <class Fields>
-FUNCTION block_work work_of_block(const Fields& d)
+FUNCTION block_work work_of_block(const Fields& d, u32 block)
 {
     if constexpr (!TUNE_SOURCES_FIRST) {
-        const block_place at = place_of_block<DSLASH_BLOCKS, DSLASH_TILE>(d);
+        const block_place at = place_of_block<DSLASH_BLOCKS, DSLASH_TILE>(d, block);
         return {at.tile, at.sources * SPT};
     }
     const u32 blocks = ceil_div(static_cast<u32>(d.sources), SPT);
     u32 first = 0;
 #if TUNE_CUT
-    if (d.part.sites == SITES_ON_FACES) first = interior_tiles(DSLASH_TILE);
+    if (TUNE_STAGED && d.part.sites == SITES_ON_FACES) first = interior_tiles(DSLASH_TILE);
 #endif
-    return {first + block_id() / blocks, block_id() % blocks * SPT};
+    return {first + block / blocks, block % blocks * SPT};
 }
 
 // Sets the thread's work. Returns false if it has none.
@@ -291,11 +287,18 @@ struct operator_args {
 #endif
 };
 
+#if TUNE_CUT
+#include "exchange.h"
+#endif
+
 struct dslash_shared {
 #if TUNE_GUARDED
     kernel_sums_storage sums;
 #else
     u64 none;
+#endif
+#if TUNE_CUT
+    exchange_shared exchange;
 #endif
 };
 
@@ -374,18 +377,19 @@ FUNCTION void dslash_by(const operator_args<Fields, Term>& a, dslash_shared& s, 
 {
     dslash_work w;
     kernel_sums sums[SPT] = {};
-    const block_work block = work_of_block(a.d);
-    const bool has_site = dslash_work_of(block, w);
+    u32 number = block_id();
 #if TUNE_CUT
-    const bool exterior = has_exterior_site(block.tile, DSLASH_TILE);
-    if (exterior) wait_for_launch_before();
+    if (!begin_block(a, dslash_tiling{}, s.exchange, number)) return;
 #endif
+    const block_work block = work_of_block(a.d, number);
+    const bool has_site = dslash_work_of(block, w);
 #if TUNE_GUARDED
     const guard_args& guard = a.tail.guard;
     if (!any_active(guard, block.source, a.d.sources)) return;
 #endif
 #if TUNE_CUT
-    if (exterior) wait_for_faces(*a.d.ranks);
+    const bool exterior = has_exterior_site(block.tile, DSLASH_TILE);
+    if (exterior) w.exchange = number_of_exchange(a, dslash_tiling{}, s.exchange);
 #endif
 #if !TUNE_GUARDED
     (void)s;

@@ -26,8 +26,7 @@ typedef operator_args<staggered_fields, staggered_site_term> dslash_staggered_ar
 
 #if TUNE_CUT
 #include "staggered_faces.h"
-
-FACES_KERNEL(dslash_staggered_faces, dslash_staggered_args)
 #endif
-DSLASH_KERNEL(dslash_staggered, dslash_staggered_args, dslash_shared) { dslash(a, s); }
+
+KERNEL(dslash_staggered, dslash_staggered_args, dslash_shared) { dslash(a, s); }
 SUMS_KERNEL(dslash_staggered, dslash_staggered_args, dslash_shared, a.tail.guard)

@@ -1,22 +1,10 @@
 // Faces of a lattice that is a part of a larger one. The neighbours of a site on a cut face are on
-// another rank (ranks.h), or on the far side of this one if it is its own neighbour. A face is as
-// deep as hops are long: HALO_DEPTH slices of sites, 1 unless the operator says otherwise.
-//
-// A hop is two launches. The first sends the faces: spinors projected to half spinors, colour
-// vectors as they are; those of hops forwards, from x to x + mu, are multiplied by their link,
-// which the sender has. The second computes the sites off the faces, and then, in blocks that wait
-// for the neighbours, those on them, each as a whole: sums are in the order of a lattice that is
-// not cut. It begins while the first one runs, of which blocks without sites on faces need nothing.
-// Staged faces (ranks.h) are moved before a third launch, which has the sites on them.
-//
-// A face in a window has the reals of all fields in turn, in f64 or f32 as they are calculated:
-// chunk k of 16 bytes of all sites before chunk k + 1 of any; the last may be shorter. Norms of
-// fixed-point fields follow.
+// another rank (face_memory.h), or on the far side of this one if it is its own neighbour. A face
+// is as deep as hops are long: HALO_DEPTH slices of sites, 1 unless the operator says otherwise.
 //
 // The workload's macro: TUNE_CUT, with bit d set if direction d is cut; x never is.
 #pragma once
 #include "lattice.h"
-#include "ranks.h"
 
 #ifndef HALO_DEPTH
 #define HALO_DEPTH 1
@@ -114,119 +102,4 @@ FUNCTION site exterior_site(u32 place, u32 parity)
                        FIRST_T + row / INTERIOR_Z, parity);
     }
     return site{};
-}
-
-// ---- faces in memory ----------------------------------------------------------------------------
-// A face in a window that holds slices, of fields of REALS a site. Norms are where they are behind
-// the most slices that there is room for.
-template <class Real, int REALS>
-struct face_memory {
-    u8* begin;
-    u64 sites, norms_at;
-
-    FUNCTION_MEMBER void load(u64 slice, u32 place, Real (&out)[REALS]) const
-    {
-        UNROLL
-        for (int c = 0; c < REALS; c += WHOLE) {
-            const Real* const at = address(slice, place, c);
-            chunk<Real> v;
-            if (items(c) == WHOLE)
-                v.bytes = *reinterpret_cast<const bytes16*>(at);
-            else
-                v.two_words[0] = *reinterpret_cast<const u64*>(at);
-            UNROLL
-            for (int j = 0; j < WHOLE; j++)
-                if (j < items(c)) out[c + j] = v.item[j];
-        }
-    }
-    FUNCTION_MEMBER void store(u64 slice, u32 place, const Real (&in)[REALS]) const
-    {
-        UNROLL
-        for (int c = 0; c < REALS; c += WHOLE) {
-            Real* const at = address(slice, place, c);
-            chunk<Real> v;
-            UNROLL
-            for (int j = 0; j < WHOLE; j++)
-                if (j < items(c)) v.item[j] = in[c + j];
-            if (items(c) == WHOLE)
-                *reinterpret_cast<bytes16*>(at) = v.bytes;
-            else
-                *reinterpret_cast<u64*>(at) = v.two_words[0];
-        }
-    }
-    FUNCTION_MEMBER f32* norm(u64 slice, u32 place) const
-    {
-        return reinterpret_cast<f32*>(begin + norms_at) + slice * sites + place;
-    }
-
-private:
-    enum : int { WHOLE = 16 / sizeof(Real) };
-    static_assert(REALS % WHOLE * sizeof(Real) % 8 == 0, "a chunk is 16 bytes or 8");
-
-    FUNCTION_MEMBER static constexpr int items(int first)
-    {
-        return REALS - first < WHOLE ? REALS - first : WHOLE;
-    }
-    FUNCTION_MEMBER Real* address(u64 slice, u32 place, int first) const
-    {
-        return reinterpret_cast<Real*>(begin) + (slice * REALS + static_cast<u64>(first)) * sites +
-               static_cast<u64>(place) * static_cast<u64>(items(first));
-    }
-};
-
-// Returns a face in a window, in one of its places.
-template <class Real, int REALS, int MU>
-FUNCTION face_memory<Real, REALS> face_in(const rank_table& t, u8* window, u32 face, u64 place)
-{
-    return face_memory<Real, REALS>{window + t.slots_at + rank_slot(face, place) * t.slot_bytes,
-                                    face_sites<MU>(),
-                                    rank_norms_at(t.slot_bytes, REALS * sizeof(Real))};
-}
-
-// Returns the face that goes to the neighbour on a side (1: upper), whose other side it is, and
-// that which has come from there.
-template <class Real, int REALS, int MU>
-FUNCTION face_memory<Real, REALS> face_to(const rank_table& t, u32 upper)
-{
-    const u32 face = 2 * MU + upper;
-    return face_in<Real, REALS, MU>(t, t.neighbour[face], face ^ 1,
-                                    place_in_turn(t, face, t.sent + 1));
-}
-template <class Real, int REALS, int MU>
-FUNCTION face_memory<Real, REALS> face_from(const rank_table& t, u32 upper)
-{
-    const u32 face = 2 * MU + upper;
-    return face_in<Real, REALS, MU>(t, t.mine, face, place_in_turn(t, face, t.sent));
-}
-
-// Waits for all faces of the exchange of this hop, which the launch that sent this rank's own ones
-// has counted. All threads of a block call this.
-FUNCTION void wait_for_faces(const rank_table& t)
-{
-    if (thread_id() == 0) {
-        const u64 exchange = t.sent;
-        UNROLL
-        for (u32 face = 2; face < RANK_FACES; face++)
-            if (TUNE_CUT >> face / 2 & 1)
-                wait_for_rank(t, face_flag(t.mine, face), exchange, MESSAGE_FACE, face);
-    }
-    block_sync();
-}
-
-// Tells the neighbours that their faces are there, once all blocks have stored theirs and if there
-// are any. All threads of all blocks call this.
-FUNCTION void faces_stored(rank_table& t, bool any)
-{
-    block_sync(); // thread 0 publishes what all threads of the block have stored
-    if (thread_id() != 0) return;
-    system_fence();
-    if (atomic_add(&t.arrived, 1) + 1 != block_count()) return;
-    t.arrived = 0;
-    if (!any) return;
-    system_fence();
-    const u64 exchange = ++t.sent;
-    UNROLL
-    for (u32 face = 2; face < RANK_FACES; face++) // the upper one is a lower one there
-        if (TUNE_CUT >> face / 2 & 1)
-            store_release_system(face_flag(t.neighbour[face], face ^ 1), exchange);
 }

@@ -1,4 +1,4 @@
-// Sites around a rank's part (part.h) get their numbers by exchanges (halo.h), one for each
+// Sites around a rank's part (part.h) get their numbers by exchanges (face_memory.h), one for each
 // direction that is cut, of two launches: slices of the part next to the margin are sent to the
 // neighbours, then the margin is filled with what they have sent. The margins of earlier directions
 // are in the slices of later ones, so that corners are filled too. Every exchange tells all
@@ -39,7 +39,8 @@ FUNCTION void send_slices(const margin_args& a, u64 number)
     const u32 depth = static_cast<u32>(a.depth),
               at = m.upper ? extent_of<MU>() - TUNE_MARGIN - depth : TUNE_MARGIN;
     const u64 index = face_site<MU>(m.place, at + m.slice, 0).index;
-    const face_memory<f64, 2> to = face_to<f64, 2, MU>(*a.ranks, m.upper);
+    const face_memory<f64, 2> to =
+        face_to<f64, 2, MU>(*a.ranks, m.upper, number_sent_now(*a.ranks));
     for (u64 k = 0; k < a.count; k++) {
         chunk<f64> v;
         v.bytes = a.field[(a.first + k) * SITES + index];
@@ -54,7 +55,8 @@ FUNCTION void receive_slices(const margin_args& a, u64 number)
     const u32 depth = static_cast<u32>(a.depth),
               at = m.upper ? extent_of<MU>() - TUNE_MARGIN : TUNE_MARGIN - depth;
     const u64 index = face_site<MU>(m.place, at + m.slice, 0).index;
-    const face_memory<f64, 2> from = face_from<f64, 2, MU>(*a.ranks, m.upper);
+    const face_memory<f64, 2> from =
+        face_from<f64, 2, MU>(*a.ranks, m.upper, number_sent_before(*a.ranks));
     for (u64 k = 0; k < a.count; k++) {
         chunk<f64> v;
         from.load(k * depth + m.slice, m.place, v.item);
@@ -85,18 +87,28 @@ FUNCTION void exchange_places(const margin_args& a)
 
 // The two kernels of an exchange, name_send and name_receive.
 #if TUNE_CUT
+FUNCTION void send_margins(const margin_args& a)
+{
+    exchange_places<true>(a);
+    block_sync(); // all threads have used the number
+    if (thread_id() == 0 && count_block(*a.ranks, block_count())) set_flags(*a.ranks, ALL_FACES);
+}
+FUNCTION void receive_margins(const margin_args& a)
+{
+    wait_for_flags(*a.ranks, ALL_FACES);
+    exchange_places<false>(a);
+}
+
 #define MARGIN_KERNELS(name)                           \
     KERNEL(name##_send, margin_args, margin_shared)    \
     {                                                  \
         (void)s;                                       \
-        exchange_places<true>(a);                      \
-        faces_stored(*a.ranks, true);                  \
+        send_margins(a);                               \
     }                                                  \
     KERNEL(name##_receive, margin_args, margin_shared) \
     {                                                  \
         (void)s;                                       \
-        wait_for_faces(*a.ranks);                      \
-        exchange_places<false>(a);                     \
+        receive_margins(a);                            \
     }
 #else
 #define MARGIN_KERNELS(name)

@@ -5,7 +5,7 @@
 //
 // The workload's macros: TUNE_CUT, that of halo.h, and TUNE_MARGIN.
 #pragma once
-#include "halo.h"
+#include "face_memory.h"
 #include "part_place.h"
 
 static_assert(TUNE_MARGIN % 2 == 0, "parities stay");

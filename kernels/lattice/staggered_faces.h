@@ -17,19 +17,18 @@ template <int MU, bool UPPER>
 FUNCTION void send_vector(const staggered_fields& a, const face_work& w, u32 source, u32 slice,
                           const colour_vector& v)
 {
-    const face_memory<real_t, 6> to = face_to<real_t, 6, MU>(*a.ranks, UPPER);
+    const face_memory<real_t, 6> to = face_to<real_t, 6, MU>(*a.ranks, UPPER, w.exchange);
     const u64 at = face_slice(source, w.parity, slice);
     real_t raw[6];
     flatten(v, raw);
     to.store(at, w.place, raw);
     if constexpr (storage<stored_t>::fixed)
-        *to.norm(at, w.place) =
-            load_norm<stored_t>(a.in_norms + source_sites(source, w.parity), w.at.index);
+        to.store_norm(at, w.place,
+                      load_norm<stored_t>(a.in_norms + source_sites(source, w.parity), w.at.index));
 }
 
-template <int MU, bool UPPER, class Active>
-FUNCTION void send_site(const staggered_fields& a, face<MU, UPPER>, const face_work& w,
-                        Active active)
+template <int MU, bool UPPER>
+FUNCTION void send_site(const staggered_fields& a, face<MU, UPPER>, const face_work& w)
 {
     constexpr bool is_long = UPPER && LONG_REALS > 0;
     const bool fat = UPPER && w.depth == 0;
@@ -39,7 +38,7 @@ FUNCTION void send_site(const staggered_fields& a, face<MU, UPPER>, const face_w
     UNROLL
     for (u32 k = 0; k < SPT; k++) {
         const u32 source = w.source + k;
-        if (!active(source)) continue;
+        if (source >= a.sources) break;
         real_t raw[6];
         load_reals<6, 0, 6, TUNE_LOAD>(a.in + source_sites(source, w.parity) * 6, w.at.index, raw);
         const colour_vector v = vector_of(raw);

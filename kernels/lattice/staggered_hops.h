@@ -154,9 +154,9 @@ FUNCTION u64 face_slice(u32 source, u32 parity, u32 slice)
 }
 
 template <int MU, bool FORWARD>
-FUNCTION face_memory<real_t, 6> face_received(const staggered_fields& a)
+FUNCTION face_memory<real_t, 6> face_received(const staggered_fields& a, const dslash_work& w)
 {
-    return face_from<real_t, 6, MU>(*a.ranks, FORWARD);
+    return face_from<real_t, 6, MU>(*a.ranks, FORWARD, w.exchange);
 }
 
 // Returns the slice that a hop from another rank comes from.
@@ -180,8 +180,8 @@ FUNCTION colour_vector load_hop(const staggered_fields& a, const dslash_work& w,
     real_t raw[6];
 #if TUNE_CUT
     if (is_sent<MU, STEPS>(w.at)) {
-        face_received<MU, (STEPS > 0)>(a).load(slice_of_hop<MU, STEPS>(w, k), face_place<MU>(w.at),
-                                               raw);
+        face_received<MU, (STEPS > 0)>(a, w).load(slice_of_hop<MU, STEPS>(w, k),
+                                                  face_place<MU>(w.at), raw);
         return vector_of(raw);
     }
 #endif
@@ -195,8 +195,8 @@ FUNCTION real_t load_hop_norm(const staggered_fields& a, const dslash_work& w, u
 {
 #if TUNE_CUT
     if (is_sent<MU, STEPS>(w.at))
-        return *face_received<MU, (STEPS > 0)>(a).norm(slice_of_hop<MU, STEPS>(w, k),
-                                                       face_place<MU>(w.at));
+        return face_received<MU, (STEPS > 0)>(a, w).load_norm(slice_of_hop<MU, STEPS>(w, k),
+                                                              face_place<MU>(w.at));
 #endif
     (void)w, (void)k;
     return load_norm<stored_t>(a.in_norms + start, from);

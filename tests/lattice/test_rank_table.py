@@ -42,7 +42,7 @@ def members(struct):
 def assertions():
     for kernels, core in SAME.items():
         yield f"static_assert({kernels} == {core if 'core::' in core else f'core::{core}'});"
-    for struct, count in (("rank_table", 15), ("rank_mail", 1)):
+    for struct, count in (("rank_table", 16), ("rank_mail", 1)):
         assert len(members(struct)) == count
         for name in members(struct):
             yield (

@@ -118,16 +118,23 @@ def test_an_own_neighbour_with(device, alone, cut, sources, form, dagger, option
     np.testing.assert_array_equal(made[1], made[0])
 
 
-def test_blocks_of_many_threads(policies):
+def use_many_threads(kind, sources):
+    label = "tpb_64.mb_1.spt_2.sf_1.kl_1.bx_1.by_1.bz_1.bt_1.sz_7.ld_0.ll_0.cv_0"
+    place = dict(zip("XYZT", EXTENT, strict=True)) | {"Sources": sources}
+    _core.use_policy("dslash.wilson.r12", {"T{ct}": kind}, "cpu", label, place)
+
+
+@pytest.mark.parametrize("seed", ["", "3"])
+def test_blocks_of_many_threads(policies, monkeypatch, seed):
     """The variants of GPUs: a warp has sites on faces and others, of several sources."""
     links, psi = fields(EXTENT, 3)
-    own = lattice.Grid(cut="zt", device="cpu")
+    own = lattice.Grid(cut="zt", device="cpu", timeout=10)
     gauge, cut = (lattice.Gauge(links, grid=grid, device="cpu") for grid in (None, own))
     expected = lattice.Wilson(gauge, KAPPA)(psi)
-    label = "tpb_64.mb_1.spt_2.sf_1.kl_1.bx_1.by_1.bz_1.bt_1.sz_7.ld_0.ll_0.cv_0"
-    place = dict(zip("XYZT", EXTENT, strict=True)) | {"Sources": 3}
-    _core.use_policy("dslash.wilson.r12", {"T{ct}": "F64"}, "cpu", label, place)
-    np.testing.assert_array_equal(lattice.Wilson(cut, KAPPA)(psi), expected)
+    use_many_threads("F64", 3)
+    monkeypatch.setenv("CUBC_SIMT_SEED", seed)
+    for _ in range(3):
+        np.testing.assert_array_equal(lattice.Wilson(cut, KAPPA)(psi), expected)
 
 
 @pytest.mark.gpu
@@ -156,6 +163,29 @@ def test_an_own_neighbour_solves(device, alone):
     )
     assert info.converged and info.residual < 1e-6
     assert (left_of(b, lattice.Wilson(lattice.Gauge(links, device=device), KAPPA), x) < 1e-6).all()
+
+
+@pytest.mark.parametrize("threads", ["few", "many"])
+def test_sources_that_end_one_by_one(device, alone, policies, monkeypatch, threads):
+    """Blocks of the sources that have ended come late, when those of others have taken a step.
+
+    A source that has ended at once is in a thread with one that has not.
+    """
+    b = fields(EXTENT, 3)[1]
+    b[1] = 0
+    links = near_one(EXTENT[::-1])
+    if threads == "many":
+        use_many_threads("F64", 3)
+        monkeypatch.setenv("CUBC_SIMT_SEED", "4")
+    solves = [
+        lattice.Wilson(lattice.Gauge(links, grid=grid, device=device), KAPPA).solve(b, tol=1e-8)
+        for grid in (None, alone["t"])
+    ]
+    for x, info in solves:
+        assert info.converged
+        np.testing.assert_allclose(x, solves[0][0], rtol=0, atol=1e-7)
+    took = [[source.iterations for source in info.sources] for _, info in solves]
+    assert took[0][1] == took[1][1] == 0 and np.abs(np.subtract(*took)).max() <= 1
 
 
 # ---- ranks that are processes -------------------------------------------------------------------
@@ -221,6 +251,29 @@ def test_ranks_have_the_numbers_of_one(tmp_path, device, size):
     columns = np.moveaxis(s, (5, 7), (0, 1)).reshape(sources.shape) / (2 * KAPPA)
     assert (left_of(sources, whole, columns) < 1e-2).all()
     np.testing.assert_allclose(found["pion"], lattice.pion_correlator(s, PLACE[3]), rtol=1e-13)
+
+
+def hop_in_any_order(comm):
+    """A rank has one thread for its blocks, of which those with sites on faces wait."""
+    found = []
+    for few in (True, False):
+        if not few:
+            use_many_threads("F64", 3)
+        for seed in ("3", "8"):
+            os.environ["CUBC_SIMT_SEED"] = seed
+            grid = lattice.Grid((1, 1, 1, 2), comm, timeout=10)
+            psi = grid.part(fields(whole_extent(grid.grid), 3)[1], 1)
+            found.append(grid.gather(operator_on(grid)[0](psi), 1))
+    if comm.rank == 0:
+        np.save(comm.folder / "found.npy", found)
+
+
+def test_blocks_that_wait_begin_last(tmp_path):
+    ranks.run(2, hop_in_any_order, tmp_path)
+    links, psi = fields(whole_extent((1, 1, 1, 2)), 3)
+    whole = lattice.Wilson(lattice.Gauge(links, device="cpu"), KAPPA, **BOUNDARY)(psi)
+    for found in np.load(tmp_path / "found.npy"):
+        np.testing.assert_array_equal(found, whole)
 
 
 # ---- MPI ----------------------------------------------------------------------------------------

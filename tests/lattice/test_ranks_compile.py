@@ -25,6 +25,7 @@ SITES = {
     "TUNE_GUARDED": 1,
     "TUNE_Z": 1,
     "TUNE_CUT": 0,
+    "TUNE_STAGED": 0,
     "TUNE_OPEN": 0,
     "TUNE_RECONSTRUCT": 12,
     "TUNE_DAGGER": 0,
@@ -116,6 +117,7 @@ CASES = {
     ),
     "open, staggered": ("dslash_staggered.cu", SITES | OPEN | STAGGERED),
     "faces": ("dslash_wilson.cu", SITES | RANKS),
+    "faces, staged": ("dslash_wilson.cu", SITES | RANKS | {"TUNE_STAGED": 1, "TUNE_T": "f64"}),
     "faces, staggered": ("dslash_staggered.cu", SITES | RANKS | STAGGERED),
     "thirty sums": ("field_update.cu", passes("f64", "f64", [], "", SUMS, "ca_gram")),
     "thirty sums, half": (

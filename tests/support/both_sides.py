@@ -21,7 +21,7 @@ def why_not(text, *folders):
 
 
 def said(text, program, *folders):
-    """What a program prints whose text includes such headers."""
+    """The output of a program whose text includes such headers."""
     command = [*compiler(*folders), "-O1", "-pthread", "-o", program]
     subprocess.run(command, input=text, text=True, check=True)
     result = subprocess.run([program], capture_output=True, text=True, timeout=60, check=True)

@@ -19,7 +19,8 @@ static inline uint32_t tag_of(uint64_t number)
 }
 
 typedef struct rank_table {
-    uint64_t sent, arrived, finished, nanoseconds, rank, ranks, staged, mails, slots_at, slot_bytes;
+    uint64_t sent, arrived, started, finished, nanoseconds, rank, ranks, staged, mails, slots_at,
+        slot_bytes;
     uint64_t sums, mine, neighbour[FACES], reached, windows;
 } rank_table;
 

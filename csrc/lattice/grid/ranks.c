@@ -309,7 +309,7 @@ static cubc_status reserve(cubc_ranks *r, size_t face_bytes, uint64_t mails)
 
 cubc_status ranks_reserve_faces(cubc_ranks *r, size_t bytes)
 {
-    return reserve(r, bytes, 0);
+    return reserve(r, 2 * bytes, 0); // as tagged words
 }
 
 cubc_status ranks_reserve_sums(cubc_ranks *r, uint64_t states, int sums)

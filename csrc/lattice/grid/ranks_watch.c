@@ -64,7 +64,7 @@ static uint64_t find_late(const rank_area *a, const snapshot *s, uint64_t *numbe
     memcpy(flags, s->window + FLAGS_AT, sizeof flags);
     *number = s->table.sent;
     for (int face = 2; face < FACES; face++)
-        if (r->cut >> face / 2 & 1 && flags[face] < s->table.sent)
+        if (r->cut >> face / 2 & s->table.staged >> face & 1 && flags[face] < s->table.sent)
             return rank_failure(MESSAGE_FACE, r->comm.rank, face);
     for (int k = 0; k < r->comm.size; k++)
         for (uint64_t place = 0; place < a->mails; place++) {

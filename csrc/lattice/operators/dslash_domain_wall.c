@@ -45,7 +45,7 @@ cubc_status dslash_domain_wall_problem(const cubc_dslash_domain_wall_params *par
     dslash_domain_wall_traits_set(out, (dslash_domain_wall_traits){params->hops != 0});
     if (params->hops) return CUBC_OK;
     dslash_site_traits sites = dslash_site_traits_of(out);
-    sites.cut = sites.open = 0; // nothing comes from other sites
+    sites.cut = sites.staged = sites.open = 0; // nothing comes from other sites
     dslash_site_traits_set(out, sites);
     snprintf(out->benchmark, sizeof out->benchmark, "domain_wall.inverse");
     return CUBC_OK;

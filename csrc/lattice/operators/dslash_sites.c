@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAIN, SEND_FACES, RECEIVE_SUMS };       // kernels
+enum { MAIN, RECEIVE_SUMS };                   // kernels
 enum { IN, IN_NORMS, X, X_NORMS, Z, Z_NORMS }; // inputs after the links
 enum { OUT, OUT_NORMS };
 
@@ -112,7 +112,7 @@ static cubc_status add_ranks(const problem *p, const cubc_dslash_sites *sites, d
 
 bool dslash_has_kernel(const problem *p, int k)
 {
-    return k == SEND_FACES ? dslash_site_traits_of(p).cut : solver_update_traits_of(p).over_ranks;
+    return k != RECEIVE_SUMS || solver_update_traits_of(p).over_ranks;
 }
 
 cubc_status dslash_sites_fields(int reals, const cubc_dslash_sites *sites, dslash_halo halo,
@@ -120,7 +120,8 @@ cubc_status dslash_sites_fields(int reals, const cubc_dslash_sites *sites, dslas
 {
     dslash_site_numbers numbers = {.face_reals = (uint32_t)halo.reals,
                                    .face_slices = (uint32_t)halo.slices};
-    int links = out->input_count;
+    const cubc_ranks *ranks = sites->ranks;
+    const int links = out->input_count, cut = ranks ? ranks_cut(ranks) : 0;
     TRY(add_fields(reals, sites, &numbers.sources, out));
     for (int k = 0; k < links; k++) TRY(dslash_apart(out, &out->inputs[k], "gauge field"));
     TRY(dslash_apart(out, &out->inputs[links + IN], "spinors"));
@@ -130,17 +131,17 @@ cubc_status dslash_sites_fields(int reals, const cubc_dslash_sites *sites, dslas
     if (sites->guard) numbers.guard = *sites->guard;
     numbers.guard.ranks = sites->ranks;
     dslash_site_numbers_set(out, numbers);
-    dslash_site_traits_set(out,
-                           (dslash_site_traits){.links = links,
-                                                .parity = sites->parity,
-                                                .xpay = sites->x != NULL,
-                                                .guarded = sites->guard != NULL,
-                                                .z = sites->guard && sites->z,
-                                                .several = numbers.sources > 1,
-                                                .inner = inner_of(sites),
-                                                .cut = sites->ranks ? ranks_cut(sites->ranks) : 0,
-                                                .depth = halo.depth,
-                                                .open = sites->open});
+    dslash_site_traits_set(out, (dslash_site_traits){.links = links,
+                                                     .parity = sites->parity,
+                                                     .xpay = sites->x != NULL,
+                                                     .guarded = sites->guard != NULL,
+                                                     .z = sites->guard && sites->z,
+                                                     .several = numbers.sources > 1,
+                                                     .inner = inner_of(sites),
+                                                     .cut = cut,
+                                                     .staged = cut && ranks_are_staged(ranks),
+                                                     .depth = halo.depth,
+                                                     .open = sites->open});
     return CUBC_OK;
 }
 
@@ -172,7 +173,7 @@ void dslash_sites_define(const problem *p, text *out)
     text_printf(out, "#define TUNE_XPAY %d\n#define TUNE_GUARDED %d\n", t.xpay, t.guarded);
     text_printf(out, "#define TUNE_Z %d\n#define TUNE_INNER %d\n#define TUNE_CUT %d\n", t.z,
                 t.inner, t.cut);
-    text_printf(out, "#define TUNE_OPEN %d\n", t.open);
+    text_printf(out, "#define TUNE_OPEN %d\n#define TUNE_STAGED %d\n", t.open, t.staged);
     if (t.guarded) solver_update_define(p, out);
 }
 
@@ -218,7 +219,7 @@ int dslash_phase_words(const double theta[4], uint64_t words[DSLASH_PHASE_WORDS]
 
 // The sites of a launch, and the faces on the boundary of the whole lattice: a word of its
 // arguments, as in kernels/lattice/dslash_sites.h.
-enum { ALL_SITES, SITES_OFF_FACES, SITES_ON_FACES };
+enum { ALL_SITES, SITES_OFF_FACES, SITES_ON_FACES, NO_SITES };
 typedef struct launch_part {
     uint32_t edges, sites;
 } launch_part;
@@ -274,24 +275,20 @@ static halo_shape halo_of(const problem *p)
     return shape;
 }
 
-// Puts the launch that sends the faces in front of the operator's. It has the same arguments.
-static void send_faces(const problem *p, const instance *i, plan *out)
+// Blocks that send the faces.
+static uint64_t sending_blocks(const problem *p, const instance *i)
 {
-    const dslash_site_numbers numbers = dslash_site_numbers_of(p);
     const uint64_t together = (uint64_t)variant_value(&i->space, &i->variant, "spt", 1),
                    sites =
                        halo_face_sites(halo_of(p)) * parities_of(dslash_site_traits_of(p).parity);
-    launch *l = &out->launches[out->launch_count++];
-    *l = l[-1];
-    l[-1].kernel = &i->kernels[SEND_FACES];
-    l[-1].shape.grid = (unsigned)(ceil_div(sites, i->kernels[SEND_FACES].threads) *
-                                  ceil_div(numbers.sources, together));
+    return ceil_div(sites, i->kernels[MAIN].threads) *
+           ceil_div(dslash_site_numbers_of(p).sources, together);
 }
 
-// Messages of staged faces are moved before the operator's launch, the last one so far. Sites off
-// the faces get a launch of their own in front of it, which runs while messages are under way;
+// Faces that are staged have a launch that sends them, and are moved before the last one. Sites off
+// the faces get a launch of their own in front of that, which runs while messages are under way;
 // `part` is the argument that says so.
-static void move_faces(const problem *p, dslash_grid grid, size_t part, plan *out)
+static void move_faces(const problem *p, dslash_grid grid, uint64_t sending, size_t part, plan *out)
 {
     const dslash_site_numbers numbers = dslash_site_numbers_of(p);
     const int parity = dslash_site_traits_of(p).parity;
@@ -301,8 +298,10 @@ static void move_faces(const problem *p, dslash_grid grid, size_t part, plan *ou
     const uint64_t tiles = ceil_div(dslash_output_sites(p), grid.tile),
                    interior = halo_interior_sites(halo_of(p)) * parities_of(parity) / grid.tile;
     const uint32_t edges = ranks_edges(numbers.guard.ranks);
-    launch *l = &out->launches[out->launch_count - 1];
-    if (!ranks_are_staged(numbers.guard.ranks)) return;
+    launch *l = &out->launches[out->launch_count++];
+    *l = l[-1];
+    l[-1].shape.grid = (unsigned)sending;
+    set_part(&l[-1].args[part], (launch_part){.edges = edges, .sites = NO_SITES});
     l->before = ranks_faces_move_step(numbers.guard.ranks, &faces);
     if (interior == 0) return;
     l[1] = l[0];
@@ -321,11 +320,12 @@ cubc_status dslash_sites_plan(const problem *p, const instance *i, dslash_grid g
     const dslash_site_traits traits = dslash_site_traits_of(p);
     const dslash_site_numbers numbers = dslash_site_numbers_of(p);
     const operand *fields = &p->inputs[traits.links];
-    if (grid.blocks > INT32_MAX)
+    const uint64_t sending = traits.cut ? sending_blocks(p, i) : 0;
+    if (grid.blocks + sending > INT32_MAX)
         FAIL(CUBC_INVALID_ARGUMENT, "dslash of %llu sources needs more than 2^31 blocks",
              (unsigned long long)numbers.sources);
     launch *l = &out->launches[out->launch_count++];
-    *l = (launch){.kernel = &i->kernels[0], .shape.grid = (unsigned)grid.blocks};
+    *l = (launch){.kernel = &i->kernels[MAIN], .shape.grid = (unsigned)grid.blocks};
     add_words(l, hops);
     add_field(l, traits.xpay ? &fields[X] : NULL);
     add_field(l, p->outputs);
@@ -335,10 +335,10 @@ cubc_status dslash_sites_plan(const problem *p, const instance *i, dslash_grid g
         TRY(solver_update_place(p, &numbers.guard, grid.parts, states, l));
         add_field(l, traits.z ? &fields[traits.xpay ? Z : X] : NULL);
     }
-    if (traits.cut) {
-        send_faces(p, i, out);
-        move_faces(p, grid, hops.bytes / sizeof l->args[0] - 1, out);
-    }
+    if (traits.staged)
+        move_faces(p, grid, sending, hops.bytes / sizeof l->args[0] - 1, out);
+    else
+        l->shape.grid += (unsigned)sending;
     solver_update_receive(p, &numbers.guard, &i->kernels[RECEIVE_SUMS], out);
     return CUBC_OK;
 }

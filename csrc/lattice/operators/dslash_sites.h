@@ -16,6 +16,7 @@ typedef struct dslash_site_traits {
     int several; // sources
     int inner;   // sources of one state of a solver
     int cut;     // bit d: faces of direction d come from other ranks
+    int staged;  // 1: some as messages
     int depth;   // slices of a face
     int open;    // bit d: hops across the edges of direction d are left out
 } dslash_site_traits;
@@ -47,9 +48,8 @@ cubc_status dslash_sites_begin(const algorithm *a, int reals, const cubc_dslash_
 // Takes in the fields and the guard. Fails if the output overlaps `in` or the links.
 cubc_status dslash_sites_fields(int reals, const cubc_dslash_sites *sites, dslash_halo halo,
                                 problem *out);
-// An operator's kernels, and which of them a problem has: that of its faces, and that of sums over
-// ranks.
-#define DSLASH_KERNEL_NAMES(name) {name, name "_faces", name "_sums"}
+// An operator's kernels, and which of them a problem has: that of sums over ranks.
+#define DSLASH_KERNEL_NAMES(name) {name, name "_sums"}
 bool dslash_has_kernel(const problem *p, int k);
 // Fails if the output overlaps an input.
 cubc_status dslash_apart(const problem *p, const operand *in, const char *what);
@@ -72,8 +72,8 @@ typedef struct dslash_grid {
 } dslash_grid;
 uint64_t dslash_output_sites(const problem *p);
 dslash_grid dslash_sites_grid(const problem *p, const instance *i); // that of dslash_sites.h
-// The launch, after that of the faces if there are any: arguments of the hops, fields, arguments of
-// the site term, then those of a solver.
+// The launch: arguments of the hops, fields, arguments of the site term, then those of a solver.
+// Staged faces need three of them.
 cubc_status dslash_sites_plan(const problem *p, const instance *i, dslash_grid grid,
                               dslash_words hops, dslash_words term, plan *out);
 uint64_t dslash_word(double number);
