@@ -124,27 +124,20 @@ FUNCTION void turn_across(const dslash_fields& a, const site& s, half_spinor& h)
 
 #if TUNE_CUT
 // ---- faces --------------------------------------------------------------------------------------
-template <int MU, bool FORWARD>
-FUNCTION face_memory<real_t, SPINOR / 2> face_received(const dslash_fields& a, const dslash_work& w)
-{
-    return face_from<real_t, SPINOR / 2, MU>(*a.ranks, FORWARD, w.exchange);
-}
-
 // Loads the projected spinor of a hop from another rank, which is multiplied by its link if that is
-// there.
+// there, and its norm.
 template <int MU, bool FORWARD>
-FUNCTION half_spinor load_sent(const dslash_fields& a, const dslash_work& w, u32 k)
+FUNCTION half_spinor load_sent(const dslash_fields& a, const dslash_work& w, u32 k, f32& norm)
 {
+    const face_memory<real_t, SPINOR / 2> from =
+        face_from<real_t, SPINOR / 2, MU>(*a.ranks, FORWARD, w.exchange);
+    const u64 field = face_field(w.source + k, other_parity(w.parity));
     real_t raw[SPINOR / 2];
-    face_received<MU, FORWARD>(a, w).load(face_field(w.source + k, other_parity(w.parity)),
-                                          face_place<MU>(w.at), raw);
+    if constexpr (storage<stored_t>::fixed)
+        from.load(field, face_place<MU>(w.at), raw, norm);
+    else
+        from.load(field, face_place<MU>(w.at), raw);
     return half_of(raw);
-}
-template <int MU, bool FORWARD>
-FUNCTION real_t load_sent_norm(const dslash_fields& a, const dslash_work& w, u32 k)
-{
-    return face_received<MU, FORWARD>(a, w).load_norm(
-        face_field(w.source + k, other_parity(w.parity)), face_place<MU>(w.at));
 }
 #endif
 
@@ -171,25 +164,25 @@ FUNCTION void multiply_by(const matrix& u, half_spinor& h)
 }
 
 // Loads the projected spinor of a hop, and its norm, from the field that begins at site `start` or
-// from a face.
+// from a face, which gives both at once.
 template <int MU, bool FORWARD>
 FUNCTION half_spinor load_hop(const dslash_fields& a, const dslash_work& w, u32 k, u64 start,
-                              u32 from)
+                              u32 from, f32& sent_norm)
 {
 #if TUNE_CUT
-    if (is_sent<MU, FORWARD>(w.at)) return load_sent<MU, FORWARD>(a, w, k);
+    if (is_sent<MU, FORWARD>(w.at)) return load_sent<MU, FORWARD>(a, w, k, sent_norm);
 #endif
-    (void)w, (void)k;
+    (void)w, (void)k, (void)sent_norm;
     return load_projected<MU, FORWARD ? ETA : -ETA, TUNE_LOAD>(a.in + start * SPINOR, from);
 }
 template <int MU, bool FORWARD>
-FUNCTION real_t load_hop_norm(const dslash_fields& a, const dslash_work& w, u32 k, u64 start,
-                              u32 from)
+FUNCTION real_t load_hop_norm(const dslash_fields& a, const dslash_work& w, u64 start, u32 from,
+                              f32 sent_norm)
 {
 #if TUNE_CUT
-    if (is_sent<MU, FORWARD>(w.at)) return load_sent_norm<MU, FORWARD>(a, w, k);
+    if (is_sent<MU, FORWARD>(w.at)) return sent_norm;
 #endif
-    (void)w, (void)k;
+    (void)w, (void)sent_norm;
     return load_norm<stored_t>(a.in_norms + start, from);
 }
 
@@ -201,7 +194,8 @@ FUNCTION void add_hop(const dslash_fields& a, const dslash_work& w, u32 k, const
     if (is_left_out<MU, FORWARD>(w.at)) return;
     const u32 from = hop_from<MU, FORWARD>(w.at);
     const u64 start = source_sites(w.source + k, other_parity(w.parity));
-    half_spinor h = load_hop<MU, FORWARD>(a, w, k, start, from);
+    f32 sent_norm = 0;
+    half_spinor h = load_hop<MU, FORWARD>(a, w, k, start, from, sent_norm);
     real_t scale = hop_factor<MU>(a, is_across<MU, FORWARD>(a, w.at)) * projected_scale<stored_t>();
     if (!is_unity<MU, FORWARD>(a, w.at)) {
         if (FORWARD || !is_sent<MU, FORWARD>(w.at)) multiply_by<FORWARD>(u, h);
@@ -209,7 +203,7 @@ FUNCTION void add_hop(const dslash_fields& a, const dslash_work& w, u32 k, const
     }
     turn_across<MU, FORWARD>(a, w.at, h);
     if constexpr (storage<stored_t>::fixed)
-        scale *= load_hop_norm<MU, FORWARD>(a, w, k, start, from);
+        scale *= load_hop_norm<MU, FORWARD>(a, w, start, from, sent_norm);
     constexpr bool has_factor = storage<stored_t>::fixed || MU == TIME || TUNE_ANISOTROPIC;
     add_projected<MU, FORWARD ? ETA : -ETA, has_factor>(sum, scale, h);
 }

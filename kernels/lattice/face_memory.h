@@ -31,15 +31,16 @@ struct face_memory {
     u32 face, number;
     bool staged;
 
-    // Loads the reals of a site that another rank sends, once they are there; if it fails they are
-    // any.
+    // Loads the reals of a site that another rank sends, and the norm if there is one, once they
+    // are there; if that fails they are any.
     FUNCTION_MEMBER void load(u64 slice, u32 place, Real (&out)[REALS]) const
     {
-        if (staged) return load_staged(slice, place, out);
-        word_pair pair[PAIRS];
-        load_pairs(pair_at(slice, place), pair);
-        UNROLL
-        for (int p = 0; p < PAIRS; p++) take_values(pair[p], out + p * OF_PAIR);
+        f32 none;
+        load_all<false>(slice, place, out, none);
+    }
+    FUNCTION_MEMBER void load(u64 slice, u32 place, Real (&out)[REALS], f32& norm) const
+    {
+        load_all<true>(slice, place, out, norm);
     }
     FUNCTION_MEMBER void store(u64 slice, u32 place, const Real (&in)[REALS]) const
     {
@@ -49,18 +50,6 @@ struct face_memory {
         for (int p = 0; p < PAIRS; p++)
             store_relaxed_system(at + static_cast<u64>(p) * sites,
                                  tagged_pair(number, in + p * OF_PAIR));
-    }
-    FUNCTION_MEMBER f32 load_norm(u64 slice, u32 place) const
-    {
-        if (staged) return *staged_norm(slice, place);
-        const u64* const at = norm_word(slice, place);
-        u64 since = 0, word = load_relaxed_system(at);
-        while (!has_tag(word, number)) {
-            since = wait_longer(ranks, since, MESSAGE_FACE, face);
-            if (since == 0) break;
-            word = load_relaxed_system(at);
-        }
-        return f32_of(static_cast<u32>(word));
     }
     FUNCTION_MEMBER void store_norm(u64 slice, u32 place, f32 norm) const
     {
@@ -87,24 +76,37 @@ private:
         const u64 norms_at = 2 * rank_norms_at(ranks.slot_bytes / 2, REALS * sizeof(Real));
         return reinterpret_cast<u64*>(begin + norms_at) + slice * sites + place;
     }
-    // All pairs are under way before one is looked at; while some are missing the last one alone
-    // is loaded again and again.
-    FUNCTION_MEMBER void load_pairs(const word_pair* at, word_pair (&pair)[PAIRS]) const
+    // All words are under way before one is looked at; while some are missing the last one alone is
+    // loaded again and again.
+    template <bool NORM>
+    FUNCTION_MEMBER void load_all(u64 slice, u32 place, Real (&out)[REALS], f32& norm) const
     {
-        u64 since = 0;
+        if (staged) {
+            load_staged(slice, place, out);
+            if constexpr (NORM) norm = *staged_norm(slice, place);
+            return;
+        }
+        const word_pair* const at = pair_at(slice, place);
+        const u64* const norm_at = norm_word(slice, place);
+        const u64* const last = NORM ? norm_at : at[(PAIRS - 1) * sites].word;
+        word_pair pair[PAIRS];
+        u64 since = 0, word = 0;
         for (;;) {
             UNROLL
             for (int p = 0; p < PAIRS; p++)
                 pair[p] = load_relaxed_system(at + static_cast<u64>(p) * sites);
-            bool here = true;
+            if constexpr (NORM) word = load_relaxed_system(norm_at);
+            bool here = !NORM || has_tag(word, number);
             UNROLL
             for (int p = 0; p < PAIRS; p++) here = here & has_tag(pair[p], number);
-            if (here) return;
-            do {
-                since = wait_longer(ranks, since, MESSAGE_FACE, face);
-                if (since == 0) return;
-            } while (!has_tag(load_relaxed_system(at + (PAIRS - 1) * sites), number));
+            if (here) break;
+            do since = wait_longer(ranks, since, MESSAGE_FACE, face);
+            while (since != 0 && !has_tag(load_relaxed_system(last), number));
+            if (since == 0) break;
         }
+        UNROLL
+        for (int p = 0; p < PAIRS; p++) take_values(pair[p], out + p * OF_PAIR);
+        if constexpr (NORM) norm = f32_of(static_cast<u32>(word));
     }
 
     // ---- staged ---------------------------------------------------------------------------------

@@ -153,12 +153,6 @@ FUNCTION u64 face_slice(u32 source, u32 parity, u32 slice)
     return face_field(source, parity) * FACE_SLICES + slice;
 }
 
-template <int MU, bool FORWARD>
-FUNCTION face_memory<real_t, 6> face_received(const staggered_fields& a, const dslash_work& w)
-{
-    return face_from<real_t, 6, MU>(*a.ranks, FORWARD, w.exchange);
-}
-
 // Returns the slice that a hop from another rank comes from.
 template <int MU, int STEPS>
 FUNCTION u64 slice_of_hop(const dslash_work& w, u32 k)
@@ -172,33 +166,36 @@ FUNCTION u64 slice_of_hop(const dslash_work& w, u32 k)
 #endif
 
 // Loads the colour vector of a hop, and its norm, from the field that begins at site `start` or
-// from a face.
+// from a face, which gives both at once.
 template <int MU, int STEPS>
 FUNCTION colour_vector load_hop(const staggered_fields& a, const dslash_work& w, u32 k, u64 start,
-                                u32 from)
+                                u32 from, f32& sent_norm)
 {
     real_t raw[6];
 #if TUNE_CUT
     if (is_sent<MU, STEPS>(w.at)) {
-        face_received<MU, (STEPS > 0)>(a, w).load(slice_of_hop<MU, STEPS>(w, k),
-                                                  face_place<MU>(w.at), raw);
+        const face_memory<real_t, 6> face =
+            face_from<real_t, 6, MU>(*a.ranks, STEPS > 0, w.exchange);
+        const u64 slice = slice_of_hop<MU, STEPS>(w, k);
+        if constexpr (storage<stored_t>::fixed)
+            face.load(slice, face_place<MU>(w.at), raw, sent_norm);
+        else
+            face.load(slice, face_place<MU>(w.at), raw);
         return vector_of(raw);
     }
 #endif
-    (void)w, (void)k;
+    (void)w, (void)k, (void)sent_norm;
     load_reals<6, 0, 6, TUNE_LOAD>(a.in + start * 6, from, raw);
     return vector_of(raw);
 }
 template <int MU, int STEPS>
-FUNCTION real_t load_hop_norm(const staggered_fields& a, const dslash_work& w, u32 k, u64 start,
-                              u32 from)
+FUNCTION real_t load_hop_norm(const staggered_fields& a, const dslash_work& w, u64 start, u32 from,
+                              f32 sent_norm)
 {
 #if TUNE_CUT
-    if (is_sent<MU, STEPS>(w.at))
-        return face_received<MU, (STEPS > 0)>(a, w).load_norm(slice_of_hop<MU, STEPS>(w, k),
-                                                              face_place<MU>(w.at));
+    if (is_sent<MU, STEPS>(w.at)) return sent_norm;
 #endif
-    (void)w, (void)k;
+    (void)w, (void)sent_norm;
     return load_norm<stored_t>(a.in_norms + start, from);
 }
 
@@ -222,7 +219,8 @@ FUNCTION void add_hops_over(const staggered_fields& a, const dslash_work& w,
     for (u32 k = 0; k < SPT; k++) {
         if (!has_source(a.sources, w, k)) break;
         const u64 start = source_sites(w.source + k, other_parity(w.parity));
-        colour_vector v = load_hop<MU, STEPS>(a, w, k, start, from);
+        f32 sent_norm = 0;
+        colour_vector v = load_hop<MU, STEPS>(a, w, k, start, from, sent_norm);
         if (FORWARD)
             v = u * v;
         else if (!is_sent<MU, STEPS>(w.at))
@@ -230,7 +228,7 @@ FUNCTION void add_hops_over(const staggered_fields& a, const dslash_work& w,
         turn_across<MU, STEPS>(a, w.at, v);
         real_t scale = negative ? -size : size;
         if constexpr (storage<stored_t>::fixed)
-            scale *= load_hop_norm<MU, STEPS>(a, w, k, start, from);
+            scale *= load_hop_norm<MU, STEPS>(a, w, start, from, sent_norm);
         UNROLL
         for (int c = 0; c < 3; c++) {
             sum[k].c[c].real = multiply_add(sum[k].c[c].real, scale, v.c[c].real);

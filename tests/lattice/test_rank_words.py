@@ -106,10 +106,13 @@ static u64 wrong_faces(rank_table& t, u64 round)
         const auto from = face_from<Real, REALS, TIME>(t, upper, number_sent_now(t));
         for (u32 place = 0; place < from.sites; place++) {
             Real v[REALS];
-            from.load(0, place, v);
-            for (u32 k = 0; k < REALS; k++) wrong += v[k] != real(1 - t.rank, 1 - upper, place, k);
+            f32 norm = real(1 - t.rank, 1 - upper, place, 77);
             if (sizeof(Real) == 4)
-                wrong += from.load_norm(0, place) != real(1 - t.rank, 1 - upper, place, 77);
+                from.load(0, place, v, norm);
+            else
+                from.load(0, place, v);
+            for (u32 k = 0; k < REALS; k++) wrong += v[k] != real(1 - t.rank, 1 - upper, place, k);
+            wrong += norm != static_cast<f32>(real(1 - t.rank, 1 - upper, place, 77));
         }
     }
     count_block(t, 1);
