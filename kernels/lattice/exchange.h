@@ -13,7 +13,7 @@ FUNCTION constexpr u32 face_places()
 constexpr u32 FACE_PLACES = face_places<1>() + face_places<2>() + face_places<3>();
 constexpr u32 FACE_BLOCKS = ceil_div(FACE_PLACES, SIMT_THREADS); // for the same sources
 
-// Returns how many blocks of a launch send faces; they come first.
+// Returns how many blocks of a launch send faces.
 template <class Fields>
 FUNCTION u32 sending_blocks(const Fields& d)
 {
@@ -60,15 +60,31 @@ FUNCTION u32 talking_blocks(const Args& a, tiling<TILES, EACH, TOGETHER>)
 template <class Args, class Tiling>
 FUNCTION void send_faces(const Args& a, u32 block, Tiling tiles); // faces.h
 
+// Returns every which block sends faces, of the first ones. A link between GPUs takes longer for a
+// face than the blocks do: among others, those that wait for it leave the memory to sites off the
+// faces. These are twice as many as come between them, so that no block waits before one that
+// sends, and all faces are under way by half of the launch.
+template <u32 TILES, u32 EACH, u32 TOGETHER>
+FUNCTION u32 sending_stride(u32 sending, tiling<TILES, EACH, TOGETHER>)
+{
+    enum : u32 { MOST = 4 };
+    if (TUNE_STAGED || sending == 0) return 1;
+    const u32 between = interior_tiles(EACH) / (2 * sending);
+    return between < MOST - 1 ? between + 1 : MOST;
+}
+
 // Begins a block: sends faces, or gives its number among the blocks of sites. Returns false if that
 // was all, the same for all of its threads.
 template <class Args, class Tiling>
 FUNCTION bool begin_block(const Args& a, Tiling tiles, exchange_shared& s, u32& block)
 {
     const u32 place = place_in_launch(*a.d.ranks, s), sending = sending_blocks(a.d);
-    block = place - sending;
-    if (place >= sending) return true;
-    if (is_group_active(a, place / FACE_BLOCKS, SPT)) send_faces(a, place, tiles);
+    const u32 stride = sending_stride(sending, tiles);
+    const bool among = place < sending * stride;
+    const u32 sender = place / stride;
+    block = place - (among ? sender + 1 : sending);
+    if (!among || place % stride != 0) return true;
+    if (is_group_active(a, sender / FACE_BLOCKS, SPT)) send_faces(a, sender, tiles);
     return false;
 }
 

@@ -1,8 +1,8 @@
-// The first blocks of a hop on a lattice that is cut (launch_parts.h): each rank sends the sites of
-// its faces to its neighbours, spinors projected to half spinors, colour vectors as they are. Those
-// of hops forwards, from x to x + mu, are multiplied by their link, which the sender has. Threads
-// have places on faces as those of dslash_sites.h have sites; a thread sends a site for some of the
-// sources.
+// The blocks that send the faces of a lattice that is cut (launch_parts.h): each rank sends the
+// sites of its faces to its neighbours, spinors projected to half spinors, colour vectors as they
+// are. Those of hops forwards, from x to x + mu, are multiplied by their link, which the sender
+// has. Threads have places on faces as those of dslash_sites.h have sites; a thread sends a site
+// for some of the sources.
 //
 // An operator defines
 //     send_site(fields, face<MU, UPPER>{}, work)

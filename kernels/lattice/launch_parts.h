@@ -1,9 +1,9 @@
 // The blocks of a hop's launch on a lattice that is cut, and the number of the exchange.
 //
-// A hop is one launch. Its first blocks send the faces (faces.h), then come those of the sites off
-// the faces, and those of the sites on them, each of which is computed as a whole: sums are in the
-// order of a lattice that is not cut. Who waits comes after those that it may wait for on its own
-// rank, and these wait for nobody: blocks that fill a GPU while they wait stop no rank.
+// A hop is one launch. Its blocks send the faces (faces.h), among those of the sites off the faces;
+// then come those of the sites on them, each of which is computed as a whole: sums are in the order
+// of a lattice that is not cut. Who waits comes after those that it may wait for on its own rank,
+// and these wait for nobody: blocks that fill a GPU while they wait stop no rank.
 //
 // Where faces of some neighbours are staged (ranks.h) a launch sends the faces, a second one has
 // the sites off them, and they are moved before a third launch, which has the sites on them.
