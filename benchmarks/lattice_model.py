@@ -11,7 +11,7 @@ A hop on a part of the lattice
     hop    = longer(alone, way) + bytes / stores
     alone  = launch + sites * rate, the time of one GPU for the part, or the measured one. The rate
              is that of memory, or of the L2 cache where the fields fit into it
-    way    = of a face: the launch that sends it, the link, the flag, the sites that wait for it
+    way    = of a face: its loads and stores, the link, the sites that wait for it
     bytes  = of half spinors, or of colour vectors, on all faces, each way
     longer(a, b) = (a^3 + b^3)^(1/3): sites off the faces are computed on the way of the face
 Between nodes a face has the network's latency instead of the link's, and its bytes / network.
@@ -94,7 +94,7 @@ class Model:
         dict  # microseconds a site by operator, precision and whether the L2 cache has the fields
     )
     way: dict  # of a face, by precision
-    stores: float  # bytes a microsecond of the launch that sends faces
+    stores: float  # bytes a microsecond of the blocks that send faces
     iteration_rates: dict  # of an iteration of conjugate gradients, by whether the L2 cache has it
     end: float
     network: float = NETWORK
