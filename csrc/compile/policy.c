@@ -146,11 +146,13 @@ static double width(const policy *row)
 }
 
 // ---- shipped rows -------------------------------------------------------------------------------
-// Rates a row's architecture for a device's: its number if it is at or below, else -1.
+// Rates a row's architecture for a device's: its number if it is at or below, else -1. Blocks of
+// sm_90 to sm_119 have up to 227 KiB of shared memory, those of sm_120 to sm_129 have 99 KiB.
 static int arch_fit(const char *row, const char *device)
 {
     int of_row = device_arch_number(row), of_device = device_arch_number(device);
-    return (of_row == 0) == (of_device == 0) && of_row <= of_device ? of_row : -1;
+    bool less_shared = of_device >= 120 && of_device < 130 && of_row >= 90 && of_row < 120;
+    return (of_row == 0) == (of_device == 0) && of_row <= of_device && !less_shared ? of_row : -1;
 }
 
 // 0: the row is for other types.

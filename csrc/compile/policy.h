@@ -2,11 +2,11 @@
 //
 // A call has a value on each run-time axis of its algorithm (elements, length of segments, bins,
 // ...); a row holds for a range of each. policies.def holds the shipped rows. Lookup goes from the
-// particular to the general: the nearest architecture at or below the device's; the exact benchmark
-// before one whose name is the first words of its name, such as the algorithm's; the narrower
-// ranges before the wider; the exact type before its size before "B*", the sizes that are not 1, 2,
-// 4 or 8, before any. Every workload has a row for all calls, so a more particular row is only ever
-// a refinement.
+// particular to the general: the nearest architecture at or below the device's, but not one whose
+// blocks have more shared memory; the exact benchmark before one whose name is the first words of
+// its name, such as the algorithm's; the narrower ranges before the wider; the exact type before
+// its size before "B*", the sizes that are not 1, 2, 4 or 8, before any. Every workload has a row
+// for all calls, so a more particular row is only ever a refinement.
 //
 // Rows that a search found are overlaid. Such a row was measured at one point, beside the shipped
 // row that holds there. It holds for calls of the same shipped row up to two octaves away on each

@@ -74,6 +74,12 @@ static uint64_t cluster_for(uint64_t length)
     return blocks;
 }
 
+// Shared memory of a block of parts in the code for clusters: their keys, and 4 bytes for each.
+static uint64_t clustered_bytes(const problem *p)
+{
+    return cubc_type_size((cubc_type)p->type) > 4 ? 128 * 1024 : 96 * 1024;
+}
+
 // True if clusters may take the segments: few, of one size, and longer than rows.
 static int is_for_clusters(const problem *p, int equal_size)
 {
@@ -198,9 +204,10 @@ static void segmented_topk_define(const problem *p, text *out)
     segmented_topk_traits traits = segmented_topk_traits_of(p);
     text_printf(out,
                 "#define TUNE_ROW %d\n#define TUNE_WARP_ROW %d\n#define TUNE_FEW %d\n"
-                "#define TUNE_ROW_MOST %d\n#define TUNE_CLUSTERED %d\n#define TUNE_UNORDERED %d\n",
+                "#define TUNE_ROW_MOST %d\n#define TUNE_CLUSTERED %d\n"
+                "#define TUNE_CLUSTERED_BYTES %d\n#define TUNE_UNORDERED %d\n",
                 traits.row, (int)warp_row(p, traits.most), FEW, traits.most, traits.clustered,
-                traits.unordered);
+                (int)clustered_bytes(p), traits.unordered);
     text_puts(out,
               "#define TUNE_RADIX_BITS 8\n"); // radix.h needs one; keys are not cut into digits
 }
@@ -306,7 +313,8 @@ static uint64_t cluster_of_segment(const problem *p, const instance *i)
     uint64_t most = i->kernels[CLUSTERS_KERNEL].cluster, blocks = cluster_for(length);
     uint64_t processors = (uint64_t)i->device->info.sm_count;
     if (!segmented_topk_traits_of(p).clustered || blocks > most ||
-        segments * blocks > BLOCKS_PER_SM * processors)
+        segments * blocks > BLOCKS_PER_SM * processors ||
+        (uint64_t)i->device->info.shared_bytes_per_block < clustered_bytes(p))
         return 0;
     while (2 * blocks <= most && 2 * blocks * segments <= processors &&
            blocks * LEAST_OF_BLOCK < length)

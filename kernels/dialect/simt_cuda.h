@@ -8,7 +8,10 @@
 #define SIMT_BLOCKS_IN_ORDER 1    // a block starts after all blocks of lower index
 #define SIMT_ACCUMULATOR_BYTES 64 // most bytes of independent accumulators a thread
 // Shared memory that a block of any device of the architecture may have.
-#define SIMT_SHARED_BYTES (__CUDA_ARCH__ >= 800 ? 99 * 1024 : 64 * 1024)
+#define SIMT_SHARED_BYTES                                      \
+    (__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1200 ? 227 * 1024 \
+     : __CUDA_ARCH__ >= 800                       ? 99 * 1024  \
+                                                  : 64 * 1024)
 #define UNROLL _Pragma("unroll")
 #define NO_UNROLL _Pragma("unroll 1")
 #ifndef SIMT_MIN_BLOCKS

@@ -27,7 +27,8 @@
 // Traffic: every item is read once, k keys and indices a segment are written.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #define TUNE_ORDER 0
-#define IN_A_CLUSTER TUNE_CLUSTERED
+// Blocks of parts, in the same code, need TUNE_CLUSTERED_BYTES beside such clusters.
+#define IN_A_CLUSTER (TUNE_CLUSTERED && SIMT_SHARED_BYTES >= TUNE_CLUSTERED_BYTES)
 #include "cluster.h"
 #define POOL_HAS_INDICES !CLUSTERS
 #include "segment_topk.h"

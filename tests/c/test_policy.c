@@ -57,6 +57,7 @@ static void test_few_items(void)
     CHECK(differ("scan.exclusive.sum", CUBC_F64, "sm_90", few));
     CHECK(differ("scan.inclusive.max", CUBC_F64, "sm_90", few)); // the algorithm's row
     CHECK(differ("scan.exclusive.sum", CUBC_F64, "sm_100", few));
+    CHECK(!differ("scan.exclusive.sum", CUBC_F64, "sm_120", few)); // blocks have less shared memory
     CHECK(differ("select.if", CUBC_I8, "sm_90", few));
     CHECK(!differ("select.three_way", CUBC_I8, "sm_90", few)); // the row is another benchmark's
     CHECK(!differ("scan.by_key", CUBC_I8, "sm_90", few)); // its own come before the algorithm's
