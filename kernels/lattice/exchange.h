@@ -60,10 +60,11 @@ FUNCTION u32 talking_blocks(const Args& a, tiling<TILES, EACH, TOGETHER>)
 template <class Args, class Tiling>
 FUNCTION void send_faces(const Args& a, u32 block, Tiling tiles); // faces.h
 
-// Returns every which block sends faces, of the first ones. A link between GPUs takes longer for a
-// face than the blocks do: among others, those that wait for it leave the memory to sites off the
-// faces. These are twice as many as come between them, so that no block waits before one that
-// sends, and all faces are under way by half of the launch.
+// Returns the distance between blocks that send faces: 1 where they are the first of the launch, 4
+// where every fourth sends. A link between GPUs takes longer for a face than the blocks do; side by
+// side they would fill the GPU while they wait for it. Only sites off the faces come between them,
+// half of these at most: no block waits before one that sends, and all faces are sent by the middle
+// of the launch.
 template <u32 TILES, u32 EACH, u32 TOGETHER>
 FUNCTION u32 sending_stride(u32 sending, tiling<TILES, EACH, TOGETHER>)
 {
