@@ -89,9 +89,9 @@ def test_in_single_precision(device):
 @pytest.mark.parametrize(
     ("kind", "options", "how"),
     [
+        ("TwistedDoublet", {"kappa": KAPPA, "mu": 0.3, "epsilon": 0.1}, {"even_odd": False}),
         ("Mobius", {"mass": 0.3, "M5": 1.4, "Ls": 4}, {}),
         ("WilsonClover", {"kappa": KAPPA, "csw": 1.2}, {}),
-        ("TwistedDoublet", {"kappa": KAPPA, "mu": 0.3, "epsilon": 0.1}, {"even_odd": False}),
         ("Asqtad", {"mass": 0.01}, {}),  # eigenvalues up to 800
     ],
 )

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from inputs import TYPES, in_turn, on, same
+from inputs import SOME, in_turn, on, same
 from numpy.exceptions import AxisError
 
 import cubc
@@ -41,7 +41,7 @@ def reference(x, op, axis, **options):
     return result if op.startswith("arg") or widened else np.asarray(result).astype(x.dtype)
 
 
-@pytest.mark.parametrize(("type", "op"), in_turn(TYPES, OPERATORS, 6))
+@pytest.mark.parametrize(("type", "op"), in_turn(SOME, OPERATORS, 6))
 def test_every_type_and_operator(device, type, op):
     x = data(type, op, (60, 35, 16))
     for axis in range(3):

@@ -3,7 +3,7 @@
 import inputs
 import numpy as np
 import pytest
-from inputs import TYPES, in_turn, on, same
+from inputs import SOME, in_turn, on, same
 from test_axis_reduce import SHAPES
 
 import cubc
@@ -31,7 +31,7 @@ def data(type, op, shape, seed=0):
     return np.where(x > 0, 1, -1).astype(x.dtype)
 
 
-@pytest.mark.parametrize(("type", "op"), in_turn(TYPES, OPERATORS, 2))
+@pytest.mark.parametrize(("type", "op"), in_turn(SOME, OPERATORS, 2))
 def test_every_type_and_operator(device, type, op):
     x = data(type, op, (60, 35, 16))
     for axis in range(2):

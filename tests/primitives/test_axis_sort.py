@@ -3,7 +3,7 @@
 import inputs
 import numpy as np
 import pytest
-from inputs import TYPES, in_turn, on, same
+from inputs import SOME, in_turn, on, same
 
 import cubc
 from cubc import _axis_sort, _core
@@ -27,7 +27,7 @@ def check(device, x, axis, **options):
     same(cubc.argsort(given, axis=axis, **options), order)
 
 
-@pytest.mark.parametrize(("type", "descending"), in_turn(TYPES, [False, True], 2))
+@pytest.mark.parametrize(("type", "descending"), in_turn(SOME, [False, True], 2))
 def test_every_type(device, type, descending):
     x = inputs.random(type, 6 * 35 * 16).reshape(6, 35, 16)
     check(device, x, 1, descending=descending)
@@ -42,7 +42,7 @@ def test_lengths(device, length):
     check(device, x.reshape(-1, length), 1)
 
 
-@pytest.mark.parametrize(("length", "label"), in_turn([3, 10, 16, 37, 45, 300], LABELS, 1))
+@pytest.mark.parametrize(("length", "label"), in_turn([3, 10, 16, 37, 45, 300], LABELS, 2))
 def test_variants_of_gpus(device, policies, length, label):
     x = inputs.random("F32", length * 700).reshape(length, 700)
     for name in ("keys", "indices", "rows"):

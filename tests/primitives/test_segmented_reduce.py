@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from inputs import TYPES, in_turn, on, same
+from inputs import SOME, in_turn, on, same
 from segment_sums import reference
 
 import cubc
@@ -34,7 +34,7 @@ def data(type, op, n, seed=0):
     return np.where(x > 0, 1, -1).astype(x.dtype) if op == "prod" and type in inputs.FLOATS else x
 
 
-@pytest.mark.parametrize(("type", "op"), in_turn(TYPES, OPERATORS, 6))
+@pytest.mark.parametrize(("type", "op"), in_turn(SOME, OPERATORS, 6))
 def test_every_type_and_operator(device, type, op):
     x = data(type, op, 20_000)
     for count in (500, 7):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from inputs import TYPES, in_turn, on, same
+from inputs import SOME, in_turn, on, same
 
 import cubc
 from cubc import _core
@@ -26,7 +26,7 @@ def indices_of(x, offsets, *, descending=False):
 WAYS = [(False, "i4"), (False, "i8"), (True, "i8"), (True, "i4")]  # descending, offsets
 
 
-@pytest.mark.parametrize(("type", "way"), in_turn(TYPES, WAYS, 4))
+@pytest.mark.parametrize(("type", "way"), in_turn(SOME, WAYS, 4))
 def test_every_type(device, type, way):
     descending, kind = way
     x = inputs.random(type, 20_000)

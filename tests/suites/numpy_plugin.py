@@ -11,6 +11,8 @@ from hypothesis import HealthCheck, settings
 from . import numpy_routes
 
 MOST = 5  # of the cases of one test, spread evenly; some have a thousand
+MOST_OF_TYPES = 2  # where the cases are types, each of which compiles kernels of its own
+TYPES = {"dt", "dtype", "typecode"}
 # Tests that go through all types by themselves, and compile as much as a hundred others. Types are
 # the subject of tests/primitives.
 ALL_TYPES = {
@@ -22,6 +24,11 @@ ALL_TYPES = {
     "test_unique_1d",
     "test_unique_axis",
     "test_zeros",
+    "TestCumprod::test_basic",
+    "TestCumsum::test_basic",
+    "TestMethods::test_searchsorted_type_specific",
+    "TestProd::test_basic",
+    "TestWhere::test_basic",
 }
 
 # NumPy's tests that draw arrays are slow beside other tests, or where they compile kernels.
@@ -34,12 +41,16 @@ def pytest_collection_modifyitems(items):
     every = os.environ.get("CUBC_TESTS") == "all"
     tests = defaultdict(list)
     for item in items:
-        if item.originalname in ALL_TYPES and not every:
+        names = {item.originalname, f"{item.parent.name}::{item.originalname}"}
+        if names & ALL_TYPES and not every:
             continue
         tests[item.parent, item.originalname].append(item)
     items.clear()
     for cases in tests.values():
-        step = 1 if every else max(1, len(cases) / MOST)
+        of_types = any(
+            TYPES & set(item.callspec.params) for item in cases if hasattr(item, "callspec")
+        )
+        step = 1 if every else max(1, len(cases) / (MOST_OF_TYPES if of_types else MOST))
         items += [cases[int(k * step)] for k in range(int(len(cases) / step))]
 
 

@@ -2,8 +2,9 @@
 
 NumPy's wheel has its tests. Its modules are rewritten (numpy_rewriting), run in processes of their
 own, and only the tests that reached cubc count: all pass, but for those that
-numpy_differences.toml lists with a reason. Some of a test's many cases run; CUBC_TESTS=all runs
-all, which takes five minutes of a processor.
+numpy_differences.toml lists with a reason. Some of a test's many cases run, two where they are
+types, and few tests that go through all types by themselves; CUBC_TESTS=all runs all, which takes
+five minutes of a processor.
 """
 
 import os

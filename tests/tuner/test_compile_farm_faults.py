@@ -215,18 +215,11 @@ def refusing():
 
 
 CHANGES = {
-    "flipped": (flipped, "of no use"),
-    "cut": (lambda built: built._replace(bundle=built.bundle[:-1]), "of no use"),
-    "noise": (lambda built: built._replace(bundle=os.urandom(5000)), "of no use"),
+    "flipped": (flipped, "of no use"),  # other damage: core/test_bundle.py
     "other": (other, "of no use"),
     "empty": (lambda built: built._replace(bundle=b""), ""),
     "error": (lambda built: refusing(), "No module named 'beside'"),
     "none": (lambda built: None, "its reply is no compiled variant"),
-    "tuple": (tuple, "its reply is no compiled variant"),
-    "text": (lambda built: built._replace(bundle="text"), "its reply is no compiled variant"),
-    "long": (lambda built: built._replace(missing="x" * 2000), "its reply is no compiled variant"),
-    "large": (lambda built: built._replace(bundle=bytes(build.MOST + 1)), "no compiled variant"),
-    "nan": (lambda built: built._replace(seconds=float("nan")), "its reply is no compiled variant"),
 }
 
 
@@ -241,6 +234,26 @@ def test_a_wrong_reply_is_refused(db, change, measuring, recwarn):
     found = {str(one.message) for one in recwarn if "compilers: " in str(one.message)}
     assert all(said in one for one in found) and bool(found) == bool(said)
     recwarn.clear()
+
+
+BUILT = build.Built(bundle=b"a bundle", seconds=0.5, missing="")
+FORMS = {
+    "tuple": tuple(BUILT),
+    "text": BUILT._replace(bundle="text"),
+    "large": BUILT._replace(bundle=bytes(build.MOST + 1)),
+    "whole seconds": BUILT._replace(seconds=1),
+    "nan": BUILT._replace(seconds=float("nan")),
+    "no reason": BUILT._replace(missing=None),
+    "long": BUILT._replace(missing="x" * 2000),
+}
+
+
+@pytest.mark.parametrize("reply", FORMS.values(), ids=FORMS)
+def test_a_reply_of_another_form_is_refused(reply):
+    """As the one that is none."""
+    assert build.checked(BUILT) is BUILT
+    with pytest.raises(ValueError, match="its reply is no compiled variant"):
+        build.checked(reply)
 
 
 @pytest.mark.parametrize(
