@@ -1,11 +1,8 @@
 """Searches whose variants are compiled by other processes than those that measure."""
 
-import multiprocessing
-import os
-from concurrent.futures import ProcessPoolExecutor
-
 import numpy as np
 import pytest
+from hosts import PLACES, host, started
 from nvrtc import why_no_nvrtc
 from searches import TIMING, complete, search, variant_rows
 
@@ -17,30 +14,6 @@ from cubc.tuner import _lane as lane
 from cubc.tuner import _pool as pool
 from cubc.tuner._executors import Processes
 from cubc.tuner._workload import compile_time_workloads
-
-SPAWN = multiprocessing.get_context("spawn")
-
-
-PLACES = ("measuring", "compiling")  # folders of caches
-
-
-def become(cache):
-    """Give a process a cache of its own, as one of another host has, and no GPU to compilers."""
-    os.environ["CUBC_CACHE"] = cache
-    if cache.endswith("compiling"):
-        os.environ["CUDA_VISIBLE_DEVICES"] = ""
-
-
-def host(folder, processes=1):
-    """Processes of a host that shares no cache with others."""
-    return ProcessPoolExecutor(
-        processes, mp_context=SPAWN, initializer=become, initargs=(str(folder),)
-    )
-
-
-def started(processes):
-    """Compilers that the one process of a pool has started: one to ask for its version."""
-    return processes.submit(_core.compilers_started).result()
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Compilers that are lost, late, of another kind, or wrong: no variant is, and nothing waits."""
 
-import multiprocessing
 import os
 import signal
 import time
@@ -8,8 +7,8 @@ from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from hosts import become, host, started
 from searches import complete, search, variant_rows
-from test_compile_farm import become, host, started
 
 from cubc import _core
 from cubc.tuner import _build as build
@@ -17,7 +16,6 @@ from cubc.tuner import _compilers as compilers
 from cubc.tuner import _heartbeat as heartbeat
 from cubc.tuner import _pool as pool
 
-SPAWN = multiprocessing.get_context("spawn")
 _build = build.build
 
 
