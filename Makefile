@@ -31,7 +31,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # Only the plugins that the tests need: another one of the environment must not change or break them.
 PYTEST := PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 PYTEST_PLUGINS=pytest_timeout $(BIN)/python -m pytest -q -p xdist
 
-.PHONY: build system installed test test-gpu test-oldest stubs collected checked ctest tsan fuzz fuzz-texts lint analyze format docs notebooks wheel demo bench bench-cub tables clean
+.PHONY: build system installed test test-gpu test-oldest stubs compiled collected checked ctest tsan fuzz fuzz-texts lint analyze format docs notebooks wheel demo bench bench-cub tables clean
 .DEFAULT_GOAL := build
 
 build:
@@ -217,6 +217,7 @@ wheel:
 # A source that passed is looked at again when it, or what it includes, has changed. Every version of
 # gcc has false findings of its own: lint asks only the one that the exceptions below are for.
 ANALYZER := 12
+ANALYZED = $(if $(filter $(ANALYZER),$(shell $(CC) -dumpversion)),analyze)
 A_BUILD := build/analyze
 A_STAMPS := $(C_SOURCES:csrc/%.c=$(A_BUILD)/%.o)
 A_FLAGS = -O1 $(filter-out -g -fsanitize=% -fno-sanitize-recover=%,$(C_COMMON)) -fanalyzer
@@ -239,10 +240,13 @@ $(A_BUILD)/%.o: csrc/%.c Makefile | system
 
 -include $(A_STAMPS:.o=.d)
 
+# All of the tests that needs no Python, to be made while pip waits for packages.
+compiled: $(C_PROGRAMS) $(ANALYZED)
+
 # ---- formatting and lint ------------------------------------------------------------------------
 C_FILES = $(shell find csrc kernels tests/c tests/fuzz benchmarks -name '*.[ch]' -o -name '*.cu')
 
-lint: checked $(if $(filter $(ANALYZER),$(shell $(CC) -dumpversion)),analyze)
+lint: checked $(ANALYZED)
 
 checked: installed
 	$(BIN)/clang-format --dry-run --Werror $(C_FILES)
