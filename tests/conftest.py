@@ -42,7 +42,9 @@ QUICK = (
     f"{' -mno-avx512f' if platform.machine() == 'x86_64' else ''}"
 )
 KEPT_MB = 500  # all tests need 350
-OPTIMISED = QUICK.replace("-O0", "-Og")  # -O1 compiles twice as long for little less running
+OPTIMISED = QUICK.replace(
+    "-O0", "-Og -finline-functions-called-once"
+)  # -O1 compiles twice as long for little less running
 
 
 def pytest_configure(config):
@@ -129,7 +131,7 @@ def device(request):
 def optimised():
     """For kernels that run for longer than they compile: those not loaded yet are optimised.
 
-    Files that share kernels share this, too, or each kernel is compiled both ways.
+    Files that share kernels share this, too, or each kernel is compiled both ways: all of lattices.
     """
     with pytest.MonkeyPatch.context() as patch:
         if os.environ["CUBC_CXXFLAGS"] == QUICK:

@@ -8,7 +8,6 @@ from lattice_system import KAPPA, LINKS, SHAPE, B, flat_links, random_spinors, w
 
 from cubc import _core, lattice
 
-pytestmark = pytest.mark.usefixtures("optimised")
 SOURCES = np.stack([random_spinors(SHAPE, k) for k in range(6)])
 EVEN = np.stack([reference.half(b, 0) for b in SOURCES])
 EXTENTS = dict(zip("TZYX", SHAPE, strict=True))

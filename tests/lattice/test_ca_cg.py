@@ -10,7 +10,6 @@ from lattice_system import KAPPA, LINKS, SHAPE, B, flat_links, random_spinors, r
 
 from cubc import _core, lattice
 
-pytestmark = pytest.mark.usefixtures("optimised")
 CHI = np.ascontiguousarray(B[..., 0, :])
 EVEN = reference.half(B, 0)
 

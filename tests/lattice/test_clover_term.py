@@ -10,7 +10,6 @@ from lattice_terms import BOUNDS, EXTENTS
 import cubc
 from cubc._core import call
 
-pytestmark = pytest.mark.usefixtures("optimised")
 PAIRS = [("f8", "f8"), ("f4", "f4"), ("f8", "f4"), ("f8", "i2"), ("f4", "i2"), ("f4", "f8")]
 
 

@@ -13,7 +13,6 @@ import pytest
 
 from cubc import lattice
 
-pytestmark = pytest.mark.usefixtures("optimised")
 REAL = Path(__file__).resolve().parents[3] / "shared/data/fields"
 XI_0, NU = 2.464, 0.95  # of the runs of Chroma
 XI = XI_0 / NU  # what is called anisotropy here

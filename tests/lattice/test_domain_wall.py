@@ -10,7 +10,6 @@ from lattice_system import random_links as near_one
 from cubc import lattice
 
 EXTENT, TINY = (4, 2, 4, 6), (2, 2, 2, 2)
-pytestmark = pytest.mark.usefixtures("optimised")
 COEFFICIENTS = {"shamir": (1.0, 0.0), "mobius": (1.5, 0.5), "borici": (1.0, 1.0)}
 BOUNDS = {"double": 1e-14, "single": 2e-6, "half": 5e-4}
 

@@ -10,8 +10,6 @@ from lattice_terms import BOUNDS, EXTENTS
 from cubc import lattice
 from cubc._core import call
 
-pytestmark = pytest.mark.usefixtures("optimised")
-
 
 # ---- the Dslash ----------------------------------------------------------------------------------
 def dslash(links, psi, term, precision, device, *, reconstruct=18, parity=2, x=None, **numbers):

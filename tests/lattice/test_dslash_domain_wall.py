@@ -9,7 +9,6 @@ from lattice_terms import BOUNDS, EXTENTS
 
 from cubc._core import call
 
-pytestmark = pytest.mark.usefixtures("optimised")
 LINKS = terms.random_links()
 
 

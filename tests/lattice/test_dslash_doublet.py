@@ -10,7 +10,6 @@ from lattice_terms import BOUNDS, EXTENTS
 from cubc import lattice
 from cubc._core import call
 
-pytestmark = pytest.mark.usefixtures("optimised")
 KAPPA, MU, EPSILON = 0.13, 0.35, 0.8
 TAU1, TAU3 = np.array([[0, 1], [1, 0]]), np.diag([1, -1])
 

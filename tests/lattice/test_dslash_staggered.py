@@ -9,8 +9,6 @@ from staggered_reference import hopping
 from cubc import lattice
 from cubc.lattice._staggered import PHASES
 
-pytestmark = pytest.mark.usefixtures("optimised")
-
 EXTENT = (4, 2, 4, 6)  # as in lattice_system: they share kernels
 SHAPE = (*EXTENT[::-1], 3)
 BOUNDS = {"double": 1e-14, "single": 1e-6, "half": 3e-4}

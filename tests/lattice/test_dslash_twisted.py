@@ -9,8 +9,6 @@ from lattice_terms import BOUNDS, EXTENTS, twist
 from cubc import lattice
 from cubc._core import call
 
-pytestmark = pytest.mark.usefixtures("optimised")
-
 
 def dslash(links, psi, precision, device, *, reconstruct=18, parity=2, x=None, **numbers):
     """The kernel's result: spinors of NumPy in and out."""

@@ -12,8 +12,6 @@ from cubc._core import call
 from cubc.lattice import _fat_links
 from cubc.lattice._fields import NATIVE, PLAIN, extent_fields
 
-pytestmark = pytest.mark.usefixtures("optimised")
-
 EXTENT = (4, 2, 4, 6)
 MILC = Path(__file__).resolve().parents[3] / "shared/data/fields"
 ALL = _fat_links.Paths(0.3, 0.7, -0.4, 0.2, 0.9, -0.6)  # of no action

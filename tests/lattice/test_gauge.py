@@ -9,8 +9,6 @@ from lattice_reference import adjoint
 
 from cubc import _core, lattice
 
-pytestmark = pytest.mark.usefixtures("optimised")
-
 
 def test_links_that_are_not_in_su3_are_refused(device, rng, links):
     """Beyond what single precision explains, in rows, determinant, or by a NaN; or projected."""

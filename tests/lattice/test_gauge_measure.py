@@ -9,7 +9,6 @@ from lattice_reference import adjoint, random_links, shift
 
 from cubc import _core, lattice
 
-pytestmark = pytest.mark.usefixtures("optimised")
 DATA = Path(__file__).parents[1] / "data"
 ROUNDING = 1e-13
 

@@ -1,13 +1,10 @@
 """Projections of links to SU(3)."""
 
 import numpy as np
-import pytest
 from gauge_fields import unchecked
 from lattice_reference import adjoint
 
 from cubc import lattice
-
-pytestmark = pytest.mark.usefixtures("optimised")
 
 
 # ---- projection ---------------------------------------------------------------------------------

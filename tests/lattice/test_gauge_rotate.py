@@ -13,7 +13,6 @@ from lattice_reference import (
 
 from cubc import _core, lattice
 
-pytestmark = pytest.mark.usefixtures("optimised")
 ROUNDING = 1e-13
 
 

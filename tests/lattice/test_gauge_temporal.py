@@ -7,7 +7,6 @@ from lattice_reference import random_links, random_spinors, transform_links
 
 from cubc import lattice
 
-pytestmark = pytest.mark.usefixtures("optimised")
 ROUNDING = 1e-13
 
 

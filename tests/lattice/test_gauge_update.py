@@ -6,7 +6,6 @@ import pytest
 import cubc
 from cubc import _core, lattice
 
-pytestmark = pytest.mark.usefixtures("optimised")
 EXTENT = (4, 2, 4, 6)  # as in lattice_system: they share kernels
 
 

@@ -55,7 +55,6 @@ def test_right_hand_sides_are_an_axis(benchmark):
     assert works[2].verify(works[2].variant("base")) == 0
 
 
-@pytest.mark.usefixtures("optimised")
 def test_the_place_of_a_call(tmp_path):
     """Three sources: fields of one parity count in pairs where a kernel only goes through sites."""
     gauge = lattice.Gauge.random((4, 2, 4, 6), noise=0.3, device="cpu")

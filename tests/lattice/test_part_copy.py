@@ -7,7 +7,6 @@ from inputs import each_of
 import cubc
 from cubc import _core, lattice
 
-pytestmark = pytest.mark.usefixtures("optimised")
 PART = (4, 2, 6, 4)  # X, Y, Z, T
 CUTS = {"y": 2, "zt": 12, "yzt": 14}
 REALS = {"float64": (72, 18, 2), "float32": (24, 6, 1), "int16": (72, 24)}

@@ -12,7 +12,6 @@ from lattice_system import random_links
 import cubc
 from cubc import _core, lattice
 
-pytestmark = pytest.mark.usefixtures("optimised")
 PART = (4, 2, 4, 6)  # X, Y, Z, T of a rank, as in lattice_system: they share kernels
 GRIDS = {2: (1, 1, 1, 2), 4: (1, 1, 2, 2)}
 KAPPA = 0.12

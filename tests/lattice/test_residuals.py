@@ -18,8 +18,6 @@ from lattice_system import (
 import cubc
 from cubc import lattice
 
-pytestmark = pytest.mark.usefixtures("optimised")
-
 
 @pytest.fixture(scope="module")
 def operator(device):

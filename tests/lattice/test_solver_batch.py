@@ -7,7 +7,6 @@ from lattice_system import KAPPA, LINKS, SHAPE, random_spinors
 
 from cubc import lattice, tuner
 
-pytestmark = pytest.mark.usefixtures("optimised")
 B = np.stack([random_spinors(SHAPE, k) for k in range(8)])
 EARLY = [0, 2, 3, 5, 6, 7]  # near their solutions
 

@@ -11,7 +11,6 @@ from lattice_system import KAPPA, LINKS, SHAPE, B, flat_links, random_spinors, w
 
 from cubc import _core, _waiting, lattice
 
-pytestmark = pytest.mark.usefixtures("optimised")
 EVEN = reference.half(B, 0)
 MU = 0.3
 

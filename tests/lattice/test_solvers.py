@@ -26,7 +26,6 @@ from lattice_system import (
 import cubc
 from cubc import _core, lattice
 
-pytestmark = pytest.mark.usefixtures("optimised")
 WEAK_FIELD = Path(__file__).parents[1] / "data/weak_field.lime"
 # Sum of |S|^2, Re tr S(0), sum of |S|^2 at t = 1 of S = 2 kappa / M, of an independent program.
 GOLDEN = {

@@ -8,8 +8,6 @@ from lattice_reference import random_links
 
 from cubc import lattice
 
-pytestmark = pytest.mark.usefixtures("optimised")
-
 MILC = Path(__file__).resolve().parents[3] / "shared/data/fields"
 EXTENT = (4, 2, 4, 6)  # as in lattice_system: they share kernels
 KIND = "colour vector"
