@@ -259,7 +259,7 @@ def test_powers_of_integers(device):
 
 
 # ---- shapes --------------------------------------------------------------------------------------
-ARRAYS = hnp.arrays(np.int32, hnp.array_shapes(min_dims=1, max_dims=3, max_side=4))
+ARRAYS = hnp.arrays(np.int64, hnp.array_shapes(min_dims=1, max_dims=3, max_side=4))
 
 
 @QUIET
