@@ -162,10 +162,13 @@ FEW = [
 ]
 
 
-@pytest.mark.parametrize("label", FEW)
-@pytest.mark.parametrize(("type", "columns"), [("I8", 3), ("I16", 7), ("I32", 3), ("F64", 2)])
-def test_threads_of_whole_rows(label, type, columns):
+ROWS = [("I8", 3), ("I16", 7), ("I32", 3), ("F64", 2)]
+
+
+@pytest.mark.parametrize(("rows", "label"), in_turn(ROWS, FEW, 2))
+def test_threads_of_whole_rows(label, rows):
     """Rows shorter than 32 bytes: whole tiles, a last one, matrices that begin anywhere."""
+    type, columns = rows
     try:
         _core.use_policy("axis_scan.inclusive.sum", {"T{ct}": type}, "cpu", label)
         for shape in ((3001, columns), (5, 160, columns), (7, 33, columns), (2000, columns, 1)):
