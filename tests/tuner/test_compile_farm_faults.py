@@ -167,7 +167,10 @@ class Broken(ThreadPoolExecutor):
         return failed
 
 
-def test_executors_whose_processes_all_die_are_not_made_for_ever(db, measuring, impatient):
+def test_executors_whose_processes_all_die_are_not_made_for_ever(
+    db, measuring, impatient, monkeypatch
+):
+    monkeypatch.setattr(pool, "LOOK", 0.02)  # all have died before the search ends
     made = []
 
     def make():
