@@ -42,8 +42,11 @@ def by_offsets(
             f"{function}(): {begins.shape[0]} offsets and {ends.shape[0]} ends: with ends= there "
             "is one of each for a segment"
         )
-    _check_order(function, begins, ends)
     size = items_of(tuple(x.shape))
+    if isinstance(begins, np.ndarray) and isinstance(ends, np.ndarray):
+        _check_order(function, begins, ends)
+        if in_place:
+            _check_apart(function, np.clip(begins, 0, size), np.clip(ends, 0, size))
     offsets = _offsets_alike(begins, ends, size, in_place, options)
     return (x, offsets, None) if offsets is not None else _joined(x, begins, ends, size, options)
 
@@ -71,14 +74,25 @@ def _bounds(function: str, x: Any, bounds: Any, options: Any) -> Any:
     return bounds
 
 
-def _check_order(function: str, begins: Any, ends: Any) -> None:
-    if isinstance(begins, np.ndarray) and isinstance(ends, np.ndarray):
-        wrong = ends < begins
-        if wrong.any():
-            k = int(wrong.argmax())
-            raise ValueError(
-                f"{function}(): segment {k} ends at {ends[k]}, before its beginning at {begins[k]}"
-            )
+def _check_order(function: str, begins: np.ndarray, ends: np.ndarray) -> None:
+    wrong = ends < begins
+    if wrong.any():
+        k = int(wrong.argmax())
+        raise ValueError(
+            f"{function}(): segment {k} ends at {ends[k]}, before its beginning at {begins[k]}"
+        )
+
+
+def _check_apart(function: str, begins: np.ndarray, ends: np.ndarray) -> None:
+    """Raise ValueError if segments overlap, whose results would lie in one place."""
+    full = np.flatnonzero(ends > begins)
+    full = full[np.argsort(begins[full], kind="stable")]
+    wrong = ends[full[:-1]] > begins[full[1:]]
+    if wrong.any():
+        k = int(wrong.argmax())
+        raise ValueError(
+            f"{function}(): segments {full[k]} and {full[k + 1]} overlap, as their results would"
+        )
 
 
 def _offsets_alike(begins: Any, ends: Any, size: int, in_place: bool, options: Any) -> Any:

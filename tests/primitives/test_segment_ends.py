@@ -208,6 +208,18 @@ def test_expressions_in_place_of_offsets(device, count, n):
     same(indices, np.asarray(best[1]))
 
 
+def test_results_of_segments_that_overlap_are_refused():
+    """Segments may share items in a reduction, where they have a result each."""
+    x = np.ones(10, "i4")
+    same(cubc.segmented_reduce(x, [0, 2], ends=[5, 8]), np.array([5, 6]))
+    for call in (cubc.segmented_scan, cubc.segmented_sort, cubc.segmented_argsort):
+        for begins, ends in (([0, 2], [5, 8]), ([4, 9, 0], [8, 10, 5]), ([3, 3], [4, 4])):
+            with pytest.raises(ValueError, match=r"segments . and . overlap"):
+                call(x, begins, ends=ends)
+        for begins, ends in (([5, 0], [9, 5]), ([2, 1, 2], [2, 2, 6]), ([-5, -3], [-1, 1])):
+            call(x, begins, ends=ends)
+
+
 def test_an_output_is_no_operand_of_the_offsets():
     """They are read while it is written."""
     x, table = inputs.random("I64", 10), np.arange(10)

@@ -1,5 +1,7 @@
 """Policies as a file of text: what it says comes into force as from its store, and no more."""
 
+import os
+
 import pytest
 import stores
 from stores import confirmed, row, write
@@ -7,6 +9,7 @@ from stores import confirmed, row, write
 import cubc
 from cubc import _core, tuner
 from cubc.tuner._cli import main
+from cubc.tuner._machine_code import read_manifest
 from cubc.tuner._policy_text import HEAD
 
 A, B, _ = stores.variants()
@@ -99,3 +102,12 @@ def test_a_file_of_a_later_version(tmp_path):
     (tmp_path / "c.policies").write_text("# cubc policies 2: anything\n")
     with pytest.raises(_core.StoreError, match="of another version"):
         cubc.use_policies(tmp_path / "c.policies")
+
+
+def test_a_pipe_is_not_waited_for(tmp_path):
+    """Its reader waits for a writer, who may never come."""
+    os.mkfifo(path := tmp_path / "pipe")
+    with pytest.raises(OSError, match="is not a regular file"):
+        cubc.use_policies(path)
+    with pytest.raises(ValueError, match="is not a regular file"):
+        read_manifest(path)

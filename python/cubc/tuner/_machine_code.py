@@ -131,6 +131,8 @@ def _same(one: Mapping[str, str] | None, other: Mapping[str, str] | None) -> boo
 
 def read_manifest(path: str | Path) -> Manifest:
     """Read a manifest that `write_manifest` wrote; ValueError if it is none."""
+    if Path(path).exists() and not Path(path).is_file():  # a pipe may never end
+        raise ValueError(f"{path} is no manifest: it is not a regular file")
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
     except RecursionError:

@@ -7,6 +7,7 @@ from somebody else: each field is parsed, and `use_policies` checks the variant.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -52,6 +53,8 @@ class Policy(NamedTuple):
 
 def is_text(path: str) -> bool:
     """True of a file of policies; it begins as no store does."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        return False  # such as a pipe, whose reader waits for its writer
     with open(path, "rb") as file:
         return file.read(len(BEGIN)) == BEGIN
 
