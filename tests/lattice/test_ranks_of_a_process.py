@@ -1,5 +1,11 @@
 """Lattices over ranks of one process: operators and observables of the whole lattice."""
 
+import gc
+import os
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from lattice_system import random_links as near_one
@@ -34,6 +40,58 @@ def test_bits_are_the_same():
     on_device = cut(cubc.asarray(psi, device="cpu"))
     assert on_device.device == "cpu"
     np.testing.assert_array_equal(on_device.numpy(), out)
+
+
+def rank_threads():
+    return sum(thread.name.startswith("cubc rank") for thread in threading.enumerate())
+
+
+def test_ranks_end_with_their_gauge():
+    gc.collect()
+    before = rank_threads()
+    for _ in range(3):
+        _, cut, psi = gauges((1, 1, 1, 2))
+        lattice.Wilson(cut, KAPPA)(psi)
+    assert rank_threads() > before
+    del cut
+    gc.collect()
+    until = time.monotonic() + 10
+    while rank_threads() > before and time.monotonic() < until:
+        time.sleep(0.01)
+    assert rank_threads() == before
+
+
+def test_two_grids_on_the_same_devices_take_turns():
+    """Each would have one of the devices, and wait for the other."""
+    operators = [lattice.Wilson(gauges((1, 1, 1, 2))[1], KAPPA) for _ in range(2)]
+    psi = gauges((1, 1, 1, 2))[2]
+    expected = operators[0](psi)
+    with ThreadPoolExecutor(2) as threads:
+        made = [threads.submit(operators[k % 2], psi) for k in range(60)]
+        for one in made:
+            np.testing.assert_array_equal(one.result(), expected)
+
+
+@pytest.mark.filterwarnings("ignore:.*fork")
+def test_a_forked_child_says_that_it_has_no_ranks():
+    _, cut, psi = gauges((1, 1, 1, 2))
+    operator = lattice.Wilson(cut, KAPPA)
+    operator(psi)
+    reads, writes = os.pipe()
+    if (child := os.fork()) == 0:
+        try:
+            operator(psi)
+        except BaseException as error:
+            os.write(writes, str(error).encode())
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    assert "after the fork" in os.read(reads, 1000).decode()
+
+
+def test_fields_of_too_few_dimensions():
+    _, cut, _ = gauges((1, 1, 1, 2))
+    with pytest.raises(ValueError, match="at least 6 are needed"):
+        lattice.Wilson(cut, KAPPA)(3.0)
 
 
 @pytest.mark.some(2)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import math
+import os
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
@@ -15,22 +18,30 @@ from .. import _core
 from ._grid import Grid
 
 LONGEST = 600  # seconds for which a rank may compile what the others have compiled
+# Ranks wait for each other in kernels: of two grids on the same devices, each could have one.
+_turns: dict[str, threading.Lock] = {}
+os.register_at_fork(after_in_child=_turns.clear)
 
 
 class _Comm:
-    """Communicator of a rank among the threads of its team."""
+    """Communicator of a rank among the threads of its team.
+
+    It does not keep its team, whose ranks keep it in the core, where no collector looks.
+    """
 
     def __init__(self, team: Team, rank: int):
-        self.team, self.rank, self.calls = team, rank, 0
+        self._team, self.rank, self.size, self.calls = weakref.ref(team), rank, team.size, 0
 
     def Get_rank(self) -> int:
         return self.rank
 
     def Get_size(self) -> int:
-        return self.team.size
+        return self.size
 
     def allgather(self, value: Any) -> list[Any]:
-        team, call = self.team, self.calls
+        team, call = self._team(), self.calls
+        if team is None:
+            raise TimeoutError("the grid of this rank is closed")
         self.calls += 1
         with team._given:
             values = team._values.setdefault(call, {})
@@ -74,7 +85,7 @@ class Team:
         self._values: dict[int, dict[int, Any]] = {}  # of calls of allgather, by rank
         self._failed = False
         self._comms = [_Comm(self, rank) for rank in range(self.size)]
-        self._lock = threading.Lock()
+        self._process = os.getpid()  # a forked child has none of the threads
         self._threads = ThreadPoolExecutor(self.size, "cubc rank")
         self.ranks: list[Grid] = self.run(
             lambda rank: Grid(grid, self._comms[rank], device=self.devices[rank])
@@ -90,7 +101,14 @@ class Team:
                 self._fail()
                 raise
 
-        with self._lock:
+        if os.getpid() != self._process:
+            raise RuntimeError(
+                "the ranks are threads of the process that this one was forked from: make the "
+                "Gauge after the fork"
+            )
+        with contextlib.ExitStack() as turn:
+            for name in sorted(set(self.devices)):
+                turn.enter_context(_turns.setdefault(name, threading.Lock()))
             self._values.clear()
             self._failed = False
             for comm in self._comms:
@@ -157,6 +175,9 @@ class Team:
             raise ValueError("out is on a device: fields of ranks of one process go by the host")
         axes = 4 + len(operator._site)
         given = [None if f is None else on_host(f) for f in fields]
+        for f in given:
+            if f is not None and f.ndim < axes:
+                raise ValueError(f"the field has {f.ndim} dimensions; at least {axes} are needed")
         cuts = [
             self.parts(f, f.ndim - axes) if f is not None else [None] * self.size for f in given
         ]
