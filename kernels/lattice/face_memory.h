@@ -194,7 +194,8 @@ FUNCTION u32 number_sent_before(const rank_table& t) { return static_cast<u32>(t
 
 // Counts a block, one of `blocks` that have taken the number of this exchange, and returns true for
 // the last of them, which has ended it: the next launch has the next number. Called by one thread.
-// What it has loaded is in use, so that a GPU does not load it later.
+// The fence keeps the load of the number before the count; where blocks begin in order, on a GPU,
+// the words that were stored or awaited with that number do.
 FUNCTION bool count_block(rank_table& t, u64 blocks)
 {
     if (!SIMT_BLOCKS_IN_ORDER) device_fence();

@@ -337,12 +337,17 @@ def test_wrong_arguments(call, error, words):
         call(np.arange(10))
 
 
-@settings(max_examples=30, deadline=None)
-@given(st.data())
-def test_any_segments(data):
-    lengths = data.draw(st.lists(st.integers(0, 3000), min_size=1, max_size=40))
-    k = data.draw(st.integers(1, 2048))
-    seed, bits = data.draw(st.integers(0, 2**32 - 1)), data.draw(st.integers(0, 63))
+@st.composite
+def any_segments(draw):
+    """Keys with a few values or many, k, and offsets."""
+    lengths = draw(st.lists(st.integers(0, 3000), min_size=1, max_size=40))
+    seed, bits = draw(st.integers(0, 2**32 - 1)), draw(st.integers(0, 63))
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     x = np.random.default_rng(seed).integers(0, 2**63, offsets[-1]) >> bits
-    check(x, k, offsets, "cpu", largest=data.draw(st.booleans()))
+    return x, draw(st.integers(1, 2048)), offsets
+
+
+@settings(max_examples=30, deadline=None)
+@given(any_segments(), st.booleans())
+def test_any_segments(segments, largest):
+    check(*segments, "cpu", largest=largest)

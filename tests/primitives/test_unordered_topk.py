@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from inputs import TYPES, in_turn, on, same
-from test_segmented_topk import KINDS, MANY, best, edges, order_of, ordered
+from test_segmented_topk import KINDS, MANY, any_segments, best, edges, order_of, ordered
 
 import cubc
 from cubc import _core
@@ -147,13 +147,9 @@ def test_policies_of_an_ordered_result_are_those_of_an_unordered_one():
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.data())
-def test_any_segments(data):
-    lengths = data.draw(st.lists(st.integers(0, 3000), min_size=1, max_size=40))
-    k = data.draw(st.integers(1, 2048))
-    seed, bits = data.draw(st.integers(0, 2**32 - 1)), data.draw(st.integers(0, 63))
-    offsets = np.concatenate([[0], np.cumsum(lengths)])
-    x = np.random.default_rng(seed).integers(0, 2**63, offsets[-1]) >> bits
-    check(x, k, offsets, "cpu", largest=data.draw(st.booleans()))
-    if lengths[0] >= k:
-        check_rows(x[: lengths[0]].reshape(1, -1), k, "cpu")
+@given(any_segments(), st.booleans())
+def test_any_segments(segments, largest):
+    x, k, offsets = segments
+    check(x, k, offsets, "cpu", largest)
+    if offsets[1] >= k:
+        check_rows(x[: offsets[1]].reshape(1, -1), k, "cpu")
