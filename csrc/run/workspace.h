@@ -5,9 +5,8 @@
 // leaves it ready for the next. So a call neither allocates nor clears. Launches that are captured
 // into a graph get memory of their own, cleared first, since replays may run beside anything.
 //
-// Scratch has whatever was there. On a GPU an allocation and its release in the order of the stream
-// take a microsecond of the stream's time, so that a stream keeps up to WORKSPACE_KEPT bytes of it.
-// More comes from the device's pool, as calls that need more take far longer.
+// Scratch has whatever was there. Up to WORKSPACE_KEPT bytes are kept with the messages on a GPU,
+// under the same lock. More is allocated for the call.
 //
 // Nobody tells when a stream is gone, and programs exist that make a new one for every request. So
 // past a number of streams a block is passed on from the stream that used it longest ago: the new

@@ -2,6 +2,7 @@
 #ifndef CUBC_CUDA_CONTEXT_H
 #define CUBC_CUDA_CONTEXT_H
 
+#include "device/block_cache.h"
 #include "device/cuda/cuda_api.h"
 #include "device/device.h"
 
@@ -41,6 +42,7 @@ typedef struct cuda_device {
     int capability;     // 90: sm_90
     CUcontext context;  // the primary one, shared with every other user of the runtime
     cudaMemPool_t pool; // NULL where the device has no stream-ordered allocator
+    block_cache *blocks; // before the pool; NULL where there is none
     cudaStream_t aside; // for our own copies: waits for no other stream and no other for it
     cuda_hold hold;
     cuda_clock clock; // guarded by the lock of `hold`

@@ -7,9 +7,9 @@
 // pointers and streams are ours. NULL is the legacy default stream, and CUDA's special handles 1
 // (legacy) and 2 (per thread) pass through as they are.
 //
-// Memory comes from a pool of our own that keeps what is freed, so that temporary storage costs
-// about a microsecond from the second call on; the default pool, which other libraries tune for
-// themselves, is left alone.
+// Memory comes from a pool of our own that keeps what is freed, and small blocks from a cache
+// before it (block_cache.h); the default pool, which other libraries tune for themselves, is left
+// alone.
 #define _POSIX_C_SOURCE 200809L
 #include "device/cuda/device_cuda.h"
 
@@ -137,8 +137,16 @@ static cubc_status open_in_context(cuda_device *d)
 {
     TRY(RUNTIME(cuda.cudaFree(NULL), "cudaFree(NULL)")); // the runtime adopts the context here
     create_pool(d);
+    if (d->pool) TRY(block_cache_open(&d->blocks));
     return RUNTIME(cuda.cudaStreamCreateWithFlags(&d->aside, cudaStreamNonBlocking),
                    "cudaStreamCreateWithFlags");
+}
+
+static void free_kept_blocks(cuda_device *d)
+{
+    void *pointer;
+    while (d->blocks && (pointer = block_cache_give_up_any(d->blocks)))
+        if (cuda.cudaFreeAsync(pointer, NULL)) cuda.cudaGetLastError();
 }
 
 static void cuda_close(cubc_device *device)
@@ -150,9 +158,11 @@ static void cuda_close(cubc_device *device)
         cuda_clock_close(d);
         cuda_hold_close(d);
         if (d->aside) cuda.cudaStreamDestroy(d->aside);
+        free_kept_blocks(d);
         if (d->pool) cuda.cudaMemPoolDestroy(d->pool);
         cuda_context_leave(pushed);
     }
+    block_cache_close(d->blocks);
     cuda.cuDevicePrimaryCtxRelease_v2(d->handle);
     mem_free(d);
 }
@@ -202,21 +212,62 @@ static cubc_status cuda_open(int index, cubc_device **out)
 }
 
 // ---- memory -----------------------------------------------------------------------------------
+// The same from the pool. Where that has no more, blocks that the stream keeps go back to it first.
+static cubc_status alloc_from_pool(cuda_device *d, size_t bytes, uint64_t id, void *stream,
+                                   void **out)
+{
+    cudaError_t code;
+    void *kept;
+    while ((code = cuda.cudaMallocFromPoolAsync(out, bytes, d->pool, stream)) ==
+               CUDA_ERROR_OUT_OF_MEMORY &&
+           (kept = block_cache_give_up(d->blocks, id))) {
+        cuda.cudaGetLastError();
+        cuda.cudaFreeAsync(kept, stream);
+    }
+    return RUNTIME(code, "cudaMallocFromPoolAsync(%zu)", bytes);
+}
+
+static cubc_status alloc_kept(cuda_device *d, size_t bytes, void *stream, void **out)
+{
+    uint64_t id = cuda_stream_id(&d->base, stream);
+    *out = block_cache_take(d->blocks, id, bytes);
+    if (*out) return CUBC_OK;
+    TRY(alloc_from_pool(d, block_cache_room(bytes), id, stream, out));
+    block_cache_lend(d->blocks, *out, bytes);
+    return CUBC_OK;
+}
+
+// Memory of a graph is the graph's own.
+static cubc_status alloc_captured(cuda_device *d, size_t bytes, void *stream, void **out)
+{
+    if (!d->pool) // freed before a replay needs it
+        FAIL(CUBC_DEVICE_ERROR, "this GPU has no memory pools, so a graph cannot own memory: give "
+                                "outputs and workspace to a call that is captured");
+    return RUNTIME(cuda.cudaMallocFromPoolAsync(out, bytes, d->pool, stream),
+                   "cudaMallocFromPoolAsync(%zu)", bytes);
+}
+
 static cubc_status cuda_alloc(cubc_device *device, size_t bytes, void *stream, void **out)
 {
     cuda_device *d = (cuda_device *)device;
     size_t size = bytes ? bytes : 1;
     bool pushed;
     *out = NULL;
-    if (!d->pool && cuda_stream_is_capturing(device, stream)) // freed before a replay needs it
-        FAIL(CUBC_DEVICE_ERROR, "this GPU has no memory pools, so a graph cannot own memory: give "
-                                "outputs and workspace to a call that is captured");
     TRY(cuda_context_enter(d, &pushed));
-    cubc_status st = d->pool ? RUNTIME(cuda.cudaMallocFromPoolAsync(out, size, d->pool, stream),
-                                       "cudaMallocFromPoolAsync(%zu)", bytes)
-                             : RUNTIME(cuda.cudaMalloc(out, size), "cudaMalloc(%zu)", bytes);
+    cubc_status st = cuda_stream_is_capturing(device, stream) ? alloc_captured(d, size, stream, out)
+                     : d->pool                                ? alloc_kept(d, size, stream, out)
+                               : RUNTIME(cuda.cudaMalloc(out, size), "cudaMalloc(%zu)", bytes);
     cuda_context_leave(pushed);
     return st;
+}
+
+// True if the block is kept for the stream's next allocation.
+static bool keep_block(cuda_device *d, void *pointer, void *stream)
+{
+    if (!cuda_stream_is_capturing(&d->base, stream))
+        return block_cache_keep(d->blocks, cuda_stream_id(&d->base, stream), pointer);
+    block_cache_forget(d->blocks, pointer);
+    return false;
 }
 
 static void cuda_free(cubc_device *device, void *pointer, void *stream)
@@ -224,7 +275,8 @@ static void cuda_free(cubc_device *device, void *pointer, void *stream)
     cuda_device *d = (cuda_device *)device;
     bool pushed;
     if (!pointer || cuda_context_enter(d, &pushed)) return;
-    if (d->pool ? cuda.cudaFreeAsync(pointer, stream) : cuda.cudaFree(pointer))
+    if (d->pool ? !keep_block(d, pointer, stream) && cuda.cudaFreeAsync(pointer, stream)
+                : cuda.cudaFree(pointer))
         cuda.cudaGetLastError();
     cuda_context_leave(pushed);
 }
