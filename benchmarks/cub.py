@@ -60,7 +60,7 @@ NAMES = (
     *(f"segmented_reduce.sum.{size}" for size in (8, 30, 100, 256, 1000, 5000, 65536)),
     *(f"segmented_sort.keys.{size}" for size in (8, 256, 65536)),
     "segmented_sort.pairs.256",
-    *(f"segmented_topk.rows.{size}.{k}" for size, k in ROWS),
+    *(f"segmented_topk.rows.unordered.{size}.{k}" for size, k in ROWS),
     "select.flagged",
     "select.if",
     "select.three_way",
@@ -114,6 +114,11 @@ def split_name(name):
     return ".".join(words[: len(words) - len(values)]), values
 
 
+def peers_name(benchmark):
+    """Name of a benchmark in cub_reference.cu. CUB's top-k is always in no order."""
+    return benchmark.removesuffix(".unordered")
+
+
 def further_axes(benchmark, values):
     return dict(zip(AXES.get(benchmark.partition(".")[0], ()), values, strict=False))
 
@@ -150,7 +155,7 @@ def cub_work(library, algorithm, dtype, n, axes, pointers, device):
     """CUB's call on a workload's arrays, as Workload.measure takes it; None if CUB has none."""
     arrays = [(ctypes.c_void_p * MOST_ARRAYS)(*addresses) for addresses in pointers]
     axes = (ctypes.c_longlong * MOST_AXES)(*axes)
-    call = CubCall(algorithm.encode(), TYPE_CODES[dtype], *arrays, n, axes, None, 0)
+    call = CubCall(peers_name(algorithm).encode(), TYPE_CODES[dtype], *arrays, n, axes, None, 0)
     status = library.cub_queue(ctypes.byref(call), None)
     if status == UNSUPPORTED:
         yield None

@@ -8,11 +8,11 @@ nodes of eight. --check compares the model with the runs on two GPUs that it was
 --write puts both tables into notes/ranks.md, and a test compares them.
 
 A hop on a part of the lattice
-    hop    = longer(alone, way) + bytes / stores
-    alone  = launch + sites * rate, the time of one GPU for the part, or the measured one. The rate
-             is that of memory, or of the L2 cache where the fields fit into it
-    way    = of a face: its loads and stores, the link, the sites that wait for it
-    bytes  = of half spinors, or of colour vectors, on all faces, each way
+    hop    = longer(alone, way + late) + bytes / stores
+    alone  = the time of one GPU for the part: measured, or between those of parts that were
+    way    = of a face: first + bytes * each, its loads and stores, and the link
+    late   = of the sites that wait for it, their share of alone
+    bytes  = of half spinors, or of colour vectors, on all faces, each way, with their tags
     longer(a, b) = (a^3 + b^3)^(1/3): sites off the faces are computed on the way of the face
 Between nodes a face has the network's latency instead of the link's, and its bytes / network.
 
@@ -29,25 +29,23 @@ import argparse
 import itertools
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import cells
+import numpy as np
 
 # ---- measured numbers ---------------------------------------------------------------------------
-DEVICE = "nvidia-h100-80gb-hbm3"
-# Microseconds of a hop beside its sites (notes/dslash.md, Volumes), and of the five launches of an
-# iteration (notes/solvers.md), on an H200.
-LAUNCH = {"double": 3.3, "single": 3.5, "half": 3.7}
-LAUNCHES = 20.0
-LINK = 4.0  # microseconds of a message from GPU to GPU of a host (notes/ranks.md)
+DEVICE = "nvidia-h200"
+LAUNCHES = 20.0  # microseconds of the five launches of an iteration (notes/solvers.md)
+LINK = 1.5  # microseconds of a message from GPU to GPU of a host (notes/ranks.md)
 L2 = 50e6  # bytes
 # Microseconds of an iteration with eight Schwarz steps on parts of 16^4, and iterations for one of
 # conjugate gradients (notes/ranks.md).
-SCHWARZ, SCHWARZ_STEPS, FEWER = 316.0, 8, 78 / 192
-# The parts whose runs the model is made from: Wilson hops on two, an iteration on the small one. Of
-# the large ones of staggered fermions and of an iteration it takes the time of one GPU.
-SMALL, LARGE = "16x16x16x16", "32x32x32x32"
+SCHWARZ, SCHWARZ_STEPS, FEWER = 248.7, 8, 78 / 192
+# The parts whose runs the model is made from: Wilson hops on two, an iteration on one of SMALL. Of
+# LARGE, of MIDDLE for Wilson, and of an iteration it takes the time of one GPU, too.
+TINY, SMALL, MIDDLE, LARGE = (f"{n}x{n}x{n}x{n}" for n in (8, 16, 24, 32))
 
 # ---- assumed numbers ----------------------------------------------------------------------------
 # GB/s of a GPU with 400 Gb/s, and microseconds of a message between GPUs of two hosts. Neither was
@@ -60,8 +58,11 @@ PRECISIONS = ("double", "single", "half")
 REAL = {"double": 8, "single": 4, "half": 2}
 # Reals a site of one parity of links and of the fields that a hop reads and writes.
 REALS = {"wilson": 8 * 12 + 2 * 24, "improved": 8 * 18 + 8 * 13 + 2 * 6}
-# Slices of a face, and reals a site there, which are f32 in half precision, with a norm.
+# Slices that a direction's faces send, reals a site there, which are f32 in half precision, with a
+# norm, and slices at each end whose sites wait.
 FACE_REALS = {"wilson": (2, 12), "improved": (7, 6)}
+WAITING = {"wilson": 1, "improved": 3}
+TAGGED = 2  # a word of 32 bits has another with it
 MARK = re.compile(r"(<!-- lattice_model\.py (\w+) -->\n).*?(<!-- to here -->\n)", re.S)
 NOTE = Path(__file__).parent / "notes" / "ranks.md"
 
@@ -83,27 +84,38 @@ def bytes_of_face(operator, precision, part, direction):
     """The bytes that a hop sends over both faces of a direction."""
     slices, reals = FACE_REALS[operator]
     site = reals * max(REAL[precision], 4) + (4 if precision == "half" else 0)
-    return slices * site * sites_of(part) / part[direction]
+    return TAGGED * slices * site * sites_of(part) / part[direction]
 
 
 @dataclass(frozen=True)
 class Model:
     """Numbers of one kind of GPU and its link, in microseconds and bytes a microsecond."""
 
-    rates: (
-        dict  # microseconds a site by operator, precision and whether the L2 cache has the fields
-    )
-    way: dict  # of a face, by precision
-    stores: float  # bytes a microsecond of the blocks that send faces
+    alone_of: dict  # sites and times of one GPU, by operator and precision
+    first: dict  # of a face's way, by precision
+    each: dict  # of it a byte
+    stores: dict  # bytes a microsecond of the blocks that send faces
     iteration_rates: dict  # of an iteration of conjugate gradients, by whether the L2 cache has it
     end: float
     network: float = NETWORK
     latency: float = LATENCY
 
     def alone(self, operator, precision, part):
-        """A hop on one GPU that has no neighbours."""
-        cached = bytes_of_sites(operator, precision, sites_of(part)) <= L2
-        return LAUNCH[precision] + sites_of(part) * self.rates[operator, precision, cached]
+        """A hop on one GPU that has no neighbours; above the largest part as that grows."""
+        sites, times = self.alone_of[operator, precision]
+        beyond = (times[-1] - times[0]) / (sites[-1] - sites[0])
+        return np.interp(sites_of(part), sites, times) + beyond * max(0, sites_of(part) - sites[-1])
+
+    def late(self, operator, precision, part, cut, alone):
+        """The sites on faces, which begin when a face has come."""
+        off = math.prod(max(0, 1 - 2 * WAITING[operator] / part[d]) for d in cut)
+        return (1 - off) * (alone - self.alone_of["wilson", precision][1][0])
+
+    def waits(self, operator, precision, part, cut, alone):
+        """From the beginning of a hop to the end of the sites on faces, were there no others."""
+        sent = sum(bytes_of_face(operator, precision, part, d) for d in cut)
+        way = self.first[precision] + sent * self.each[precision]
+        return way + self.late(operator, precision, part, cut, alone)
 
     def hop(self, operator, precision, part, cut, outside=(), alone=None):
         """A hop on a part that is cut in some directions; `outside` has a face on other nodes."""
@@ -111,11 +123,11 @@ class Model:
         if not cut:
             return alone
         sent = {d: bytes_of_face(operator, precision, part, d) for d in cut}
-        way = self.way[precision]
+        waits = self.waits(operator, precision, part, cut, alone)
         if outside:
-            way += self.latency - LINK
-            way += sum(sent[d] * share for d, share in outside.items()) / (self.network * 1e3)
-        return longer(alone, way) + sum(sent.values()) / self.stores
+            waits += self.latency - LINK
+            waits += sum(sent[d] * share for d, share in outside.items()) / (self.network * 1e3)
+        return longer(alone, waits) + sum(sent.values()) / self.stores[precision]
 
     def message_to_all(self, nodes):
         return LINK + (self.latency * math.log2(nodes) if nodes > 1 else 0)
@@ -159,48 +171,59 @@ def runs():
     hops = {
         (cell["case"].split(",")[0], cell["type"], cell["size"]): cell
         for cell in found
-        if cell["unit"] == "us" and "2 ranks, cut t" in cell["case"]
+        if cell["unit"] == "us" and cell["case"].endswith("2 ranks, cut t")
     }
     return hops, {cell["size"]: cell for cell in found if cell["case"] == "solve cg, 2 ranks"}
 
 
 def fitted():
-    """The model of the runs on SMALL and LARGE."""
+    """The model of the runs on TINY, SMALL and LARGE."""
     hops, solves = runs()
-    rates, way, stores = {}, {}, 300e3
-    for operator, precision in itertools.product(REALS, PRECISIONS):
-        cell = hops[operator, precision, LARGE]
-        rate = (cell["alone"] - LAUNCH[precision]) / sites_of(part_of(cell))
-        rates[operator, precision, False] = rate
-        cell = hops["wilson", precision, SMALL]
-        cached = (cell["alone"] - LAUNCH[precision]) / sites_of(part_of(cell))
-        # That of staggered fermions was not measured: the L2 cache helps as it helps Wilson.
-        rates[operator, precision, True] = rate * cached / rates["wilson", precision, False]
-    for _ in range(20):  # the way of a face, and the rate of stores, each given the other
-        squares = products = 0.0
-        for precision in PRECISIONS:
-            cell = hops["wilson", precision, SMALL]
+    alone_of = {}
+    for precision in PRECISIONS:
+        of = [hops["wilson", precision, size] for size in (TINY, SMALL, MIDDLE, LARGE)]
+        alone_of["wilson", precision] = times_of(of)
+        few, many = (times_of([run]) for run in (of[0], hops["improved", precision, LARGE]))
+        alone_of["improved", precision] = tuple(map(np.append, few, many))
+    model = Model(alone_of, *fitted_faces(alone_of, hops), {}, 0.0)
+    return replace(model, **iterations(solves, model))
+
+
+def times_of(found):
+    return np.array([sites_of(part_of(c)) for c in found]), np.array([c["alone"] for c in found])
+
+
+def fitted_faces(alone_of, hops):
+    """The way of a face and the rate of stores, each given the other."""
+    first, each = dict.fromkeys(PRECISIONS, 0.0), dict.fromkeys(PRECISIONS, 0.0)
+    stores = dict.fromkeys(PRECISIONS, math.inf)
+    for precision, _ in itertools.product(PRECISIONS, range(50)):
+        tiny, small, large = (hops["wilson", precision, size] for size in (TINY, SMALL, LARGE))
+        model, ways = Model(alone_of, first, each, stores, {}, 0.0), []
+        for cell in (tiny, small):
             sent = bytes_of_face("wilson", precision, part_of(cell), 3)
-            rest = cell["cubc"] - sent / stores
-            way[precision] = (rest**3 - cell["alone"] ** 3) ** (1 / 3)
-            cell = hops["wilson", precision, LARGE]
-            sent = bytes_of_face("wilson", precision, part_of(cell), 3) / cell["cubc"]
-            rest = 1 - longer(cell["alone"], way[precision]) / cell["cubc"]
-            squares, products = squares + sent**2, products + sent * rest
-        stores = squares / products
-    return Model(rates, way, stores, *iterations(solves, rates, way, stores))
+            waits = (cell["cubc"] - sent / stores[precision]) ** 3 - cell["alone"] ** 3
+            late = model.late("wilson", precision, part_of(cell), (3,), cell["alone"])
+            ways.append((sent, waits ** (1 / 3) - late))
+        (less, soon), (more, later) = ways
+        each[precision] = (later - soon) / (more - less)
+        first[precision] = soon - less * each[precision]
+        waits = model.waits("wilson", precision, part_of(large), (3,), large["alone"])
+        sent = bytes_of_face("wilson", precision, part_of(large), 3)
+        stores[precision] = sent / (large["cubc"] - longer(large["alone"], waits))
+    return first, each, stores
 
 
-def iterations(solves, rates, way, stores):
+def iterations(solves, model):
     """Rates of an iteration on one GPU, and what the end of a hop adds on two."""
     # Whole lattices of 16^3 x 32, which the L2 cache has, and 32^4.
     of_size = {True: solves[SMALL], False: solves["32x32x32x16"]}
-    rate = {
+    rates = {
         cached: (cell["alone"] - LAUNCHES) / (2 * sites_of(part_of(cell)))
         for cached, cell in of_size.items()
     }
-    without = Model(rates, way, stores, rate, 0.0).cg(part_of(solves[SMALL]), (3,))
-    return rate, (solves[SMALL]["cubc"] - without) / 4
+    without = replace(model, iteration_rates=rates).cg(part_of(solves[SMALL]), (3,))
+    return {"iteration_rates": rates, "end": (solves[SMALL]["cubc"] - without) / 4}
 
 
 def checks(model):
@@ -210,7 +233,7 @@ def checks(model):
     """
     hops, solves = runs()
     for (operator, precision, size), cell in hops.items():
-        if operator == "wilson" and size in (SMALL, LARGE):
+        if operator == "wilson" and size in (TINY, SMALL, LARGE):
             continue
         part = part_of(cell)
         given = model.hop(operator, precision, part, (3,), alone=cell["alone"])
@@ -323,7 +346,7 @@ def main():
         NOTE.write_text(rewritten(NOTE.read_text()))
         return
     model = fitted()
-    model = Model(**vars(model) | {"network": options.network, "latency": options.latency})
+    model = replace(model, network=options.network, latency=options.latency)
     extents = [tuple(map(int, text.split("x"))) for text in options.extents]
     lines = (
         check_table(model)

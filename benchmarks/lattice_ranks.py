@@ -38,8 +38,10 @@ import cubc
 from cubc import lattice
 from cubc._core import call
 
-QUDA = {  # of two GPUs: hop, local volume: microseconds in double, single, half
+QUDA = {  # of two GPUs: hop, local volume: microseconds in double, single, half, where known
+    ("wilson", "8x8x8x8"): (None, None, None),
     ("wilson", "16x16x16x16"): (33, 34, 35),
+    ("wilson", "24x24x24x24"): (None, None, None),
     ("wilson", "32x32x32x16"): (125, 73, 58),
     ("wilson", "32x32x32x32"): (221, 116, 85),
     ("wilson", "48x48x48x32"): (737, 355, 228),
