@@ -99,6 +99,23 @@ def test_a_stream_for_every_call(stream):
         assert (total.item(), sums.numpy()[-1]) == (x.sum(), np.int32(x.sum()))
 
 
+def test_results_that_were_freed_serve_their_stream_alone(stream):
+    """A freed block may still be written by its stream's work, so that no other stream gets it."""
+    other, x = type(stream)(), inputs.random("I32", 300_007)
+    d = array(x)
+    freed = cubc.sort(d, stream=stream).ptr
+    elsewhere = cubc.sort(d, stream=other)
+    assert elsewhere.ptr != freed
+    assert cubc.sort(d, stream=stream).ptr == freed
+    for _ in range(50):  # many launches under way, each in the memory of one before
+        kept = [cubc.scan(d, stream=s) for s in (stream, other)]
+    want = np.cumsum(x, dtype=np.int32)
+    for sums, of in zip(kept, (stream, other), strict=True):
+        of.wait()
+        same(sums.numpy(), want)
+    same(elsewhere.numpy(), np.sort(x))
+
+
 def test_stream_arguments(stream):
     x = inputs.random("I32", 10_001)
     d = array(x)
