@@ -211,14 +211,19 @@ static const char *check_among(const space *s, const parameter *one)
     return NULL;
 }
 
-// One line after "%GONE%".
-static const char *parse_gone(const char *at, const char *end, space *out)
+// One line after "%GONE%". A value of its own for the kind replaces the general one.
+static const char *parse_gone(const char *at, const char *end, const char *kind, space *out)
 {
     word label = next_word(&at, end), value = next_word(&at, end);
-    uint64_t number;
+    uint64_t number, own;
     if (!is_identifier(label, PARAMETER_LABEL) || memchr(label.at, '_', label.length) ||
-        !read_number(value, MAX_VALUE, &number) || next_word(&at, end).length)
+        !read_number(value, MAX_VALUE, &number))
         return "expected: label value";
+    for (word w; (w = next_word(&at, end)).length;) {
+        word which = cut(&w, '=');
+        if (!read_number(w, MAX_VALUE, &own)) return "behind the value only kind=value may follow";
+        if (is_word(which, kind)) number = own;
+    }
     if (gone_parameter(out, label) || find_parameter(out, label) >= 0) return "the label was used";
     if (out->gone_count == MAX_GONE) return "there are more than 8 of them";
     snprintf(out->gone[out->gone_count++], sizeof out->gone[0], "%.*s_%d", (int)label.length,
@@ -230,7 +235,7 @@ static const char *parse_gone(const char *at, const char *end, space *out)
 static const char *parse_line(const char *mark, const char *end, const char *kind, space *out)
 {
     if (end - mark >= 255) return "the line is longer than 255 characters";
-    if (*mark == '%' && mark[1] == 'G') return parse_gone(mark + 6, end, out);
+    if (*mark == '%' && mark[1] == 'G') return parse_gone(mark + 6, end, kind, out);
     if (out->count == MAX_PARAMETERS) return "there are more than 16 parameters";
     parameter *next = &out->parameters[out->count];
     const char *wrong = parse_parameter(mark + 7, end, kind, next);

@@ -11,9 +11,10 @@
 // option of the compiler may stand, which is left out at 0: one that ends in "=" takes the value,
 // any other has 0 and 1.
 //
-// A parameter that no policy needs any more leaves the value that the code has now, so that labels
-// of earlier versions with that value still name their variant:
-//     // %GONE% lb 1
+// A parameter that no policy needs any more leaves the value that the code has now, and optionally
+// another one for one kind of device, so that labels of earlier versions with that value still name
+// their variant:
+//     // %GONE% lb 1 cpu=0
 //
 // A variant is one value a parameter; its label joins them in declared order:
 // "ipt_16.tpb_64.acc_float". Labels may come from somebody else's store: they are parsed to values

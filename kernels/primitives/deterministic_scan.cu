@@ -14,18 +14,18 @@
 //
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:256:64 cpu=1:1:1
 // %RANGE% TUNE_LOAD ld 0:2:1 cpu=0:0:1
-// %RANGE% TUNE_ORDER ord 0:1:1 cpu=0:0:1
 // %GONE% mb 1
+// %GONE% ord 1 cpu=0
 //
 // tpb   threads a block; PARTS is a multiple of its warps
 // ld    caching of the loads, see load_bytes16
-// ord   source of a block's rank, see message.h
 //
 // Workload: as in scan.cu, and
 //     TUNE_REDUCE_RUNS   1: reduction by key: writes the last prefix of each run, and its key
 //                        (deterministic_runs.h)
 //
 // Traffic: n items (and keys) are read; n items, or a key and a result for each run, are written.
+#define TUNE_ORDER 1 // a block takes the tile of its index: message.h
 #include "deterministic_look.h"
 #include "operator.h"
 #include "rows.h"

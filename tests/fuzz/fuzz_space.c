@@ -143,7 +143,7 @@ static void add_spaces(fuzz_add *add)
                                 "// %RANGE% -ffast-math fm 0:1:1 cuda=0\n\0"
                                 "t_x_y.tpb_7.regs_64.fm_1";
     static const char gone[] = "// %RANGE% TUNE_THREADS tpb 32:1024:32\n"
-                               "// %GONE% lb 1\n// %GONE% sh 8\n\0"
+                               "// %GONE% lb 1\n// %GONE% sh 8 cpu=4\n\0"
                                "lb_1.tpb_64.sh_8";
     add("lists", lists, sizeof lists - 1);
     add("gone", gone, sizeof gone - 1);

@@ -92,7 +92,7 @@ def test_prefixes_behind_a_stretch_of_tiles(device):
         assert bits(result) == bits(cubc.scan(x, deterministic=True))
         return
     try:
-        _core.use_policy("deterministic_scan.sum", {"T{ct}": "F64"}, "cpu", "tpb_256.ld_0.ord_0")
+        _core.use_policy("deterministic_scan.sum", {"T{ct}": "F64"}, "cpu", "tpb_256.ld_0")
         assert bits(cubc.scan(x, deterministic=True)) == bits(result)
     finally:
         _core.clear_policies()

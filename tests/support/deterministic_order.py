@@ -20,8 +20,8 @@ LABELS = {
         "ipt_16.tpb_1024.ld_0.wav_1",
     ],
     "deterministic_scan.sum": [
-        "tpb_128.ld_1.ord_0",
-        "tpb_256.ld_0.ord_0",
+        "tpb_128.ld_1",
+        "tpb_256.ld_0",
     ],
     "axis_reduce.sum": [
         "ipt_4.tpb_64.ipv_0.ld_0.wav_8",

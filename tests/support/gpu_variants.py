@@ -78,10 +78,10 @@ LABELS = {
         "ipt_16.tpb_1024.ld_0.wav_1",
     ],
     "deterministic_scan": [
-        "tpb_128.ld_0.ord_0",
-        "tpb_128.ld_1.ord_0",
-        "tpb_256.ld_1.ord_0",
-        "tpb_256.ld_0.ord_0",
+        "tpb_128.ld_0",
+        "tpb_128.ld_1",
+        "tpb_256.ld_1",
+        "tpb_256.ld_0",
     ],
     "gauge_measure": [
         "tpb_32.mb_1.wav_1",

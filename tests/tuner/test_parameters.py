@@ -288,6 +288,16 @@ def test_a_label_of_an_earlier_version_names_its_variant(policies):
     assert _core.current_label("a kernel of one's own", "sm_90", EARLIER) == EARLIER
 
 
+def test_a_gone_parameter_may_have_another_value_on_the_cpu():
+    def of(arch, label):
+        return _core.current_label("deterministic_scan.sum", arch, label)
+
+    assert of("cpu", "tpb_1.ld_0.ord_0") == "tpb_1.ld_0"
+    assert of("sm_90", "tpb_64.ld_2.ord_1") == "tpb_64.ld_2"
+    for arch, other in [("cpu", "tpb_1.ld_0.ord_1"), ("sm_90", "tpb_64.ld_2.ord_0")]:
+        assert of(arch, other) == other  # another program, of which there is none now
+
+
 def test_a_warm_search_takes_labels_of_earlier_versions():
     def group(device, *ranked):
         return SimpleNamespace(
@@ -303,7 +313,8 @@ def test_a_warm_search_takes_labels_of_earlier_versions():
     ("line", "wrong"),
     [
         ("lb", "expected: label value"),
-        ("lb 1 2", "expected: label value"),
+        ("lb 1 2", "behind the value only kind=value may follow"),
+        ("lb 1 cpu=x", "behind the value only kind=value may follow"),
         ("l_b 1", "expected: label value"),
         ("lb x", "expected: label value"),
         ("tpb 1", "the label was used"),
