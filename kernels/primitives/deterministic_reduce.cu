@@ -100,14 +100,6 @@ struct totals {
     FUNCTION_MEMBER acc_t add(acc_t acc, type item) const { return combine()(acc, item); }
 };
 
-FUNCTION void write_result(const deterministic_reduce_args& a, u64 segment, acc_t sum,
-                           bool empty = false)
-{
-    sum = a.has_init ? combine()(acc_of_value(static_cast<value_t>(a.init)), sum)
-                     : acc_of_segment(sum, empty);
-    a.out[segment] = acc_result(sum);
-}
-
 // ---- a part, by a warp --------------------------------------------------------------------------
 // Combines the accumulators of the first `count` places of a row; the result is in the first lane.
 template <int V, int N>

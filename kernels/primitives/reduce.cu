@@ -132,15 +132,6 @@ FUNCTION bool step_is_whole(const reduce_args& a, u64 step)
     return last * tile <= a.n;
 }
 
-// Writes the result. Called by thread 0 of the last block.
-FUNCTION void finish(const reduce_args& a, acc_t sum)
-{
-#if !defined(TUNE_ARG)
-    if (a.has_init) sum = combine()(acc_of_value(static_cast<value_t>(a.init)), sum);
-#endif
-    a.out[0] = acc_result(sum);
-}
-
 // Collects the blocks' sums with warp 0, without barriers, if there are few blocks. The block's own
 // sum is not sent.
 FUNCTION void collect_few(const reduce_args& a, ticket mine, acc_t sum)
@@ -156,7 +147,7 @@ FUNCTION void collect_few(const reduce_args& a, ticket mine, acc_t sum)
     sum = warp_reduce(sum, combine());
     if (lane_id() == 0) {
         close_tickets(a.messages, mine);
-        finish(a, sum);
+        write_result(a, 0, sum);
     }
 }
 
@@ -175,7 +166,7 @@ FUNCTION void collect_in_cluster(const reduce_args& a, reduce_shared& s, acc_t s
     for (u32 w = first; w < first + share && w < count; w++)
         sum = combine()(sum, inbox_value(s.inbox, w));
     sum = warp_reduce(sum, combine());
-    if (lane_id() == 0) finish(a, sum);
+    if (lane_id() == 0) write_result(a, 0, sum);
 }
 
 FUNCTION void collect_many(const reduce_args& a, reduce_shared& s, ticket mine, acc_t sum)
@@ -197,7 +188,7 @@ FUNCTION void collect_many(const reduce_args& a, reduce_shared& s, ticket mine, 
     if (last) sum = block_reduce(sum, combine(), s.reduce);
     if (last && thread_id() == 0) {
         close_tickets(a.messages, mine);
-        finish(a, sum);
+        write_result(a, 0, sum);
     }
 }
 
@@ -243,7 +234,7 @@ KERNEL(reduce_blocks, reduce_args, reduce_shared)
     if (block_count() == 1) {
         if (thread_id() == 0) {
             close_tickets(a.messages, mine);
-            finish(a, sum);
+            write_result(a, 0, sum);
         }
         return;
     }

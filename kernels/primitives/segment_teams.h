@@ -28,17 +28,6 @@ FUNCTION void clear_counts(const segmented_reduce_args& a)
     for (u64 w = thread; a.capacity && w < counts_of(a.capacity); w += threads) a.counts[w] = 0;
 }
 
-FUNCTION void write_whole(const segmented_reduce_args& a, u64 segment, acc_t sum, bool empty)
-{
-#if defined(TUNE_ARG)
-    (void)empty; // indices count from the segment's beginning already
-#else
-    sum = a.has_init ? combine()(acc_of_value(static_cast<value_t>(a.init)), sum)
-                     : acc_of_segment(sum, empty);
-#endif
-    a.out[segment] = acc_result(sum);
-}
-
 // ---- the first launch ---------------------------------------------------------------------------
 // Leaves a segment to the second launch, by the lanes of its team. Called by all lanes of a warp.
 FUNCTION void leave_segment(const segmented_reduce_args& a, u64 segment, u64 count, member m)
@@ -69,7 +58,7 @@ FUNCTION void reduce_segments(const segmented_reduce_args& a, segment_teams_shar
         const u64 count = end > begin ? end - begin : 0;
         const u32 mine = count > a.longest ? 0 : static_cast<u32>(count);
         const acc_t sum = team_reduce(reduce_in_any_order(a.in, begin, mine, 0, m), m, s.reduce);
-        if (some && m.rank == 0 && count <= a.longest) write_whole(a, segment, sum, count == 0);
+        if (some && m.rank == 0 && count <= a.longest) write_result(a, segment, sum, count == 0);
         if (together && warp_id() > 0) continue;
         if (warp_ballot(FULL_WARP, count > a.longest)) leave_segment(a, segment, count, lanes);
     }
@@ -104,7 +93,7 @@ FUNCTION void reduce_segment_of_block(const segmented_reduce_args& a, segment_te
                 sum = accumulate(sum, item[j], first + j * SIMT_THREADS);
     }
     sum = block_reduce(sum, combine(), s.reduce);
-    if (thread_id() == 0) write_whole(a, segment, sum, count == 0);
+    if (thread_id() == 0) write_result(a, segment, sum, count == 0);
 }
 
 // ---- the second launch --------------------------------------------------------------------------
@@ -196,6 +185,6 @@ FUNCTION void reduce_sections(const segmented_reduce_args& a, u64 total)
             if (!is_last(a.counts + count_of_groups(of.first), groups)) continue;
             sum = join_sums(sums, GROUP, groups);
         }
-        if (lane_id() == 0) write_whole(a, of.segment, sum, false);
+        if (lane_id() == 0) write_result(a, of.segment, sum, false);
     }
 }

@@ -21,14 +21,6 @@ struct axis_reduce_args {
     u64 has_init;
 };
 
-FUNCTION void write_result(const axis_reduce_args& a, u64 column, acc_t sum)
-{
-#if !defined(TUNE_ARG)
-    if (a.has_init) sum = combine()(acc_of_value(static_cast<value_t>(a.init)), sum);
-#endif
-    a.out[column] = acc_result(sum);
-}
-
 // Rows [begin, end) of some columns and outer slices.
 struct part {
     u64 split, strip, outer; // the first of the block's column strips and outer slices

@@ -111,3 +111,20 @@ FUNCTION acc_t acc_of_segment(acc_t acc, bool) { return acc; }
 FUNCTION out_t acc_result(acc_t acc) { return convert<out_t>(acc.value); }
 #endif
 #endif
+
+// Writes the result of a reduction: the accumulator of all items behind the initial value of a
+// kernel's arguments, if there is one, which argmin and argmax never have. empty: there were no
+// items.
+template <class Args>
+FUNCTION void write_result(const Args& a, u64 at, acc_t acc, bool empty = false)
+{
+#if defined(TUNE_ARG)
+    (void)empty;
+#else
+    if (a.has_init)
+        acc = combine()(acc_of_value(static_cast<value_t>(a.init)), acc);
+    else
+        acc = acc_of_segment(acc, empty);
+#endif
+    a.out[at] = acc_result(acc);
+}

@@ -23,19 +23,10 @@ struct row_reduce_args {
     u64 has_init;
 };
 
-FUNCTION void write_result(const row_reduce_args& a, u64 row, acc_t sum)
-{
-#if !defined(TUNE_ARG)
-    sum = a.has_init ? combine()(acc_of_value(static_cast<value_t>(a.init)), sum)
-                     : acc_of_segment(sum, a.length == 0);
-#endif
-    a.out[row] = acc_result(sum);
-}
-
 FUNCTION void write_part(const row_reduce_args& a, u64 row, u64 split, acc_t sum)
 {
     if (a.splits == 1)
-        write_result(a, row, sum);
+        write_result(a, row, sum, a.length == 0);
     else
         a.parts[row * a.splits + split] = sum;
 }
@@ -71,6 +62,6 @@ FUNCTION void join_parts(const row_reduce_args& a)
         for (u64 split = first; split < first + share && split < a.splits; split++)
             sum = combine()(sum, a.parts[row * a.splits + split]);
         if (lanes > 1) sum = warp_reduce(sum, combine());
-        if (lanes == 1 || lane_id() == 0) write_result(a, row, sum);
+        if (lanes == 1 || lane_id() == 0) write_result(a, row, sum, a.length == 0);
     }
 }

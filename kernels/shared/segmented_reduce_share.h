@@ -50,17 +50,13 @@ struct block_share {
     acc_t first; // the share's part of its first segment
 };
 
-// Writes a segment's result from the reduction of its items.
-FUNCTION void write_result(const segmented_reduce_args& a, u64 segment, acc_t sum, bool empty)
+// Writes a segment's result from the reduction of its items. Indices count from its beginning.
+FUNCTION void write_segment(const segmented_reduce_args& a, u64 segment, acc_t sum, bool empty)
 {
 #if defined(TUNE_ARG)
-    (void)empty;
     if (sum.index >= 0) sum.index -= static_cast<i64>(segment_begin(a.set, segment));
-#else
-    sum = a.has_init ? combine()(acc_of_value(static_cast<value_t>(a.init)), sum)
-                     : acc_of_segment(sum, empty);
 #endif
-    a.out[segment] = acc_result(sum);
+    write_result(a, segment, sum, empty);
 }
 
 // Writes the result of a segment, but keeps the sum of the share's first segment, which needs the
@@ -71,7 +67,7 @@ FUNCTION void write_or_keep(const segmented_reduce_args& a, block_share& s, u64 
     if (segment == s.begin.segment)
         s.first = sum;
     else
-        write_result(a, segment, sum, empty);
+        write_segment(a, segment, sum, empty);
 }
 
 // Takes the block's share; shares are in the order of the tickets.
@@ -106,6 +102,6 @@ FUNCTION void finish_share(const segmented_reduce_args& a, const block_share& s,
         if (mine.rank > 0 && first < s.begin.item)
             sum = combine()(look_back<acc_t>(a.messages, mine.rank, mine, combine()), sum);
         const bool empty = segment_end(a.set, segment) <= first;
-        if (lane_id() == 0) write_result(a, segment, sum, empty);
+        if (lane_id() == 0) write_segment(a, segment, sum, empty);
     }
 }
