@@ -277,20 +277,6 @@ FUNCTION void add_hops(const dslash_fields& a, const dslash_work& w, spinor (&su
     add_hops_over<MU, false>(a, w, sum);
 }
 
-template <class Each>
-FUNCTION void dslash_at(const dslash_fields& a, const dslash_work& w, Each each)
-{
-    spinor sum[SPT] = {};
-    add_hops<0>(a, w, sum);
-    add_hops<1>(a, w, sum);
-    add_hops<2>(a, w, sum);
-    add_hops<TIME>(a, w, sum);
-    UNROLL
-    for (u32 k = 0; k < SPT; k++) {
-        if (!has_source(a.sources, w, k)) break;
-        each(k, sum[k]);
-    }
-}
 #endif
 
 FUNCTION void flatten(const spinor& from, real_t (&out)[SPINOR])

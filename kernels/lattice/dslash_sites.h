@@ -55,9 +55,9 @@
 // An operator defines
 //     Fields            its first argument: members `in`, `in_norms` and `sources`; REALS, those of
 //                       a site; and `sum`, the type of the hopping term at a site
-//     dslash_at(fields, work, each)
-//                       computes the hopping term at the thread's site, for source after source,
-//                       and calls each(k, sum) for the thread's source k
+//     add_hops<MU>(fields, work, sums)
+//                       adds the hops of direction MU to the hopping terms at the thread's site,
+//                       one for each of the thread's sources
 //     flatten(sum, reals)
 //     Term              the numbers and fields of its site term
 //     apply_site_term(a, start, index, hops, x, out)
@@ -262,6 +262,28 @@ FUNCTION u64 source_sites(u32 source, u32 parity)
 
 // Returns the number of the solver's state that a source belongs to.
 FUNCTION u32 state_of(u32 source) { return source / TUNE_INNER; }
+
+// ---- the hopping term ---------------------------------------------------------------------------
+// Adds the hops of a direction to the terms of the thread's sources: each operator overloads it.
+template <int MU, class Fields>
+FUNCTION void add_hops(const Fields& a, const dslash_work& w, typename Fields::sum (&sum)[SPT]);
+
+// Computes D in at the thread's site and passes it to `each`, as each(k, sum) for the thread's
+// source k. An operator that keeps links overloads it.
+template <class Fields, class Each>
+FUNCTION void dslash_at(const Fields& a, const dslash_work& w, Each each)
+{
+    typename Fields::sum sum[SPT] = {};
+    add_hops<0>(a, w, sum);
+    add_hops<1>(a, w, sum);
+    add_hops<2>(a, w, sum);
+    add_hops<TIME>(a, w, sum);
+    UNROLL
+    for (u32 k = 0; k < SPT; k++) {
+        if (!has_source(a.sources, w, k)) break;
+        each(k, sum[k]);
+    }
+}
 
 // ---- a kernel -----------------------------------------------------------------------------------
 #if TUNE_GUARDED

@@ -247,18 +247,3 @@ FUNCTION void add_hops(const staggered_fields& a, const dslash_work& w, colour_v
         add_hops_over<MU, false, true>(a, w, sum);
     }
 }
-
-template <class Each>
-FUNCTION void dslash_at(const staggered_fields& a, const dslash_work& w, Each each)
-{
-    colour_vector sum[SPT] = {};
-    add_hops<0>(a, w, sum);
-    add_hops<1>(a, w, sum);
-    add_hops<2>(a, w, sum);
-    add_hops<TIME>(a, w, sum);
-    UNROLL
-    for (u32 k = 0; k < SPT; k++) {
-        if (!has_source(a.sources, w, k)) break;
-        each(k, sum[k]);
-    }
-}
