@@ -1,6 +1,6 @@
 // Descriptor of axis_reduce: kernels/primitives/axis_reduce.cu. It has rows of several columns;
 // along the last axis the rows are segments (routes.c).
-#include "base/integer.h"
+#include "primitives/matrices.h"
 #include "primitives/reduction.h"
 
 typedef struct axis_reduce_traits {
@@ -18,8 +18,6 @@ PROBLEM_NUMBERS(axis_reduce_numbers);
 enum { PARTS_KERNEL, JOIN_KERNEL };
 
 // ---- problems -----------------------------------------------------------------------------------
-enum { MATRIX_AXIS = 1, COLUMN_AXIS = 2 }; // among the run-time axes: what `outer` counts, columns
-
 static void axis_reduce_axis_values(const problem *p, uint64_t *values)
 {
     uint64_t columns = axis_reduce_numbers_of(p).columns;
@@ -38,16 +36,14 @@ static void axis_reduce_complete(const void *call, problem *p)
     if (!whole_chunks) p->aligned = false; // rows begin anywhere
 }
 
-// Makes matrices of as many rows as the items are enough for. One column would make the axis the
-// last.
 static cubc_status axis_reduce_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                         problem *out)
 {
     cubc_axis_reduce_params call = *(const cubc_axis_reduce_params *)b->call;
-    const uint64_t n = larger(at[0], 2);
-    call.columns = larger(smaller(n, at[COLUMN_AXIS]), 2);
-    call.outer = smaller(n / call.columns, at[MATRIX_AXIS]);
-    call.length = n / call.outer / call.columns;
+    const matrices shape = matrices_at(at);
+    call.outer = shape.outer;
+    call.length = shape.length;
+    call.columns = shape.columns;
     call.type = type;
     operator_types(operator_find(call.op), type, true, NULL, &call.acc_type, &call.out_type);
     return axis_reduce_problem(&call, out);
@@ -194,12 +190,13 @@ static cubc_status axis_reduce_plan(const problem *p, const instance *i, plan *o
     return add_launch(p, &kernels[JOIN_KERNEL], blocks, &l, out);
 }
 
-static const int matrices[] = {1, 4096}, columns[] = {8, 64, 4096}, many[] = {4096}, few[] = {64};
+static const int few_or_many[] = {1, 4096}, columns[] = {8, 64, 4096}, many[] = {4096},
+                 few[] = {64};
 #define BENCHMARK(op_name, matrix_counts, column_counts)                           \
     BENCHMARK_OF("axis_reduce." op_name, .axes[MATRIX_AXIS] = AXIS(matrix_counts), \
                  .axes[COLUMN_AXIS] = AXIS(column_counts),                         \
                  REDUCTION_CALL(axis_reduce, .op = op_name))
-static const benchmark axis_reduce_benchmarks[] = {BENCHMARK("sum", matrices, columns),
+static const benchmark axis_reduce_benchmarks[] = {BENCHMARK("sum", few_or_many, columns),
                                                    BENCHMARK("argmax", many, few)};
 
 const algorithm axis_reduce_algorithm = {.name = "axis_reduce",

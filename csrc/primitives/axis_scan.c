@@ -1,6 +1,6 @@
 // Descriptor of axis_scan: kernels/primitives/axis_scan.cu. It has rows of several columns; along
 // the last axis the rows are segments (routes.c).
-#include "base/integer.h"
+#include "primitives/matrices.h"
 #include "primitives/scan_shared.h"
 
 typedef struct axis_scan_traits {
@@ -9,20 +9,18 @@ typedef struct axis_scan_traits {
 } axis_scan_traits;
 
 typedef struct axis_scan_numbers {
-    uint64_t outer, length, columns;
+    matrices shape;
 } axis_scan_numbers;
 
 PROBLEM_TRAITS(axis_scan_traits);
 PROBLEM_NUMBERS(axis_scan_numbers);
 
-enum { MATRIX_AXIS = 1, COLUMN_AXIS = 2 }; // among the run-time axes: what `outer` counts, columns
-
 // ---- problems -----------------------------------------------------------------------------------
 static void axis_scan_axis_values(const problem *p, uint64_t *values)
 {
     values[0] = p->n;
-    values[MATRIX_AXIS] = axis_scan_numbers_of(p).outer;
-    values[COLUMN_AXIS] = axis_scan_numbers_of(p).columns;
+    values[MATRIX_AXIS] = axis_scan_numbers_of(p).shape.outer;
+    values[COLUMN_AXIS] = axis_scan_numbers_of(p).shape.columns;
 }
 
 // A thread takes whole rows if these are shorter than a sector of 32 bytes: its items are
@@ -47,24 +45,21 @@ static void axis_scan_complete(const void *call, problem *p)
     const uint64_t outer = p->n ? p->n / length / columns : 0;
     problem_set_benchmark(p, p->inclusive ? "axis_scan.inclusive." : "axis_scan.exclusive.",
                           problem_operator_name(p));
-    axis_scan_numbers_set(p, (axis_scan_numbers){outer, length, columns});
+    axis_scan_numbers_set(p, (axis_scan_numbers){{outer, length, columns}});
     const int whole_chunks = columns * cubc_type_size((cubc_type)p->type) % 16 == 0;
     const int few = few_columns(p, outer, length, columns);
     axis_scan_traits_set(p, (axis_scan_traits){whole_chunks, few});
     if (!whole_chunks && !few) p->aligned = false; // rows begin anywhere
 }
 
-// Makes matrices of as many rows as the items are enough for. One column would make the axis the
-// last.
 static cubc_status axis_scan_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                       problem *out)
 {
     cubc_axis_scan_params call = *(const cubc_axis_scan_params *)b->call;
-    const uint64_t n = larger(at[0], 2);
-    call.columns = larger(smaller(n, at[COLUMN_AXIS]), 2);
-    const uint64_t outer = smaller(n / call.columns, at[MATRIX_AXIS]);
-    call.length = n / outer / call.columns;
-    call.n = outer * call.length * call.columns;
+    const matrices shape = matrices_at(at);
+    call.length = shape.length;
+    call.columns = shape.columns;
+    call.n = shape.outer * shape.length * shape.columns;
     call.type = type;
     operator_types(operator_find(call.op), type, false, NULL, &call.acc_type, &call.out_type);
     return axis_scan_problem(&call, out);
@@ -93,7 +88,7 @@ static const char *axis_scan_invalid(const problem *p, const char *kind, const s
 
 // ---- plans --------------------------------------------------------------------------------------
 typedef struct layout { // see axis_scan.cu
-    axis_scan_numbers shape;
+    matrices shape;
     uint64_t wide, high, deep;
     uint64_t across, bands; // blocks side by side, and one below the other
     uint64_t strips, strip; // of a row; columns of one
@@ -142,7 +137,7 @@ static layout lay_out(const problem *p, const instance *i)
     uint64_t ipt = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1);
     uint64_t run = 1ull << variant_value(&i->space, &i->variant, "rb", 8);
     uint64_t size = cubc_type_size((cubc_type)p->type);
-    layout l = {.shape = axis_scan_numbers_of(p), .strip = 1};
+    layout l = {.shape = axis_scan_numbers_of(p).shape, .strip = 1};
     if (axis_scan_traits_of(p).few && kernel->threads > 1)
         l.strip = l.shape.columns;
     else if (axis_scan_traits_of(p).whole_chunks)
@@ -160,7 +155,7 @@ static cubc_status axis_scan_plan(const problem *p, const instance *i, plan *out
     enum { IN, OUT, OUTER, ROWS, COLUMNS, WIDE, HIGH, DEEP, MESSAGES, ARGS };
     if (p->n == 0) return CUBC_OK;
     const layout l = lay_out(p, i);
-    const axis_scan_numbers *shape = &l.shape;
+    const matrices *shape = &l.shape;
     uint64_t blocks = l.across * ceil_div(shape->outer, l.deep) * l.bands;
     uint64_t words = ceil_div(l.strip * cubc_type_size((cubc_type)p->acc_type), 4);
     TRY(problem_check_blocks(p, blocks));
@@ -194,10 +189,9 @@ static const field axis_scan_fields[] = {
     FIELD_ARRAY(cubc_axis_scan_params, out, FIELD_OUTPUT, out_type, n),
 };
 
-static const int matrices[] = {1}, columns[] = {8, 64, 4096};
+static const int one[] = {1}, columns[] = {8, 64, 4096};
 static const benchmark axis_scan_benchmarks[] = {BENCHMARK_OF(
-    "axis_scan.inclusive.sum", .axes[MATRIX_AXIS] = AXIS(matrices),
-    .axes[COLUMN_AXIS] = AXIS(columns),
+    "axis_scan.inclusive.sum", .axes[MATRIX_AXIS] = AXIS(one), .axes[COLUMN_AXIS] = AXIS(columns),
     .call = &(const cubc_axis_scan_params){
         .in = BENCHMARK_ARRAY(0), .out = BENCHMARK_ARRAY(1), .op = "sum", .inclusive = 1})};
 
