@@ -30,17 +30,10 @@ static int offsets_of(const problem *p)
 // ---- problems -----------------------------------------------------------------------------------
 static cubc_status add_values(const cubc_segmented_sort_params *params, problem *p)
 {
-    if (!params->value_bytes) return CUBC_OK;
-    if (params->values_in)
-        TRY(problem_value_input(p, "the values of segmented_sort", params->values_in, params->n,
-                                params->value_bytes));
-    else
-        TRY(problem_check_indices(
-            "segmented_sort",
-            params->relative && params->segments ? params->n / params->segments : params->n,
-            params->value_bytes));
-    return problem_value_output(p, "the output of the values", params->values_out, params->n,
-                                params->value_bytes);
+    bool relative = params->relative && params->segments;
+    return problem_sort_values(p, "the values of segmented_sort", params->values_in,
+                               params->values_out, params->n, params->value_bytes,
+                               relative ? params->n / params->segments : params->n);
 }
 
 static cubc_status add_segments(const cubc_segmented_sort_params *params, problem *p)

@@ -72,18 +72,6 @@ static cubc_status add_spare(const cubc_sort_params *params, problem *p)
     return CUBC_OK;
 }
 
-static cubc_status add_values(const cubc_sort_params *params, problem *p)
-{
-    if (!params->value_bytes) return CUBC_OK;
-    if (params->values_in)
-        TRY(problem_value_input(p, "the values of sort", params->values_in, params->n,
-                                params->value_bytes));
-    else
-        TRY(problem_check_indices("sort", params->n, params->value_bytes));
-    return problem_value_output(p, "the output of the values", params->values_out, params->n,
-                                params->value_bytes);
-}
-
 cubc_status sort_problem(const cubc_sort_params *params, problem *out)
 {
     cubc_type type = problem_input_type(params->keys_in, params->type);
@@ -98,7 +86,8 @@ cubc_status sort_problem(const cubc_sort_params *params, problem *out)
     TRY(problem_check_real("the keys of sort", type));
     TRY(problem_output(out, "the output of sort", params->keys_out, params->n, type));
     TRY(check_bits(params, out));
-    TRY(add_values(params, out));
+    TRY(problem_sort_values(out, "the values of sort", params->values_in, params->values_out,
+                            params->n, params->value_bytes, params->n));
     TRY(add_spare(params, out));
     strcpy(out->benchmark, out->output_count > 1 ? "sort.pairs" : "sort.keys");
     return problem_check_overlap(out, INPUT_OF_SAME_NUMBER);

@@ -177,11 +177,23 @@ cubc_status problem_value_output(problem *p, const char *what, void *data, uint6
     return CUBC_OK;
 }
 
-cubc_status problem_check_indices(const char *what, uint64_t n, int bytes)
+// Fails unless the indices 0 to n-1 fit values of that many bytes.
+static cubc_status check_indices(const char *what, uint64_t n, int bytes)
 {
     if (n == 0 || bytes >= 8 || (n - 1) >> (8 * bytes) == 0) return CUBC_OK;
     FAIL(CUBC_INVALID_TYPE, "%s gives indices of %d bytes: those of %llu items do not fit", what,
          bytes, (unsigned long long)n);
+}
+
+cubc_status problem_sort_values(problem *p, const char *what, const void *in, void *out, uint64_t n,
+                                int bytes, uint64_t most)
+{
+    if (!bytes) return CUBC_OK;
+    if (in)
+        TRY(problem_value_input(p, what, in, n, bytes));
+    else
+        TRY(check_indices(p->algorithm->name, most, bytes));
+    return problem_value_output(p, "the output of the values", out, n, bytes);
 }
 
 // ---- arrays that overlap -----------------------------------------------------------------------

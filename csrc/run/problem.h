@@ -143,6 +143,10 @@ cubc_status problem_offsets(problem *p, const char *what, const void *data, uint
 cubc_status problem_value_input(problem *p, const char *what, const void *data, uint64_t n,
                                 int bytes);
 cubc_status problem_value_output(problem *p, const char *what, void *data, uint64_t n, int bytes);
+// The values that a sort takes along or, where `in` is NULL, the indices of its n keys, from 0 to
+// most - 1. `bytes` of 0: neither.
+cubc_status problem_sort_values(problem *p, const char *what, const void *in, void *out, uint64_t n,
+                                int bytes, uint64_t most);
 // Finds the type that moves items of 1, 2, 4, 8 or 16 bytes unseen; false: they are of other sizes.
 bool problem_opaque(int bytes, cubc_type *type, uint8_t *width);
 // Checks an array, and puts it where it belongs: an operand of a lazy input is none of p's inputs.
@@ -152,8 +156,6 @@ cubc_status problem_array(problem *p, operand *to, const char *what, const void 
 cubc_status problem_check_real(const char *what, cubc_type type);
 // Refuses more items than any memory has room for.
 cubc_status problem_check_size(const char *what, uint64_t n, cubc_type type);
-// Fails unless the indices 0 to n-1 fit values of that many bytes.
-cubc_status problem_check_indices(const char *what, uint64_t n, int bytes);
 // Checks all arrays that were added: an output lies apart from every other array, or it is an input
 // with items of the same size: any of them, or one of as many items.
 typedef enum in_place { ANY_INPUT, INPUT_OF_SAME_NUMBER } in_place;
