@@ -12,32 +12,17 @@ cubc_status gauge_problem(const algorithm *a, const int extents[4], cubc_type ty
     return site_map_problem(a, extents, type, benchmark, out);
 }
 
-cubc_status gauge_fields(const problem *p, const char *what, uint64_t n, int reals,
-                         uint64_t *fields)
-{
-    uint64_t each = 2 * lattice_sites(p) * (uint64_t)reals;
-    const lattice_traits lattice = lattice_traits_of(p);
-    const int *extents = lattice.extents;
-    *fields = n / each;
-    if (n == 0 || n % each)
-        FAIL(CUBC_INVALID_ARGUMENT,
-             "%s has %llu real numbers: %d a site of a lattice of %dx%dx%dx%d are %llu", what,
-             (unsigned long long)n, reals, extents[0], extents[1], extents[2], extents[3],
-             (unsigned long long)each);
-    return CUBC_OK;
-}
-
 cubc_status gauge_input(problem *p, const char *what, const void *data, uint64_t n, int reals)
 {
     uint64_t fields;
-    TRY(gauge_fields(p, what, n, reals, &fields));
+    TRY(lattice_fields(p, what, n, reals, 2, &fields));
     return problem_input(p, what, data, n, (cubc_type)p->type);
 }
 
 cubc_status gauge_output(problem *p, const char *what, void *data, uint64_t n, int reals)
 {
     uint64_t fields;
-    TRY(gauge_fields(p, what, n, reals, &fields));
+    TRY(lattice_fields(p, what, n, reals, 2, &fields));
     return problem_output(p, what, data, n, (cubc_type)p->type);
 }
 

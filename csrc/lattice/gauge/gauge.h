@@ -11,9 +11,6 @@ cubc_status gauge_problem(const algorithm *a, const int extents[4], cubc_type ty
 // Fields of `fields` times that many reals a site.
 cubc_status gauge_input(problem *p, const char *what, const void *data, uint64_t n, int reals);
 cubc_status gauge_output(problem *p, const char *what, void *data, uint64_t n, int reals);
-// Counts the fields of that many reals a site in n reals.
-cubc_status gauge_fields(const problem *p, const char *what, uint64_t n, int reals,
-                         uint64_t *fields);
 // Checks that fields are aligned, and that an output is its input (of the same number) or apart.
 cubc_status gauge_arrays(problem *p);
 // The same for kernels that read neighbours: an output is apart from the input.

@@ -30,7 +30,7 @@ cubc_status gauge_rotate_problem(const cubc_gauge_rotate_params *params, problem
         FAIL(CUBC_INVALID_ARGUMENT, "gauge_rotate: it is links that come into temporal gauge");
     TRY(gauge_problem(&gauge_rotate_algorithm, LATTICE_EXTENTS(params), params->type,
                       links ? "gauge_rotate.links" : "gauge_rotate.spinors", out));
-    TRY(gauge_fields(out, "the field to rotate", params->n, reals, &numbers.fields));
+    TRY(lattice_fields(out, "the field to rotate", params->n, reals, 2, &numbers.fields));
     if (links && numbers.fields != 1)
         FAIL(CUBC_INVALID_ARGUMENT, "gauge_rotate: %llu gauge fields: they are rotated singly",
              (unsigned long long)numbers.fields);

@@ -16,8 +16,8 @@ cubc_status clover_apply_problem(const cubc_clover_apply_params *params, problem
     out->n = params->n / SPINOR_REALS;
     TRY(lattice_parity(params->parity));
     int parities = params->parity == 2 ? 2 : 1;
-    TRY(lattice_sources(out, "the input of clover_apply", params->n, SPINOR_REALS, parities,
-                        &sources));
+    TRY(lattice_fields(out, "the input of clover_apply", params->n, SPINOR_REALS, parities,
+                       &sources));
     TRY(lattice_norms("the input of clover_apply", params->norms_n, params->n, params->type,
                       SPINOR_REALS));
     TRY(lattice_norms("the clover term", params->clover_norms_n, params->clover_n, params->type,

@@ -52,7 +52,7 @@ cubc_status dslash_sites_begin(const algorithm *a, int reals, const cubc_dslash_
 static cubc_status add_fields(int reals, const cubc_dslash_sites *p, uint64_t *sources,
                               problem *out)
 {
-    TRY(lattice_sources(out, "the input of dslash", p->n, reals, p->parity == 2 ? 2 : 1, sources));
+    TRY(lattice_fields(out, "the input of dslash", p->n, reals, p->parity == 2 ? 2 : 1, sources));
     if (*sources % (uint64_t)inner_of(p))
         FAIL(CUBC_INVALID_ARGUMENT, "dslash of %llu sources: %d belong together",
              (unsigned long long)*sources, inner_of(p));

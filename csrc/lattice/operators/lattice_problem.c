@@ -60,16 +60,16 @@ cubc_status lattice_sources_at(const uint64_t *at, uint64_t *sources)
          (unsigned long long)*sources);
 }
 
-cubc_status lattice_sources(const problem *p, const char *what, uint64_t n, int reals, int parities,
-                            uint64_t *sources)
+cubc_status lattice_fields(const problem *p, const char *what, uint64_t n, int reals, int parities,
+                           uint64_t *fields)
 {
     uint64_t each = lattice_sites(p) * (uint64_t)reals * (uint64_t)parities;
     const lattice_traits lattice = lattice_traits_of(p);
     const int *extents = lattice.extents;
-    *sources = n / each;
+    *fields = n / each;
     if (n == 0 || n % each)
         FAIL(CUBC_INVALID_ARGUMENT,
-             "%s has %llu real numbers: %d a site%s of a lattice of %dx%dx%dx%d are %llu a source",
+             "%s has %llu real numbers: %d a site%s of a lattice of %dx%dx%dx%d are %llu a field",
              what, (unsigned long long)n, reals, parities == 2 ? "" : " of one parity", extents[0],
              extents[1], extents[2], extents[3], (unsigned long long)each);
     return CUBC_OK;

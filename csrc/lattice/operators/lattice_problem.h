@@ -22,9 +22,9 @@ uint64_t lattice_sites(const problem *p); // of one parity
 uint64_t lattice_time_slices(const problem *p);
 // A call's values on the run-time axes: its extents.
 void lattice_axis_values(const problem *p, uint64_t *values);
-// Sources of a field with n reals, of `reals` a site; it has `parities` of 1 or 2.
-cubc_status lattice_sources(const problem *p, const char *what, uint64_t n, int reals, int parities,
-                            uint64_t *sources);
+// Counts the fields in n reals, `reals` a site; a field has 1 or 2 parities.
+cubc_status lattice_fields(const problem *p, const char *what, uint64_t n, int reals, int parities,
+                           uint64_t *fields);
 // F64, F32, I16.
 cubc_status lattice_precision(const char *what, cubc_type type);
 cubc_status lattice_reconstruct(int reals);

@@ -46,7 +46,7 @@ cubc_status spinor_copy_problem(const cubc_spinor_copy_params *params, problem *
     // Fields of one parity are copied too, unless an order has rows of both.
     bool plain = params->from_order == CUBC_PLAIN || params->to_order == CUBC_PLAIN;
     int parities = plain ? 2 : 1;
-    TRY(lattice_sources(out, "the field to copy", n, reals, parities, &sources));
+    TRY(lattice_fields(out, "the field to copy", n, reals, parities, &sources));
     if (n != to_n)
         FAIL(CUBC_INVALID_ARGUMENT, "spinor_copy: %llu real numbers are copied to %llu",
              (unsigned long long)n, (unsigned long long)to_n);

@@ -14,7 +14,7 @@ cubc_status spinor_twist_problem(const cubc_spinor_twist_params *params, problem
     TRY(site_map_problem(&spinor_twist_algorithm, LATTICE_EXTENTS(params), params->type,
                          "spinor_twist.apply", out));
     out->n = params->n / SPINOR_REALS;
-    TRY(lattice_sources(out, "the spinors to twist", params->n, SPINOR_REALS, 1, &numbers.fields));
+    TRY(lattice_fields(out, "the spinors to twist", params->n, SPINOR_REALS, 1, &numbers.fields));
     TRY(lattice_norms("the field to twist", params->norms_n, params->n, params->type,
                       SPINOR_REALS));
     TRY(lattice_field_input(out, "the field to twist", params->x, params->x_norms, params->n,

@@ -133,8 +133,8 @@ static cubc_status find_shape(const cubc_solve_params *p, const operator_row **r
                            .inner = 1};
     TRY(lattice_extents(&lattice, out->extents));
     if ((*row)->inner) TRY((*row)->inner(op, &out->inner));
-    return lattice_sources(&lattice, "the source of a solve", p->n, out->reals * out->inner,
-                           p->sites == CUBC_EVEN_SITES ? 1 : 2, &out->sources);
+    return lattice_fields(&lattice, "the source of a solve", p->n, out->reals * out->inner,
+                          p->sites == CUBC_EVEN_SITES ? 1 : 2, &out->sources);
 }
 
 cubc_status cubc_solve_reports(const cubc_solve_params *params, uint64_t *count)
