@@ -312,6 +312,7 @@ static void check_watch(loss what, const char *says)
     CHECK_STATUS(ranks_reserve_faces(r, 64), CUBC_OK); // a second area, with places for sums
     CHECK(ranks_are_staged(r));
     rank_table *table = ranks_table(r);
+    CHECK(table->slot_bytes == ALIGNMENT); // messages have no tags, which would take as much again
     uint64_t *flags = (uint64_t *)(uintptr_t)(table->mine + FLAGS_AT);
     table->sent = flags[6] = flags[7] = 7; // the last exchange has come
     if (what == A_FACE) flags[7] = 6;

@@ -19,7 +19,7 @@ typedef struct rank_card {
 typedef struct rank_area {
     struct rank_area *older;
     cubc_ranks *ranks;
-    size_t face_bytes, slots_at, window_bytes;
+    size_t face_bytes, slot_bytes, slots_at, window_bytes;
     uint64_t mails;
     int places;       // of a face in a window: 1 if all are staged
     void **windows;   // of all ranks, as this device reaches them; NULL: it does not

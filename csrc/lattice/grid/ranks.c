@@ -151,7 +151,7 @@ static cubc_status make_table(cubc_ranks *r, rank_area *a)
                         .ranks = (uint64_t)r->comm.size,
                         .mails = a->mails,
                         .slots_at = a->slots_at,
-                        .slot_bytes = a->face_bytes,
+                        .slot_bytes = a->slot_bytes,
                         .sums = at + sums,
                         .mine = (uintptr_t)a->windows[r->comm.rank],
                         .reached = (uint64_t)reached,
@@ -263,7 +263,8 @@ static cubc_status open_windows(cubc_ranks *r, rank_area *a)
                    mails = mail_places * a->mails * (uint64_t)r->comm.size;
     a->places = r->messenger && !r->hosts ? 1 : 2;
     a->slots_at = rank_slots_at(mails);
-    a->window_bytes = a->slots_at + (uint64_t)a->places * SLOTS * a->face_bytes;
+    a->slot_bytes = a->places == 1 ? a->face_bytes : 2 * a->face_bytes; // tagged words take twice
+    a->window_bytes = a->slots_at + (uint64_t)a->places * SLOTS * a->slot_bytes;
     a->windows = mem_zalloc((size_t)r->comm.size, sizeof *a->windows);
     TRY(agree(r, a->windows ? CUBC_OK : CUBC_NO_MEMORY));
     void **own = &a->windows[r->comm.rank];
@@ -309,7 +310,7 @@ static cubc_status reserve(cubc_ranks *r, size_t face_bytes, uint64_t mails)
 
 cubc_status ranks_reserve_faces(cubc_ranks *r, size_t bytes)
 {
-    return reserve(r, 2 * bytes, 0); // as tagged words
+    return reserve(r, bytes, 0);
 }
 
 cubc_status ranks_reserve_sums(cubc_ranks *r, uint64_t states, int sums)

@@ -65,8 +65,8 @@ static void add_face(message_list *list, const rank_area *a, int face, const ran
 {
     const int there = face ^ 1;
     const uint64_t sites = faces->sites[face / 2];
-    const size_t slot = a->slots_at + rank_slot(there, 0) * a->face_bytes,
-                 norms = rank_norms_at(a->face_bytes, faces->bytes);
+    const size_t slot = a->slots_at + rank_slot(there, 0) * a->slot_bytes,
+                 norms = rank_norms_at(a->slot_bytes, faces->bytes);
     add(list, a, face, slot, sites * faces->bytes);
     add(list, a, face, slot + norms, sites * faces->norm_bytes);
     add(list, a, face, FLAGS_AT + (size_t)there * sizeof(uint64_t), sizeof(uint64_t));
