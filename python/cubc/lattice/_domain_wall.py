@@ -98,12 +98,6 @@ class Mobius(Propagates, Operator):
     def _of(self) -> str:
         return f"mass={self.mass}, M5={self.M5}, Ls={self.Ls}, b5={self.b5}, c5={self.c5}"
 
-    def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}({self.gauge!r}, {self._of()}, reconstruct={self.reconstruct}, "
-            f"precision={self.precision!r})"
-        )
-
     # ---- the operator ----------------------------------------------------------------------------
     @property
     def _hopless(self) -> float:

@@ -47,9 +47,10 @@ def theta_fields(theta: tuple[float, ...]) -> dict[str, float]:
 class Operator:
     """Base of operators: conversion of fields, and solves.
 
-    A subclass defines `_apply`, the operator on spinors of both parities; `_hop`, its hopping term
-    on spinors of one parity or of both; and `_system`, its kind and parameters for the core's
-    solver, by the names of its row's fields (csrc/lattice/solver/operator_row.h).
+    A subclass defines `_of`, its numbers; `_apply`, the operator on spinors of both parities;
+    `_hop`, its hopping term on spinors of one parity or of both; and `_system`, its kind and
+    parameters for the core's solver, by the names of its row's fields
+    (csrc/lattice/solver/operator_row.h).
 
     `_site` are the axes of a site, and `_inner` is the number of fields of a source: the sites of
     an inner dimension, whose axis comes before those of the lattice.
@@ -85,6 +86,16 @@ class Operator:
         self.theta = angles_of(theta)
         self.reconstruct = reconstruct
         self.precision = precision
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}({self.gauge!r}, {self._of()}, reconstruct={self.reconstruct}, "
+            f"precision={self.precision!r})"
+        )
+
+    def _of(self) -> str:
+        """Say what the operator depends on besides the links."""
+        raise NotImplementedError
 
     def _apply(self, x: Spinors, dagger: bool, stream: Any) -> Spinors:
         raise NotImplementedError

@@ -109,12 +109,6 @@ class Wilson(Propagates, Operator):
         self.kappa = kappa_of(type(self).__name__, kappa, mass, self.anisotropy)
         self.temporal_gauge = truth("temporal_gauge", temporal_gauge)
 
-    def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}({self.gauge!r}, {self._of()}, reconstruct={self.reconstruct}, "
-            f"precision={self.precision!r})"
-        )
-
     @property
     def mass(self) -> float:
         """The bare mass m of kappa = 1 / (2 (m + 1 + 3 / anisotropy)).
@@ -132,7 +126,6 @@ class Wilson(Propagates, Operator):
         return 2 * self.kappa
 
     def _of(self) -> str:
-        """Say what the operator depends on besides the links."""
         return f"kappa={self.kappa}"
 
     def _beside_hops(self, dagger: bool, stream: Any) -> dict[str, Any]:
