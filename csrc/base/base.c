@@ -187,6 +187,15 @@ void *mem_realloc(void *old, size_t count, size_t size)
     return pointer;
 }
 
+void *mem_grow(void *list, size_t count, size_t *room, size_t size)
+{
+    const size_t more = count ? 2 * count : 16;
+    if (count < *room) return list;
+    void *grown = mem_realloc(list, more, size);
+    if (grown) *room = more;
+    return grown;
+}
+
 char *mem_strdup(const char *string)
 {
     size_t bytes = strlen(string) + 1;
@@ -294,17 +303,17 @@ bool file_write(int file, const void *bytes, size_t length)
     return true;
 }
 
-bool file_read_at(int file, uint64_t at, void *to, size_t bytes)
+size_t file_read_at(int file, uint64_t at, void *to, size_t bytes)
 {
-    for (char *p = to; bytes > 0;) {
-        ssize_t got = pread(file, p, bytes, (off_t)at);
+    size_t done = 0;
+    while (done < bytes) {
+        ssize_t got = pread(file, (char *)to + done, bytes - done, (off_t)(at + done));
         if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return false;
-        p += got;
-        at += (uint64_t)got;
-        bytes -= (size_t)got;
+        if (got == 0) errno = 0;
+        if (got <= 0) break;
+        done += (size_t)got;
     }
-    return true;
+    return done;
 }
 
 // Levenshtein distance, one row at a time; names longer than the row are not compared.

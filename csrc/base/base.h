@@ -84,6 +84,9 @@ const char *status_exception_doc(cubc_status status); // NULL: the exception is 
 void *mem_alloc(size_t count, size_t size); // uninitialised
 void *mem_zalloc(size_t count, size_t size);
 void *mem_realloc(void *old, size_t count, size_t size); // old stays valid on failure
+// A list of `count` items with room for one more, *room in all; it may have moved. NULL on failure,
+// and the old list stays valid.
+void *mem_grow(void *list, size_t count, size_t *room, size_t size);
 char *mem_strdup(const char *text);
 void mem_free(void *pointer);
 // Makes the n-th allocation from now on fail (0: none), for tests.
@@ -106,8 +109,9 @@ void text_free(text *t);
 
 cubc_status file_read(const char *path, text *out);
 bool file_write(int file, const void *bytes, size_t length); // all of it; errno says why not
-// Reads so many bytes; false if that fails or the file is shorter.
-bool file_read_at(int file, uint64_t at, void *to, size_t bytes);
+// Reads so many bytes and returns how many: fewer where the file ends, with errno 0, or where
+// reading fails, with errno.
+size_t file_read_at(int file, uint64_t at, void *to, size_t bytes);
 // Edit-distance neighbour of `name`, or NULL if nothing is close; for "did you mean".
 const char *nearest_name(const char *name, const char *const *names, size_t count);
 

@@ -79,14 +79,11 @@ static bool is_of_use(const header *head)
            (api->runs ? api->runs(head->target) : head->target[0] == '\0');
 }
 
-static cubc_status bundle_add(bundle *b, const header *head, int64_t at, int *room)
+static cubc_status bundle_add(bundle *b, const header *head, int64_t at, size_t *room)
 {
-    if (b->count == *room) {
-        *room = *room ? 2 * *room : 64;
-        record *grown = mem_realloc(b->records, (size_t)*room, sizeof *grown);
-        if (!grown) return CUBC_NO_MEMORY;
-        b->records = grown;
-    }
+    record *grown = mem_grow(b->records, (size_t)b->count, room, sizeof *grown);
+    if (!grown) return CUBC_NO_MEMORY;
+    b->records = grown;
     b->records[b->count++] = (record){*head, at};
     return CUBC_OK;
 }
@@ -113,10 +110,11 @@ static const char *what_is_wrong(const struct stat *info, bool shipped)
 static cubc_status read_records(bundle *b, int64_t size)
 {
     header head, first = {0};
-    int room = 0, all = 0;
+    size_t room = 0;
+    int all = 0;
     for (int64_t at = 0; at < size; at += (int64_t)(sizeof head + head.bytes)) {
         int64_t rest = size - at - (int64_t)sizeof head;
-        if (rest < 0 || !file_read_at(b->fd, (uint64_t)at, &head, sizeof head) ||
+        if (rest < 0 || file_read_at(b->fd, (uint64_t)at, &head, sizeof head) < sizeof head ||
             !is_whole(&head, rest))
             FAIL(CUBC_IO_ERROR, "%s is no bundle of kernels, or not all of one: make it anew",
                  b->path);
@@ -234,7 +232,7 @@ static bool read_code(const bundle *b, const record *r, bundled *out)
         error_clear(); // as if it were not there
         return false;
     }
-    if (file_read_at(b->fd, (uint64_t)r->at, data, r->head.bytes)) {
+    if (file_read_at(b->fd, (uint64_t)r->at, data, r->head.bytes) == r->head.bytes) {
         hash_record(&r->head, data, hash);
         if (memcmp(hash, r->head.hash, sizeof hash) == 0) {
             *out = (bundled){.code = {data, (size_t)r->head.bytes}};

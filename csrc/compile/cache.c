@@ -197,7 +197,8 @@ static verdict read_file(int fd, const char *key, binary *out)
     if (fstat(fd, &info) || !S_ISREG(info.st_mode) || !is_private(&info) ||
         info.st_size <= HEADER_BYTES || info.st_size > max_file_bytes)
         return DAMAGED;
-    if (!file_read_at(fd, 0, header, sizeof header) || memcmp(header, magic, sizeof magic))
+    if (file_read_at(fd, 0, header, sizeof header) < sizeof header ||
+        memcmp(header, magic, sizeof magic))
         return DAMAGED;
     size_t bytes = (size_t)info.st_size - HEADER_BYTES;
     uint8_t *data = mem_alloc(bytes, 1);
@@ -205,7 +206,7 @@ static verdict read_file(int fd, const char *key, binary *out)
         error_clear(); // a miss is not an error
         return UNKNOWN;
     }
-    if (file_read_at(fd, HEADER_BYTES, data, bytes)) {
+    if (file_read_at(fd, HEADER_BYTES, data, bytes) == bytes) {
         make_header(key, data, bytes, expected);
         if (memcmp(header, expected, sizeof header) == 0) {
             *out = (binary){data, bytes};
@@ -261,19 +262,15 @@ typedef struct entry {
 
 typedef struct listing {
     entry *entries;
-    size_t count, capacity;
+    size_t count, room;
     int64_t bytes;
 } listing;
 
 static bool listing_add(listing *all, const char *key, const struct stat *info)
 {
-    if (all->count == all->capacity) {
-        size_t capacity = all->capacity ? 2 * all->capacity : 256;
-        entry *grown = mem_realloc(all->entries, capacity, sizeof *grown);
-        if (!grown) return false;
-        all->entries = grown;
-        all->capacity = capacity;
-    }
+    entry *grown = mem_grow(all->entries, all->count, &all->room, sizeof *grown);
+    if (!grown) return false;
+    all->entries = grown;
     entry *e = &all->entries[all->count++];
     memcpy(e->key, key, sizeof e->key);
     e->bytes = info->st_size;

@@ -24,7 +24,7 @@ struct program {
     uint64_t serial;
     known *kernels;
     recorded *launches;
-    size_t count, capacity;
+    size_t count, room;
 };
 
 // The block size of a source without collectives, for the dialect: any above one, since the launch
@@ -131,16 +131,13 @@ cubc_status program_launch(program *p, const device_kernel *kernel, const launch
 
 static cubc_status make_room(program *p)
 {
-    if (p->count < p->capacity) return CUBC_OK;
     if (p->count >= MOST_LAUNCHES)
         FAIL(CUBC_INVALID_ARGUMENT,
              "the work has more than %d launches, which cannot be measured at once: measure a part",
              MOST_LAUNCHES);
-    size_t capacity = p->capacity ? 2 * p->capacity : 4;
-    recorded *grown = mem_realloc(p->launches, capacity, sizeof *grown);
+    recorded *grown = mem_grow(p->launches, p->count, &p->room, sizeof *grown);
     if (!grown) return CUBC_NO_MEMORY;
     p->launches = grown;
-    p->capacity = capacity;
     return CUBC_OK;
 }
 

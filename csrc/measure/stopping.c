@@ -27,7 +27,7 @@ typedef struct tally {
 struct stopping {
     stopping_options options;
     float *samples; // of the median's rule only
-    size_t count, capacity, next_look;
+    size_t count, room, next_look;
     double mean, squares, total_s; // running, after Welford
     int strange;                   // noises in a row that are not finite
     ring ring;                     // of noises or entropies
@@ -158,13 +158,9 @@ void stopping_close(stopping *s)
 // ---- the rules ----------------------------------------------------------------------------------
 static cubc_status keep(stopping *s, float seconds)
 {
-    if (s->count >= s->capacity) {
-        size_t capacity = s->capacity ? 2 * s->capacity : 64;
-        float *grown = mem_realloc(s->samples, capacity, sizeof *grown);
-        if (!grown) return CUBC_NO_MEMORY;
-        s->samples = grown;
-        s->capacity = capacity;
-    }
+    float *grown = mem_grow(s->samples, s->count, &s->room, sizeof *grown);
+    if (!grown) return CUBC_NO_MEMORY;
+    s->samples = grown;
     s->samples[s->count] = seconds;
     return CUBC_OK;
 }

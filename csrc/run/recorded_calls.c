@@ -272,13 +272,9 @@ void calls_settle(bool wait)
 // ---- calls --------------------------------------------------------------------------------------
 static void list(call_round *round, recorded_call *call)
 {
-    if (round->count == round->room) {
-        size_t room = round->room ? 2 * round->room : 64;
-        recorded_call **grown = mem_realloc(round->calls, room, sizeof *grown);
-        if (!grown) return; // it is not counted
-        round->calls = grown;
-        round->room = room;
-    }
+    recorded_call **grown = mem_grow(round->calls, round->count, &round->room, sizeof *grown);
+    if (!grown) return; // it is not counted
+    round->calls = grown;
     round->calls[round->count++] = call;
 }
 

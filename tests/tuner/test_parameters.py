@@ -236,6 +236,18 @@ def test_an_analysis_of_names(tmp_path, device):
     matplotlib.pyplot.close("all")
 
 
+def test_a_program_has_as_many_launches_as_fit_behind_a_held_stream():
+    kernel = Source("__global__ void f(int* x) { *x += 1; }\n", "own")
+    program = _core.Program(kernel.compiled("cpu", {}), "own", "cpu", 0)
+    x = cubc.asarray(np.zeros(1, np.int32), device="cpu")
+    for _ in range(900):
+        program.add("f", (x,), (1, 1, 1), (1, 1, 1), 0)
+    with pytest.raises(ValueError, match="more than 900 launches"):
+        program.add("f", (x,), (1, 1, 1), (1, 1, 1), 0)
+    program.run()
+    assert x.tolist() == [900]
+
+
 def test_options_reach_the_compiler():
     kernel = Source("__global__ void f(int* x) { *x = 1; }\n", "own")
     for arch in ("cpu",) if why_no_nvrtc() else ("cpu", "sm_90"):

@@ -108,13 +108,9 @@ static cubc_status take_document(const xml *x, const char *type, contents *c)
 
 static cubc_status take_data(const lime_record *r, contents *c)
 {
-    if (c->count == c->room) {
-        size_t room = c->room ? 2 * c->room : 1;
-        data_record *data = mem_realloc(c->data, room, sizeof *data);
-        if (!data) return CUBC_NO_MEMORY;
-        c->data = data;
-        c->room = room;
-    }
+    data_record *data = mem_grow(c->data, c->count, &c->room, sizeof *data);
+    if (!data) return CUBC_NO_MEMORY;
+    c->data = data;
     c->data[c->count++] = (data_record){.record = *r, .by = c->now};
     c->now.used = true;
     return CUBC_OK;

@@ -1,5 +1,5 @@
 // Checked reading of a regular file: see infile.h.
-#define _POSIX_C_SOURCE 200809L // pread
+#define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
 #include "lattice/io/infile.h"
 
@@ -44,18 +44,11 @@ cubc_status infile_at(const infile *file, uint64_t offset, void *to, size_t byte
              "%s: %zu bytes at byte %" PRIu64 " are not there, the file ends at byte %" PRIu64
              ": it is truncated or no file of this format",
              what, bytes, offset, file->size);
-    for (char *at = to; bytes > 0;) {
-        ssize_t got = pread(file->descriptor, at, bytes, (off_t)offset);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0)
-            FAIL(CUBC_IO_ERROR, "%s: cannot read at byte %" PRIu64 ": %s", what, offset,
-                 strerror(errno));
-        if (got == 0)
-            FAIL(CUBC_IO_ERROR, "%s: the file was cut short to %" PRIu64 " bytes while it was read",
-                 what, offset);
-        at += got;
-        bytes -= (size_t)got;
-        offset += (uint64_t)got;
-    }
-    return CUBC_OK;
+    const size_t read = file_read_at(file->descriptor, offset, to, bytes);
+    if (read == bytes) return CUBC_OK;
+    if (errno)
+        FAIL(CUBC_IO_ERROR, "%s: cannot read at byte %" PRIu64 ": %s", what, offset + read,
+             strerror(errno));
+    FAIL(CUBC_IO_ERROR, "%s: the file was cut short to %" PRIu64 " bytes while it was read", what,
+         offset + read);
 }

@@ -11,7 +11,7 @@
 struct dry_run {
     cubc_device *device; // borrowed
     problem *problems;   // whose variants are not loaded yet, each once
-    size_t count, capacity;
+    size_t count, room;
     uintptr_t next; // placeholder address
 };
 
@@ -45,13 +45,9 @@ static cubc_status dry_launch(solver *s, const problem *p)
     TRY(run_is_ready(d->device, p, &known));
     for (size_t k = 0; k < d->count && !known; k++) known = instance_key_equal(&d->problems[k], p);
     if (known) return CUBC_OK;
-    if (d->count == d->capacity) {
-        size_t capacity = d->capacity ? 2 * d->capacity : 16;
-        problem *grown = mem_realloc(d->problems, capacity, sizeof *grown);
-        if (!grown) return CUBC_NO_MEMORY;
-        d->problems = grown;
-        d->capacity = capacity;
-    }
+    problem *grown = mem_grow(d->problems, d->count, &d->room, sizeof *grown);
+    if (!grown) return CUBC_NO_MEMORY;
+    d->problems = grown;
     d->problems[d->count++] = *p; // its texts are constants
     return CUBC_OK;
 }
