@@ -192,8 +192,7 @@ static bool are_good_series(const store_row *row)
                                        &row->base_clocks};
     for (size_t i = 0; i < COUNT_OF(all); i++)
         if (!store_are_positive(*all[i])) return false;
-    return (!row->clocks.count || row->clocks.count == row->samples.count) &&
-           (!row->base_clocks.count || row->base_clocks.count == row->base_samples.count);
+    return store_have_clocks(row);
 }
 
 // The columns that a caller gives, with which a row begins.
@@ -268,7 +267,8 @@ static cubc_status start_benchmark(store *s, int which, const store_row *row, sq
     return CUBC_OK;
 }
 
-static cubc_status find_benchmark(store *s, store_record *record)
+// Adds the benchmark of a row, unless it is there, and sets the row's number of it.
+static cubc_status set_benchmark(store *s, store_record *record)
 {
     sql_query q;
     bool any;
@@ -281,14 +281,7 @@ static cubc_status find_benchmark(store *s, store_record *record)
     return take_found(&q, 0, 0, &none, record, &record->benchmark_id);
 }
 
-cubc_status store_put_row(store *s, int which, store_record *record, bool *done)
-{
-    TRY(find_benchmark(s, record));
-    TRY(store_put(s, which, 0, record));
-    *done = sql_changed(s->db) > 0;
-    return CUBC_OK;
-}
-
+// A record with the store's device and environment.
 static store_record with_about(const store *s, const store_record *record)
 {
     store_record whole = s->about;
@@ -297,6 +290,15 @@ static store_record with_about(const store *s, const store_record *record)
     whole.base_center = record->base_center;
     whole.created = record->created;
     return whole;
+}
+
+cubc_status store_put_row(store *s, int which, const store_record *record, bool *done)
+{
+    store_record whole = with_about(s, record);
+    TRY(set_benchmark(s, &whole));
+    TRY(store_put(s, which, 0, &whole));
+    *done = sql_changed(s->db) > 0;
+    return CUBC_OK;
 }
 
 static void checkpoint(store *s, int rows)
@@ -309,18 +311,18 @@ static void checkpoint(store *s, int rows)
     s->checkpointed = now_seconds();
 }
 
-static cubc_status check_writable(const store *s)
+cubc_status store_check_writable(const store *s)
 {
     if (!s->writable) FAIL(CUBC_STORE_ERROR, "%s is open for reading only", sql_path(s->db));
-    return check_device(s);
+    return CUBC_OK;
 }
 
-static cubc_status put_locked(store *s, int which, store_record *record, bool *done)
+static cubc_status put_locked(store *s, int which, const store_record *record, bool *done)
 {
-    TRY(check_writable(s));
-    store_record whole = with_about(s, record);
+    TRY(store_check_writable(s));
+    TRY(check_device(s));
     TRY(sql_begin(s->db));
-    cubc_status st = sql_end(s->db, store_put_row(s, which, &whole, done));
+    cubc_status st = sql_end(s->db, store_put_row(s, which, record, done));
     if (st) *done = false;
     if (!st) checkpoint(s, 1);
     return st;
@@ -414,7 +416,7 @@ static cubc_status add_next(store *s, const store_record *before, store_record *
         !strcmp(before->row.axes, record->row.axes))
         record->benchmark_id = before->benchmark_id;
     else
-        TRY(find_benchmark(s, record));
+        TRY(set_benchmark(s, record));
     int64_t last = sql_last_row(s->db);
     TRY(store_put(s, ADD, 0, record));
     *id = sql_last_row(s->db);
@@ -445,7 +447,7 @@ static cubc_status add_all_locked(store *s, const store_row *rows,
                                   const device_info *const *devices, const char *version, int count,
                                   int64_t *ids)
 {
-    if (!s->writable) FAIL(CUBC_STORE_ERROR, "%s is open for reading only", sql_path(s->db));
+    TRY(store_check_writable(s));
     TRY(sql_begin(s->db));
     cubc_status st = sql_end(s->db, add_each(s, rows, devices, version, count, ids));
     if (st && devices) s->about = (store_record){0}; // its device may be gone with the transaction

@@ -34,6 +34,12 @@ bool store_are_positive(store_series series)
     return true;
 }
 
+bool store_have_clocks(const store_row *row)
+{
+    return (!row->clocks.count || row->clocks.count == row->samples.count) &&
+           (!row->base_clocks.count || row->base_clocks.count == row->base_samples.count);
+}
+
 static cubc_status median(store_series samples, double *center)
 {
     *center = NAN;

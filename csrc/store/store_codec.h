@@ -14,6 +14,8 @@ typedef struct store_buffers {
 
 // Samples and clocks are positive and finite.
 bool store_are_positive(store_series series);
+// The clocks of a row are one a sample, or there are none.
+bool store_have_clocks(const store_row *row);
 // Sets the medians of the record's samples; NaN of none.
 cubc_status store_set_centers(store_record *record);
 // The checksum of all columns that a version has, the referred ones among them.

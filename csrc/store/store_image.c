@@ -35,19 +35,20 @@ typedef struct source {
 } source;
 
 // ---- the files beside a store -----------------------------------------------------------------
-// Opens a plain file; -1 with errno, ENOENT for what is no plain file.
-static int open_beside(const char *path, size_t *size)
+// Opens a plain file; *file is -1 where there is none.
+static cubc_status open_beside(const char *path, int *file, size_t *size)
 {
     struct stat info;
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (file < 0) return -1;
-    if (fstat(file, &info) || !S_ISREG(info.st_mode)) {
-        close(file);
-        errno = ENOENT;
-        return -1;
+    *size = 0;
+    *file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (*file < 0 && errno != ENOENT)
+        FAIL(CUBC_IO_ERROR, "cannot read %s: %s", path, strerror(errno));
+    if (*file >= 0 && (fstat(*file, &info) || !S_ISREG(info.st_mode))) {
+        close(*file);
+        *file = -1;
     }
-    *size = (size_t)info.st_size;
-    return file;
+    if (*file >= 0) *size = (size_t)info.st_size;
+    return CUBC_OK;
 }
 
 static cubc_status check_size(const char *path, uint64_t size)
@@ -76,11 +77,11 @@ static cubc_status read_beside(const char *path, int file, uint8_t *to, size_t s
 // The first bytes of the log; zeros if there is none.
 static cubc_status read_log_header(const source *s, uint8_t header[IMAGE_LOG_HEADER])
 {
+    int file;
     size_t size, got;
     memset(header, 0, IMAGE_LOG_HEADER);
-    int file = open_beside(s->log, &size);
-    if (file < 0 && errno == ENOENT) return CUBC_OK;
-    if (file < 0) FAIL(CUBC_IO_ERROR, "cannot read %s: %s", s->log, strerror(errno));
+    TRY(open_beside(s->log, &file, &size));
+    if (file < 0) return CUBC_OK;
     cubc_status st = read_beside(s->log, file, header, IMAGE_LOG_HEADER, &got);
     close(file);
     if (got < IMAGE_LOG_HEADER) memset(header, 0, IMAGE_LOG_HEADER);
@@ -89,13 +90,13 @@ static cubc_status read_log_header(const source *s, uint8_t header[IMAGE_LOG_HEA
 
 static cubc_status read_log(const source *s, uint8_t **log, size_t *got)
 {
+    int file;
     size_t size;
     cubc_status st;
     *log = NULL;
     *got = 0;
-    int file = open_beside(s->log, &size);
-    if (file < 0 && errno == ENOENT) return CUBC_OK;
-    if (file < 0) FAIL(CUBC_IO_ERROR, "cannot read %s: %s", s->log, strerror(errno));
+    TRY(open_beside(s->log, &file, &size));
+    if (file < 0) return CUBC_OK;
     GUARD(st, check_size(s->log, size), done);
     st = CUBC_NO_MEMORY;
     if (!(*log = mem_alloc(size, 1))) goto done;
@@ -105,14 +106,18 @@ done:
     return st;
 }
 
-// Says whether a journal holds pages that a killed writer would want back. Its first byte is 0 once
-// its transaction is done.
+// True if a journal holds pages that a killed writer would want back, or cannot be read. Its first
+// byte is 0 once its transaction is done.
 static bool is_hot(const char *journal)
 {
-    size_t size = 0;
+    int file;
+    size_t size;
     uint8_t first = 0;
-    int file = open_beside(journal, &size);
-    if (file < 0) return errno != ENOENT;
+    if (open_beside(journal, &file, &size)) {
+        error_clear(); // whoever wants to play it back will say so
+        return true;
+    }
+    if (file < 0) return false;
     bool hot = read(file, &first, 1) == 1 && first;
     close(file);
     return hot;
@@ -196,12 +201,13 @@ static cubc_status lock_file(source *s, double wait_s)
 // of another journal; SQLite deletes that file, whatever it is, after playing this one back.
 static cubc_status check_journal_of(const source *s)
 {
+    int file;
     size_t size;
     uint8_t end[8] = {0};
-    int file = open_beside(s->journal, &size);
-    if (file < 0 && errno == ENOENT) return CUBC_OK;
-    if (file < 0) FAIL(CUBC_IO_ERROR, "cannot read %s: %s", s->journal, strerror(errno));
-    bool whole = size < sizeof end || pread(file, end, sizeof end, (off_t)(size - sizeof end)) == 8;
+    TRY(open_beside(s->journal, &file, &size));
+    if (file < 0) return CUBC_OK;
+    bool whole =
+        size < sizeof end || file_read_at(file, size - sizeof end, end, sizeof end) == sizeof end;
     close(file);
     if (whole && memcmp(end, journal_magic, sizeof end) != 0) return CUBC_OK;
     FAIL(CUBC_STORE_ERROR,

@@ -1,33 +1,37 @@
 // The rows of one store into another: see store.h.
 //
 // Rows are read one by one as all rows are, checked and bounded, and added under the numbers that
-// their device, environment and benchmark have in the other store. The table
-// of devices, which is read first, has what a row does not hold of its device.
+// their device, environment and benchmark have in the other store. The table of devices, which is
+// read first, has what a row does not hold of its device.
 #define _POSIX_C_SOURCE 200809L
 #include "store/store_private.h"
 
 #include <limits.h>
 #include <string.h>
 
+typedef struct known_device {
+    int64_t id;
+    device_info info;
+} known_device;
+
 typedef struct devices {
-    device_info *infos;
-    int64_t *ids;
-    int count, room;
+    known_device *items;
+    size_t count, room;
 } devices;
 
-static void free_devices(devices *d)
+static bool fits(char *out, size_t size, const char *value)
 {
-    mem_free(d->infos);
-    mem_free(d->ids);
+    size_t length = strlen(value);
+    if (length >= size) return false;
+    memcpy(out, value, length + 1);
+    return true;
 }
 
 static bool read_name(sql_query *q, char *out, size_t size)
 {
     const char *value;
     size_t length;
-    if (!sql_read_text(q, &value, &length) || length >= size) return false;
-    memcpy(out, value, length + 1);
-    return true;
+    return sql_read_text(q, &value, &length) && fits(out, size, value);
 }
 
 static bool read_int(sql_query *q, int *out)
@@ -53,30 +57,18 @@ static bool read_device(sql_query *q, int64_t *id, device_info *i)
            read_int(q, &i->ecc);
 }
 
-static cubc_status make_room(devices *d)
-{
-    if (d->count < d->room) return CUBC_OK;
-    int room = 2 * d->room + 16;
-    device_info *infos = mem_realloc(d->infos, (size_t)room, sizeof *infos);
-    if (!infos) return CUBC_NO_MEMORY;
-    d->infos = infos;
-    int64_t *ids = mem_realloc(d->ids, (size_t)room, sizeof *ids);
-    if (!ids) return CUBC_NO_MEMORY;
-    d->ids = ids;
-    d->room = room;
-    return CUBC_OK;
-}
-
 static cubc_status take_devices(store *from, sql_query *q, devices *d)
 {
     for (;;) {
         bool row;
         TRY(sql_step(q, &row));
         if (!row) return CUBC_OK;
-        TRY(make_room(d));
-        device_info *info = &d->infos[d->count];
-        *info = (device_info){0};
-        if (!read_device(q, &d->ids[d->count], info))
+        known_device *items = mem_grow(d->items, d->count, &d->room, sizeof *items);
+        if (!items) return CUBC_NO_MEMORY;
+        d->items = items;
+        known_device *next = &items[d->count];
+        *next = (known_device){0};
+        if (!read_device(q, &next->id, &next->info))
             FAIL(CUBC_STORE_ERROR, "%s is damaged: a device of it has no sound values",
                  sql_path(from->db));
         d->count++;
@@ -92,20 +84,12 @@ static cubc_status read_devices(store *from, devices *d)
     return st;
 }
 
-static bool fits(char *out, size_t size, const char *value)
-{
-    size_t length = strlen(value);
-    if (length >= size) return false;
-    memcpy(out, value, length + 1);
-    return true;
-}
-
 static cubc_status set_about(store *to, store *from, const devices *d, const store_record *record)
 {
-    int k = 0;
-    while (k < d->count && d->ids[k] != record->device_id) k++;
+    size_t k = 0;
+    while (k < d->count && d->items[k].id != record->device_id) k++;
     if (k < d->count) {
-        device_info info = d->infos[k];
+        device_info info = d->items[k].info;
         if (fits(info.driver, sizeof info.driver, record->driver) &&
             fits(info.runtime, sizeof info.runtime, record->runtime) &&
             fits(info.compiler, sizeof info.compiler, record->compiler))
@@ -113,16 +97,6 @@ static cubc_status set_about(store *to, store *from, const devices *d, const sto
     }
     FAIL(CUBC_STORE_ERROR, "%s is damaged: row %lld is of no device or environment that it has",
          sql_path(from->db), (long long)record->id);
-}
-
-static cubc_status add_row(store *to, const store_record *record, bool *added)
-{
-    store_record whole = to->about;
-    whole.row = record->row;
-    whole.center = record->center;
-    whole.base_center = record->base_center;
-    whole.created = record->created;
-    return store_put_row(to, ADD, &whole, added);
 }
 
 static cubc_status copy_rows(store *to, store *from, const devices *d, int64_t *added, int64_t *all)
@@ -140,7 +114,7 @@ static cubc_status copy_rows(store *to, store *from, const devices *d, int64_t *
             GUARD(st, set_about(to, from, d, &record), done);
         device = record.device_id;
         environment = record.environment_id;
-        GUARD(st, add_row(to, &record, &is_new), done);
+        GUARD(st, store_put_row(to, ADD, &record, &is_new), done);
         ++*all;
         *added += is_new;
     }
@@ -153,13 +127,13 @@ static cubc_status merge_locked(store *to, store *from, int64_t *added, int64_t 
 {
     devices d = {0};
     cubc_status st;
-    if (!to->writable) FAIL(CUBC_STORE_ERROR, "%s is open for reading only", sql_path(to->db));
+    TRY(store_check_writable(to));
     GUARD(st, read_devices(from, &d), done);
     GUARD(st, sql_begin(to->db), done);
     st = sql_end(to->db, copy_rows(to, from, &d, added, all));
     sql_checkpoint(to->db);
 done:
-    free_devices(&d);
+    mem_free(d.items);
     return st;
 }
 

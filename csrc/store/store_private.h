@@ -27,9 +27,11 @@ cubc_status store_open_image(const char *path, store_image *image, store **out);
 // Adds a row by the statement `which`, ADD or PUT_CALLS, within an open transaction. Its number is
 // `id`, or the next one if that is 0.
 cubc_status store_put(store *s, int which, int64_t id, const store_record *record);
-// Adds a row whose device, environment and moment are known, in a transaction that is open.
-cubc_status store_put_row(store *s, int which, store_record *record, bool *done);
-// Makes a device and an environment those of the rows to come, in a transaction that is open.
+// Adds a row whose moment is known, of the store's device and environment, in an open transaction.
+cubc_status store_put_row(store *s, int which, const store_record *record, bool *done);
+// Fails unless the store is open for writing.
+cubc_status store_check_writable(const store *s);
+// Makes a device and an environment those of the rows to come, in an open transaction.
 cubc_status store_set_about(store *s, const device_info *info, const char *version);
 // Makes an older store, which is open for writing, one of the newest version. Closes it.
 cubc_status store_upgrade(sql *old, const char *path);

@@ -52,14 +52,6 @@ static cubc_status count_bytes(store_cursor *c, size_t bytes)
     BAD_ROW(c, "values that other rows have the bytes of, and so may all that follow");
 }
 
-static cubc_status check_clocks(const store_cursor *c, const store_row *row)
-{
-    if ((row->clocks.count && row->clocks.count != row->samples.count) ||
-        (row->base_clocks.count && row->base_clocks.count != row->base_samples.count))
-        BAD_ROW(c, "clocks that are not one a sample");
-    return CUBC_OK;
-}
-
 static cubc_status read_row(store_cursor *c, sql_query *q, store_record *record)
 {
     const char *bad;
@@ -70,7 +62,7 @@ static cubc_status read_row(store_cursor *c, sql_query *q, store_record *record)
     TRY(store_read_columns(q, 0, STORE_COLUMN_COUNT, &c->buffers, record, &bad, &bytes));
     if (bad) BAD_ROW(c, bad);
     TRY(count_bytes(c, bytes));
-    TRY(check_clocks(c, &record->row));
+    if (!store_have_clocks(&record->row)) BAD_ROW(c, "clocks that are not one a sample");
     if (summed && (uint64_t)checksum != store_checksum(record, c->s->version))
         BAD_ROW(c, "values that are not those that were stored: their checksum differs");
     return store_set_centers(record); // medians in the file are not trusted
