@@ -32,6 +32,10 @@ struct disk_field {
     char what[96];    // names the data in messages
 };
 
+// Those of a staggered propagator that is three colour vectors a site, one for each source colour.
+void disk_place_vectors(const disk_field *f, uint64_t site, const double *from, double *field);
+void disk_take_vectors(const disk_field *f, uint64_t site, const double *field, double *to);
+
 typedef struct disk_fields { // of one file
     disk_field *items;
     size_t count, room;
@@ -43,6 +47,7 @@ cubc_status disk_fields_add(disk_fields *list, const disk_field *f);
 
 int disk_field_reals(cubc_field_kind kind);        // of a site
 int disk_field_site_reals(const disk_field *f);    // of a site in memory
+int disk_field_file_reals(const disk_field *f);    // of a site in the file
 size_t disk_field_site_bytes(const disk_field *f); // of a site in the file
 // Sets extents, sites and bytes. Fails unless they make exactly info.data_bytes bytes.
 cubc_status disk_field_set_extent(disk_field *f, const uint64_t extent[4]);

@@ -29,24 +29,6 @@ static void place_wilson(const disk_field *f, uint64_t site, const double *from,
             memcpy(to[row / 3][column / 3][row % 3][column % 3], from, 2 * sizeof *from);
 }
 
-static void place_staggered(const disk_field *f, uint64_t site, const double *from, double *field)
-{
-    double (*to)[3][2] = (double (*)[3][2])(field + site * STAGGERED);
-    (void)f;
-    for (int source = 0; source < 3; source++)
-        for (int sink = 0; sink < 3; sink++, from += 2)
-            memcpy(to[sink][source], from, 2 * sizeof *from);
-}
-
-static void take_staggered(const disk_field *f, uint64_t site, const double *field, double *to)
-{
-    const double (*from)[3][2] = (const double (*)[3][2])(field + site * STAGGERED);
-    (void)f;
-    for (int source = 0; source < 3; source++)
-        for (int sink = 0; sink < 3; sink++, to += 2)
-            memcpy(to, from[sink][source], 2 * sizeof *to);
-}
-
 static cubc_status set_kind(const unsigned char *header, bool big, disk_field *f)
 {
     uint32_t number_bytes = words_load32(header + NUMBER_BYTES, big);
@@ -54,7 +36,7 @@ static cubc_status set_kind(const unsigned char *header, bool big, disk_field *f
     f->info.kind = numbers == STAGGERED ? CUBC_FIELD_STAGGERED_PROPAGATOR
                    : numbers == SPINOR  ? CUBC_FIELD_SPINOR
                                         : CUBC_FIELD_PROPAGATOR;
-    f->place = numbers == STAGGERED ? place_staggered : numbers == WILSON ? place_wilson : NULL;
+    f->place = numbers == STAGGERED ? disk_place_vectors : numbers == WILSON ? place_wilson : NULL;
     if (number_bytes != 4 || (numbers != WILSON && numbers != STAGGERED && numbers != SPINOR))
         FAIL(CUBC_IO_ERROR,
              "header at byte 0: %" PRIu32 " numbers a site of %" PRIu32
@@ -74,7 +56,7 @@ static cubc_status open_fields(const infile *file, int flags, disk_fields *out)
     TRY(set_kind(header, big, &f));
     f.info.precision = 32;
     f.info.big_endian = big;
-    for (int k = 0; k < 4; k++) extent[k] = words_load32(header + EXTENTS + 4 * k, big);
+    words_load_extent(header + EXTENTS, big, extent);
     f.info.data_offset = HEADER;
     f.info.data_bytes = file->size - HEADER;
     snprintf(f.what, sizeof f.what, "data at byte %d", HEADER);
@@ -101,13 +83,12 @@ static cubc_status write_field(const outfile *file, disk_field *f, const double 
 {
     unsigned char header[HEADER] = {0};
     f->checksums = CHECKSUM_MILC;
-    f->take = take_staggered;
+    f->take = disk_take_vectors;
     f->info.data_offset = HEADER;
     words_store32(header, MAGIC, false);
     words_store32(header + NUMBER_BYTES, 4, false);
     words_store32(header + SITE_NUMBERS, STAGGERED, false);
-    for (int k = 0; k < 4; k++)
-        words_store32(header + EXTENTS + 4 * k, (uint32_t)f->info.extent[k], false);
+    words_store_extent(header + EXTENTS, f->info.extent, false);
     TRY(outfile_once(file, 0, header, sizeof header));
     return disk_field_store(file, f, from);
 }

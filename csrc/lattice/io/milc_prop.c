@@ -2,15 +2,11 @@
 // staggered quarks a colour vector for each source colour. A header, and in front of each column
 // which one it is and its two checksums; single precision in either byte order.
 #include "lattice/io/format.h"
-#include "lattice/io/words.h"
-
-#include <inttypes.h>
-#include <stdio.h>
+#include "lattice/io/milc_header.h"
 
 enum { WILSON_MAGIC = 0x31ed, STAGGERED_MAGIC = 0x5aa9 };
-// Magic, extents, date (64 characters), order of sites; of Wilson propagators also how many source
-// spins there are, and four of them.
-enum { EXTENTS = 4, DATE = 20, ORDER = 84, STAGGERED_HEADER = 88, SPINS = 88, WILSON_HEADER = 108 };
+// Headers of Wilson propagators also say how many source spins there are, and have four of them.
+enum { SPINS = MILC_HEADER, WILSON_HEADER = SPINS + 20 };
 // In front of a column: spin of Wilson propagators, colour, sum29, sum31.
 enum { WILSON_CHECK = 16, STAGGERED_CHECK = 12 };
 
@@ -26,15 +22,8 @@ static bool probe(const infile *file, const unsigned char head[FORMAT_HEAD])
     return magic_of(head, true) || magic_of(head, false);
 }
 
-static cubc_status check_header(const unsigned char *header, bool big, bool wilson)
+static cubc_status check_spins(uint32_t spins)
 {
-    uint32_t order = words_load32(header + ORDER, big);
-    if (order != 0)
-        FAIL(CUBC_IO_ERROR,
-             "header at byte %d: the order of sites is %" PRIu32
-             ", expected 0, one after the other",
-             ORDER, order);
-    uint32_t spins = wilson ? words_load32(header + SPINS, big) : 1;
     if (spins < 1 || spins > 4)
         FAIL(CUBC_IO_ERROR, "header at byte %d: %" PRIu32 " source spins, expected 1 to 4", SPINS,
              spins);
@@ -69,20 +58,21 @@ static cubc_status open_fields(const infile *file, int flags, disk_fields *out)
     unsigned char header[WILSON_HEADER] = {0};
     uint64_t extent[4];
     (void)flags;
-    TRY(infile_at(file, 0, header, STAGGERED_HEADER, "header"));
+    TRY(infile_at(file, 0, header, MILC_HEADER, "header"));
     bool big = magic_of(header, true) != 0, wilson = magic_of(header, big) == WILSON_MAGIC;
     if (wilson) TRY(infile_at(file, 0, header, WILSON_HEADER, "header"));
-    TRY(check_header(header, big, wilson));
+    uint32_t spins = wilson ? words_load32(header + SPINS, big) : 1;
+    TRY(milc_read_header(header, big, extent));
+    TRY(check_spins(spins));
     disk_field f =
         disk_field_new("milc-prop", wilson ? CUBC_FIELD_SPINOR : CUBC_FIELD_COLOUR_VECTOR);
-    uint64_t columns = wilson ? 3 * (uint64_t)words_load32(header + SPINS, big) : 3;
-    uint64_t begin = wilson ? WILSON_HEADER : STAGGERED_HEADER,
+    uint64_t columns = 3 * (uint64_t)spins;
+    uint64_t begin = wilson ? WILSON_HEADER : MILC_HEADER,
              check = wilson ? WILSON_CHECK : STAGGERED_CHECK;
     uint64_t each = (file->size - begin) / columns; // check record and numbers
     f.checksums = CHECKSUM_MILC;
     f.info.precision = 32;
     f.info.big_endian = big;
-    for (int k = 0; k < 4; k++) extent[k] = words_load32(header + EXTENTS + 4 * k, big);
     if (each < check || each * columns != file->size - begin)
         FAIL(CUBC_IO_ERROR,
              "columns at byte %" PRIu64 ": %" PRIu64 " bytes are not %" PRIu64
@@ -102,19 +92,15 @@ static void take_column(const disk_field *f, uint64_t site, const double *field,
         memcpy(to + 2 * sink, from[sink][f->info.source_colour], 2 * sizeof *to);
 }
 
-// As milc.c does: little-endian, and the writer in place of a date.
 static cubc_status write_field(const outfile *file, disk_field *f, const double *from)
 {
-    unsigned char header[STAGGERED_HEADER] = {0}, check[STAGGERED_CHECK];
+    unsigned char header[MILC_HEADER], check[STAGGERED_CHECK];
     disk_field column = *f;
     column.info.kind = CUBC_FIELD_COLOUR_VECTOR;
     column.info.data_bytes = f->info.data_bytes / 3;
     column.checksums = CHECKSUM_MILC;
     column.take = take_column;
-    words_store32(header, STAGGERED_MAGIC, false);
-    for (int k = 0; k < 4; k++)
-        words_store32(header + EXTENTS + 4 * k, (uint32_t)f->info.extent[k], false);
-    snprintf((char *)header + DATE, ORDER - DATE, "cubc " CUBC_VERSION);
+    milc_write_header(header, STAGGERED_MAGIC, f);
     TRY(outfile_once(file, 0, header, sizeof header));
     uint64_t at = sizeof header;
     for (int colour = 0; colour < 3; colour++) {

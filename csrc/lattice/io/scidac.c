@@ -76,15 +76,6 @@ cubc_status scidac_checksum(const xml *x, uint32_t checksums[2])
     return CUBC_OK;
 }
 
-// Three colour vectors a site are a staggered propagator, the source's colour first.
-static void place_vectors(const disk_field *f, uint64_t site, const double *from, double *field)
-{
-    double (*to)[3][2] = (double (*)[3][2])(field + site * (uint64_t)disk_field_site_reals(f));
-    for (int source = 0; source < 3; source++)
-        for (int sink = 0; sink < 3; sink++, from += 2)
-            memcpy(to[sink][source], from, 2 * sizeof *from);
-}
-
 // Items of a site, as QDP types go; some programs call all that a site has one item.
 cubc_status scidac_kind(const scidac *s, const char *what, disk_field *out)
 {
@@ -96,7 +87,7 @@ cubc_status scidac_kind(const scidac *s, const char *what, disk_field *out)
         bool links = kind == CUBC_FIELD_GAUGE && s->items == 4;
         if (s->item_bytes * s->items != bytes || !(s->items == 1 || links || vectors)) continue;
         out->info.kind = (cubc_field_kind)kind;
-        out->place = vectors ? place_vectors : NULL;
+        out->place = vectors ? disk_place_vectors : NULL;
         return CUBC_OK;
     }
     FAIL(CUBC_IO_ERROR,

@@ -37,4 +37,15 @@ static inline void words_store64(void *to, uint64_t word, bool big_endian)
     memcpy(to, &word, sizeof word);
 }
 
+// The extents of a lattice, x first.
+static inline void words_load_extent(const unsigned char *from, bool big_endian, uint64_t extent[4])
+{
+    for (int k = 0; k < 4; k++) extent[k] = words_load32(from + 4 * k, big_endian);
+}
+
+static inline void words_store_extent(unsigned char *to, const int extent[4], bool big_endian)
+{
+    for (int k = 0; k < 4; k++) words_store32(to + 4 * k, (uint32_t)extent[k], big_endian);
+}
+
 #endif
