@@ -4,10 +4,10 @@ import os
 import signal
 import time
 from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 from hosts import become, host, started
+from losing import Losing, die_if_first, is_first
 from searches import complete, search, variant_rows
 
 from cubc import _core
@@ -28,17 +28,8 @@ def measuring(tmp_path, monkeypatch):
 
 def dying(wanted, workload, variant, *others):
     """Stands for `build.build`: the first process that gets a variant dies."""
-    marker = os.environ["CUBC_TEST_MARKER"]
-    if variant != "base" and not os.path.exists(marker):
-        Path(marker).touch()
-        os.kill(os.getpid(), signal.SIGKILL)
+    die_if_first(variant)
     return _build(wanted, workload, variant, *others)
-
-
-@pytest.fixture
-def marker(monkeypatch, tmp_path):
-    monkeypatch.setenv("CUBC_TEST_MARKER", str(tmp_path / "died"))
-    return tmp_path / "died"
 
 
 def test_a_compiler_that_dies_loses_nothing(db, monkeypatch, tmp_path, marker, measuring):
@@ -83,18 +74,6 @@ def test_a_worker_of_dask_that_dies_loses_nothing(db, monkeypatch, marker, measu
 
 
 # ---- compilers that do not answer ---------------------------------------------------------------
-class Losing(ThreadPoolExecutor):
-    """Answers some of its tasks only."""
-
-    def __init__(self, answered):
-        super().__init__(1)
-        self.answered, self.given = answered, 0
-
-    def submit(self, function, *arguments):
-        self.given += 1
-        return super().submit(function, *arguments) if self.given in self.answered else Future()
-
-
 @pytest.fixture
 def impatient(monkeypatch, measuring):
     monkeypatch.setattr(compilers, "FIRST", 1.0)
@@ -104,7 +83,7 @@ def impatient(monkeypatch, measuring):
 
 
 def test_a_search_goes_on_without_compilers_that_never_answer(db, measuring, impatient):
-    search(db, executor=measuring, compilers=Losing(()))
+    search(db, executor=measuring, compilers=Losing(range(1, 100)))
     complete(db, 4)
     assert started(measuring) == 6
 
@@ -112,13 +91,13 @@ def test_a_search_goes_on_without_compilers_that_never_answer(db, measuring, imp
 def test_a_search_goes_on_without_compilers_that_are_lost(db, measuring, impatient):
     """They have said that they are there, and nothing after that."""
     with pytest.warns(RuntimeWarning, match="none of its processes has answered"):
-        search(db, executor=measuring, compilers=Losing({1}))
+        search(db, executor=measuring, compilers=Losing(range(2, 100)))
     complete(db, 4)
     assert started(measuring) == 6
 
 
 def test_compilers_that_answer_again_are_used_again(db, measuring, impatient):
-    losing = Losing({1, *range(3, 100)})  # base is lost
+    losing = Losing({2})  # base
     with pytest.warns(RuntimeWarning, match="none of its processes has answered"):
         search(db, executor=measuring, compilers=losing, variants=12)
     complete(db, 12)
@@ -128,9 +107,7 @@ def test_compilers_that_answer_again_are_used_again(db, measuring, impatient):
 
 def stopping(wanted, workload, variant, deadline, pulse):
     """Stands for `build.build`: the first process that gets a variant is stopped over it."""
-    marker = Path(os.environ["CUBC_TEST_MARKER"])
-    if variant != "base" and not marker.exists():
-        marker.write_text(str(os.getpid()))
+    if is_first(variant):
         with heartbeat.beating(pulse):
             time.sleep(0.5)
             os.kill(os.getpid(), signal.SIGSTOP)
@@ -154,7 +131,7 @@ def test_a_compiler_that_falls_silent_is_given_up(db, monkeypatch, tmp_path, mar
 
 def test_seconds_hold_where_compilers_are_lost(db, measuring):
     begin = time.monotonic()
-    search(db, executor=measuring, compilers=Losing({1, 2}), seconds=2)
+    search(db, executor=measuring, compilers=Losing(range(3, 100)), seconds=2)
     assert time.monotonic() - begin < 15
     assert variant_rows(db) == []
 

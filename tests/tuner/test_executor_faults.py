@@ -11,6 +11,7 @@ from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, Thre
 from pathlib import Path
 
 import pytest
+from losing import Losing, die_if_first
 from searches import AXES, TIMING, complete, keys, search, variant_rows
 
 from cubc import _core
@@ -22,18 +23,6 @@ from cubc.tuner._measurer import Late, Request, Run
 from cubc.tuner._workload import compile_time_workloads
 
 SPAWN = multiprocessing.get_context("spawn")
-
-
-class Losing(ThreadPoolExecutor):
-    """Some of its tasks are never answered."""
-
-    def __init__(self, lost):
-        super().__init__(1)
-        self.lost, self.given = lost, 0
-
-    def submit(self, function, *arguments):
-        self.given += 1
-        return Future() if self.given in self.lost else super().submit(function, *arguments)
 
 
 @pytest.fixture
@@ -80,10 +69,7 @@ def test_a_task_ends_with_the_search():
 
 def dying(offers, *others):
     """Stands for `remote.work`: the first process that gets a certain variant dies."""
-    marker = os.environ["CUBC_TEST_MARKER"]
-    if offers[0].requests[0].variant != "base" and not os.path.exists(marker):
-        open(marker, "w").close()
-        os.kill(os.getpid(), signal.SIGKILL)
+    die_if_first(offers[0].requests[0].variant)
     return _work(offers, *others)
 
 
@@ -128,9 +114,8 @@ def is_measuring(pid):
         return False
 
 
-def test_a_process_that_dies_costs_nothing(db, monkeypatch, tmp_path):
+def test_a_process_that_dies_costs_nothing(db, monkeypatch, marker):
     """Its pool is replaced, and what it had to do is done by another."""
-    monkeypatch.setenv("CUBC_TEST_MARKER", str(tmp_path / "died"))
     monkeypatch.setattr(remote, "work", dying)
     made = []
 
@@ -141,12 +126,11 @@ def test_a_process_that_dies_costs_nothing(db, monkeypatch, tmp_path):
     search(db, executor=make)
     complete(db, 4)
     assert len(made) == 2
-    assert (tmp_path / "died").exists()
+    assert marker.exists()
 
 
-def test_a_worker_of_dask_that_dies_costs_nothing(db, monkeypatch, tmp_path):
+def test_a_worker_of_dask_that_dies_costs_nothing(db, monkeypatch, marker):
     distributed = pytest.importorskip("distributed")
-    monkeypatch.setenv("CUBC_TEST_MARKER", str(tmp_path / "died"))
     monkeypatch.setattr(remote, "work", dying)
     options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0"}
     with (
@@ -155,7 +139,7 @@ def test_a_worker_of_dask_that_dies_costs_nothing(db, monkeypatch, tmp_path):
     ):
         search(db, executor=client.get_executor(pure=False))
     complete(db, 4)
-    assert (tmp_path / "died").exists()
+    assert marker.exists()
 
 
 class Breaking(ThreadPoolExecutor):
@@ -183,8 +167,7 @@ def test_a_pool_that_breaks_while_it_is_given_tasks(db, singly):
     complete(db, 4)
 
 
-def test_a_pool_that_breaks_and_cannot_be_replaced(db, monkeypatch, tmp_path):
-    monkeypatch.setenv("CUBC_TEST_MARKER", str(tmp_path / "died"))
+def test_a_pool_that_breaks_and_cannot_be_replaced(db, monkeypatch, marker):
     monkeypatch.setattr(remote, "work", dying)
     with (
         ProcessPoolExecutor(1, mp_context=SPAWN) as pool,

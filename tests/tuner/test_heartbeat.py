@@ -1,6 +1,5 @@
 """Tasks whose process falls silent are given to others."""
 
-import contextlib
 import multiprocessing
 import os
 import signal
@@ -9,6 +8,7 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 
 import pytest
+from losing import is_first
 from searches import complete, search
 
 from cubc.tuner import _heartbeat as heartbeat
@@ -63,24 +63,18 @@ def test_a_task_without_a_place_for_beats_is_done():
 
 def stopping(offers, device, searcher, pulse):
     """Stands for `remote.work`: the first process that gets a variant is stopped over it."""
-    marker = os.environ["CUBC_TEST_MARKER"]
-    if offers[0].requests[0].variant != "base":
-        with contextlib.suppress(FileExistsError), open(marker, "x") as file:
-            file.write(str(os.getpid()))
-            file.flush()
-            with heartbeat.beating(pulse):
-                time.sleep(0.5)
-                os.kill(os.getpid(), signal.SIGSTOP)
+    if is_first(offers[0].requests[0].variant):
+        with heartbeat.beating(pulse):
+            time.sleep(0.5)
+            os.kill(os.getpid(), signal.SIGSTOP)
     return _work(offers, device, searcher, pulse)
 
 
 _work = remote.work
 
 
-def test_a_process_that_falls_silent_is_given_up(tmp_path, monkeypatch):
+def test_a_process_that_falls_silent_is_given_up(tmp_path, monkeypatch, marker):
     """Long before a task is overdue, which takes a minute at least."""
-    marker = tmp_path / "stopped"
-    monkeypatch.setenv("CUBC_TEST_MARKER", str(marker))
     monkeypatch.setattr(remote, "work", stopping)
     monkeypatch.setattr(heartbeat, "SILENT", 3.0)
     monkeypatch.setattr(pool, "LOOK", 0.2)
