@@ -92,27 +92,27 @@ FUNCTION u32 warp_ballot_same(u32 mask, u32 value)
     return lanes;
 }
 
+// Accesses of one word by one instruction, a load or a store with an order and a scope; its operand
+// is of a kind (h, r, l: 16, 32, 64 bits).
+#define SIMT_LOAD(name, word, instruction, kind)                                  \
+    FUNCTION word name(const word* p)                                             \
+    {                                                                             \
+        word v;                                                                   \
+        asm volatile(instruction " %0, [%1];" : "=" kind(v) : "l"(p) : "memory"); \
+        return v;                                                                 \
+    }
+#define SIMT_STORE(name, word, instruction, kind)                            \
+    FUNCTION void name(word* p, word v)                                      \
+    {                                                                        \
+        asm volatile(instruction " [%0], %1;" ::"l"(p), kind(v) : "memory"); \
+    }
+
 // Relaxed, device-wide accesses: the word itself is the message, and orders no other access.
-FUNCTION u64 load_relaxed(const u64* p)
-{
-    u64 v;
-    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
-    return v;
-}
-FUNCTION u32 load_relaxed(const u32* p)
-{
-    u32 v;
-    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
-    return v;
-}
-FUNCTION void store_relaxed(u32* p, u32 v)
-{
-    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
-}
-FUNCTION void store_relaxed(u64* p, u64 v)
-{
-    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
-}
+SIMT_LOAD(load_relaxed, u64, "ld.relaxed.gpu.global.u64", "l")
+SIMT_LOAD(load_relaxed, u32, "ld.relaxed.gpu.global.u32", "r")
+SIMT_LOAD(load_relaxed, u16, "ld.relaxed.gpu.global.u16", "h")
+SIMT_STORE(store_relaxed, u64, "st.relaxed.gpu.global.u64", "l")
+SIMT_STORE(store_relaxed, u32, "st.relaxed.gpu.global.u32", "r")
 FUNCTION u64 atomic_add(u64* p, u64 v) { return atomicAdd(p, v); }
 FUNCTION u32 atomic_add(u32* p, u32 v) { return atomicAdd(p, v); }
 FUNCTION f32 atomic_add(f32* p, f32 v) { return atomicAdd(p, v); }
@@ -124,12 +124,6 @@ FUNCTION void shared_add(f32* p, f32 v) { atomicAdd(p, v); }
 FUNCTION void shared_add(f64* p, f64 v) { atomicAdd(p, v); }
 FUNCTION void atomic_max(u64* p, u64 v) { atomicMax(p, v); }
 FUNCTION void shared_or(u32* p, u32 v) { atomicOr(p, v); }
-FUNCTION u16 load_relaxed(const u16* p)
-{
-    u16 v;
-    asm volatile("ld.relaxed.gpu.global.u16 %0, [%1];" : "=h"(v) : "l"(p) : "memory");
-    return v;
-}
 typedef u16 least_word; // the narrowest that the device exchanges
 // Writes `to` where `from` is, and returns what was there.
 FUNCTION u16 atomic_exchange_if(u16* p, u16 from, u16 to) { return atomicCAS(p, from, to); }

@@ -12,26 +12,10 @@ struct alignas(16) word_pair {
 #if defined(SIMT_CUDA)
 // Orders what this thread has stored or seen before what it stores after, for all devices.
 FUNCTION void system_fence() { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
-FUNCTION u64 load_acquire_system(const u64* p)
-{
-    u64 v;
-    asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
-    return v;
-}
-FUNCTION void store_release_system(u64* p, u64 v)
-{
-    asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
-}
-FUNCTION u64 load_relaxed_system(const u64* p)
-{
-    u64 v;
-    asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
-    return v;
-}
-FUNCTION void store_relaxed_system(u64* p, u64 v)
-{
-    asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
-}
+SIMT_LOAD(load_acquire_system, u64, "ld.acquire.sys.global.u64", "l")
+SIMT_LOAD(load_relaxed_system, u64, "ld.relaxed.sys.global.u64", "l")
+SIMT_STORE(store_release_system, u64, "st.release.sys.global.u64", "l")
+SIMT_STORE(store_relaxed_system, u64, "st.relaxed.sys.global.u64", "l")
 FUNCTION word_pair load_relaxed_system(const word_pair* p)
 {
     word_pair v;
