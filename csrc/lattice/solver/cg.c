@@ -9,14 +9,12 @@
 // other x in the same space has a smaller |r|.
 //
 // The solution along p is added at the beginning of the next iteration, in one pass with the new
-// direction, and the kernel of M p also sums up its length. An iteration moves the operator twice,
-// and eight fields: p to the first, s and w to the second; s, x and p read, x and p written.
+// direction (cg.h), and the kernel of M p also sums up its length. An iteration moves the operator
+// twice, and eight fields: p to the first, s and w to the second; s, x and p read, x and p written.
 //
 // An update calculates M^+ r in the precision of iterations: s is no more precise than they are,
 // and the next update starts from a residual of full precision again.
-#include "lattice/solver/solver.h"
-
-enum { X, P, W, S }; // among work: correction since the last update, direction, M p, M^+ r
+#include "lattice/solver/cg.h"
 
 // ---- the steps ---------------------------------------------------------------------------------
 static const cubc_site_update add_correction = {
@@ -43,7 +41,7 @@ static const cubc_site_update next_residual = {
 };
 
 // ---- the method --------------------------------------------------------------------------------
-static cubc_status open(solver *s)
+cubc_status cg_open(solver *s)
 {
     TRY(solver_zero_field(s, s->sloppy, &s->work[X]));
     TRY(solver_zero_field(s, s->sloppy, &s->work[P]));
@@ -51,11 +49,24 @@ static cubc_status open(solver *s)
     return solver_zero_field(s, s->sloppy, &s->work[S]);
 }
 
+cubc_status cg_add_correction(solver *s)
+{
+    const lattice_field *f = s->work;
+    return solver_pass(s, UPDATE, &add_correction,
+                       SITE_FIELDS(WRITE("y", s->y), WRITE("x", f[X]), READ("p", f[P])));
+}
+
+cubc_status cg_next_direction(solver *s)
+{
+    const lattice_field *f = s->work;
+    return solver_pass(s, ITERATE, &next_direction,
+                       SITE_FIELDS(WRITE("x", f[X]), WRITE("p", f[P]), READ("s", f[S])));
+}
+
 static cubc_status update(solver *s)
 {
     const lattice_field *f = s->work, *residual;
-    TRY(solver_pass(s, UPDATE, &add_correction,
-                    SITE_FIELDS(WRITE("y", s->y), WRITE("x", f[X]), READ("p", f[P]))));
+    TRY(cg_add_correction(s));
     TRY(solver_residual(s));
     TRY(solver_sloppy_residual(s, &f[W], &residual));
     return s->op->apply(s, &(operator_call){.in = residual,
@@ -69,8 +80,7 @@ static cubc_status update(solver *s)
 static cubc_status iterate(solver *s, uint64_t last_of_round)
 {
     const lattice_field *f = s->work;
-    TRY(solver_pass(s, ITERATE, &next_direction,
-                    SITE_FIELDS(WRITE("x", f[X]), WRITE("p", f[P]), READ("s", f[S]))));
+    TRY(cg_next_direction(s));
     TRY(s->op->apply(
         s, &(operator_call){.in = &f[P], .out = &f[W], .tail = &length, .phase = ITERATE}));
     return s->op->apply(s, &(operator_call){.in = &f[W],
@@ -84,7 +94,7 @@ static cubc_status iterate(solver *s, uint64_t last_of_round)
 
 const solver_method solver_cg = {
     .name = "cg",
-    .open = open,
+    .open = cg_open,
     .update = update,
     .iterate = iterate,
     .iteration_applies = 2,
