@@ -52,12 +52,29 @@ struct cubc_ranks {
     _Atomic(rank_area *) newest; // the watch reads them
 };
 
+// ---- ranks_agree.c ------------------------------------------------------------------------------
+// Gathers `bytes` bytes of every rank.
+cubc_status ranks_gather(cubc_ranks *r, const void *mine, void *all, size_t bytes);
+// Ends a step that all ranks take or none, by telling the others how it went here. `lacks` says
+// what another rank could not do.
+cubc_status ranks_agree_on(cubc_ranks *r, cubc_status mine, const char *lacks);
+// The same of a step that makes memory.
+cubc_status ranks_agree(cubc_ranks *r, cubc_status mine);
+
+// ---- ranks_transport.c --------------------------------------------------------------------------
+// Chooses the transport for good, when there is memory to share for the first time.
+cubc_status ranks_choose_transport(cubc_ranks *r);
+void ranks_close_messenger(cubc_ranks *r); // and its watch
+
+// ---- ranks_place.c ------------------------------------------------------------------------------
 // The place of a rank in the grid.
 void ranks_place_of(const cubc_ranks *r, int rank, int place[4]);
 // The rank behind a face of another.
 int ranks_neighbour(const cubc_ranks *r, int rank, int face);
 // True if this rank leaves faces in the memory of another, or in its own.
 bool ranks_reach(const cubc_ranks *r, int rank);
+
+// ---- ranks_failure.c ----------------------------------------------------------------------------
 // Notes the first failure of messages, with the text of an error or "".
 void ranks_fail(cubc_ranks *r, uint64_t reason, const char *why);
 // Fails with the reason if messages have failed.

@@ -3,8 +3,6 @@
 
 #include "base/integer.h"
 #include "base/size.h"
-#include "lattice/grid/comm_messenger.h"
-#include "lattice/grid/ranks_watch.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,39 +12,6 @@ enum { MOST_RANKS = 1 << 16 };
 static const double DEFAULT_SECONDS = 20, MOST_SECONDS = 1e9;
 
 // ---- memory -------------------------------------------------------------------------------------
-static int gather_alone(void *context, const void *mine, void *all, size_t bytes)
-{
-    (void)context;
-    memcpy(all, mine, bytes);
-    return 0;
-}
-
-static cubc_status gather(cubc_ranks *r, const void *mine, void *all, size_t bytes)
-{
-    if (r->comm.all_gather(r->comm.context, mine, all, bytes) == 0) return CUBC_OK;
-    r->apart = true;
-    FAIL(CUBC_IO_ERROR, "the ranks' all_gather has failed");
-}
-
-// Ends a step that all ranks take or none, by telling the others how it went here. `lacks` says
-// what another rank could not do.
-static cubc_status agree_on(cubc_ranks *r, cubc_status mine, const char *lacks)
-{
-    int32_t here = (int32_t)mine;
-    cubc_status st = gather(r, &here, r->went, sizeof here);
-    int failed = 0;
-    while (!st && failed < r->comm.size && r->went[failed] == CUBC_OK) failed++;
-    if (mine || st) return mine ? mine : st;
-    if (failed < r->comm.size)
-        FAIL(CUBC_NO_RESOURCES, "rank %d of %d %s", failed, r->comm.size, lacks);
-    return CUBC_OK;
-}
-
-static cubc_status agree(cubc_ranks *r, cubc_status mine)
-{
-    return agree_on(r, mine, "has no memory that ranks can share");
-}
-
 static void close_windows(cubc_ranks *r, rank_area *a)
 {
     const device_api *api = r->device->api;
@@ -113,12 +78,12 @@ static cubc_status open_together(cubc_ranks *r, rank_area *a)
     const device_api *api = r->device->api;
     rank_card mine = {.process = process_token(), .device = (uintptr_t)r->device};
     a->cards = mem_alloc((size_t)r->comm.size, sizeof *a->cards);
-    if (!a->cards) return agree(r, CUBC_NO_MEMORY);
-    cubc_status st =
-        agree(r, api->share(r->device, a->window_bytes, &mine.window, &a->windows[r->comm.rank]));
-    if (!st) st = gather(r, &mine, a->cards, sizeof mine);
-    if (!st) st = agree(r, check_together(r, a));
-    if (!st) st = agree(r, open_others(r, a));
+    if (!a->cards) return ranks_agree(r, CUBC_NO_MEMORY);
+    cubc_status st = ranks_agree(
+        r, api->share(r->device, a->window_bytes, &mine.window, &a->windows[r->comm.rank]));
+    if (!st) st = ranks_gather(r, &mine, a->cards, sizeof mine);
+    if (!st) st = ranks_agree(r, check_together(r, a));
+    if (!st) st = ranks_agree(r, open_others(r, a));
     api->share_end(r->device, &mine.window);
     return st;
 }
@@ -167,96 +132,6 @@ static cubc_status make_table(cubc_ranks *r, rank_area *a)
     return st;
 }
 
-// ---- transports ---------------------------------------------------------------------------------
-static void close_messenger(cubc_ranks *r)
-{
-    ranks_watch_close(r->watch);
-    if (r->messenger) r->messenger->api->close(r->messenger);
-    r->watch = NULL;
-    r->messenger = NULL;
-}
-
-static cubc_status open_here(cubc_ranks *r, const unsigned char id[MESSENGER_ID_BYTES])
-{
-    const device_api *api = r->device->api;
-    if (!api->messenger_open)
-        return comm_messenger_open(&r->comm, r->seconds, COMM_MOST_BYTES, &r->messenger);
-    TRY(api->messenger_open(r->device, id, r->comm.rank, r->comm.size, r->seconds, &r->messenger));
-    return r->messenger->api->cancel ? ranks_watch_open(r, &r->watch) : CUBC_OK;
-}
-
-// Rank 0 makes an id, where the device's messages need one.
-static cubc_status open_messenger(cubc_ranks *r)
-{
-    static const char lacks[] = "cannot send messages";
-    const device_api *api = r->device->api;
-    unsigned char mine[MESSENGER_ID_BYTES] = {0}, (*ids)[MESSENGER_ID_BYTES];
-    cubc_status st =
-        api->messenger_id ? api->messenger_id(r->comm.rank == 0 ? mine : NULL) : CUBC_OK;
-    TRY(agree_on(r, st, lacks));
-    ids = mem_alloc((size_t)r->comm.size, sizeof *ids);
-    st = agree_on(r, ids ? CUBC_OK : CUBC_NO_MEMORY, lacks);
-    if (!st) st = gather(r, mine, ids, sizeof mine);
-    if (!st) st = agree_on(r, open_here(r, ids[0]), lacks);
-    if (st) close_messenger(r);
-    mem_free(ids);
-    return st;
-}
-
-typedef struct wish {
-    uint64_t host, transport;
-} wish;
-
-// Messages where a rank wants them, or between hosts, if none wants memory.
-static cubc_ranks_transport choose(const wish *all, int count)
-{
-    bool memory = false, differ = false;
-    for (int k = 0; k < count; k++) {
-        if (all[k].transport == CUBC_RANKS_MESSAGES) return CUBC_RANKS_MESSAGES;
-        memory = memory || all[k].transport == CUBC_RANKS_MEMORY;
-        differ = differ || all[k].host != all[0].host;
-    }
-    return differ && !memory ? CUBC_RANKS_ANY : CUBC_RANKS_MEMORY;
-}
-
-static bool share_hosts(const wish *all, int count)
-{
-    for (int k = 1; k < count; k++)
-        for (int other = 0; other < k; other++)
-            if (all[k].host == all[other].host) return true;
-    return false;
-}
-
-// Hosts are remembered where ranks of one reach each other's memory.
-static cubc_ranks_transport choose_of_all(cubc_ranks *r, const wish *all)
-{
-    const cubc_ranks_transport chosen = choose(all, r->comm.size);
-    if (chosen != CUBC_RANKS_ANY || !share_hosts(all, r->comm.size)) {
-        mem_free(r->hosts);
-        r->hosts = NULL;
-    }
-    for (int k = 0; r->hosts && k < r->comm.size; k++) r->hosts[k] = all[k].host;
-    return chosen;
-}
-
-// For good, when there is memory to share for the first time.
-static cubc_status choose_transport(cubc_ranks *r)
-{
-    const wish mine = {host_token(), r->wanted};
-    cubc_ranks_transport chosen = choose(&mine, 1);
-    if (r->newest || r->messenger) return CUBC_OK;
-    if (r->comm.size > 1) {
-        wish *all = mem_alloc((size_t)r->comm.size, sizeof *all);
-        if (!r->hosts) r->hosts = mem_alloc((size_t)r->comm.size, sizeof *r->hosts);
-        cubc_status st = agree(r, all && r->hosts ? CUBC_OK : CUBC_NO_MEMORY);
-        if (!st) st = gather(r, &mine, all, sizeof mine);
-        if (!st) chosen = choose_of_all(r, all);
-        mem_free(all);
-        TRY(st);
-    }
-    return chosen == CUBC_RANKS_MEMORY ? CUBC_OK : open_messenger(r);
-}
-
 static cubc_status open_windows(cubc_ranks *r, rank_area *a)
 {
     const uint64_t mail_places = r->messenger ? 1 : 2,
@@ -266,15 +141,15 @@ static cubc_status open_windows(cubc_ranks *r, rank_area *a)
     a->slot_bytes = a->places == 1 ? a->face_bytes : 2 * a->face_bytes; // tagged words take twice
     a->window_bytes = a->slots_at + (uint64_t)a->places * SLOTS * a->slot_bytes;
     a->windows = mem_zalloc((size_t)r->comm.size, sizeof *a->windows);
-    TRY(agree(r, a->windows ? CUBC_OK : CUBC_NO_MEMORY));
+    TRY(ranks_agree(r, a->windows ? CUBC_OK : CUBC_NO_MEMORY));
     void **own = &a->windows[r->comm.rank];
     if (r->comm.size == 1) return open_own(r, a, own);
-    return a->places == 1 ? agree(r, open_own(r, a, own)) : open_together(r, a);
+    return a->places == 1 ? ranks_agree(r, open_own(r, a, own)) : open_together(r, a);
 }
 
 static cubc_status open_area(cubc_ranks *r, rank_area *a)
 {
-    TRY(choose_transport(r));
+    TRY(ranks_choose_transport(r));
     cubc_status st = open_windows(r, a);
     // All ranks know of it, unless all_gather has failed. Those of a host then send messages too.
     if (st && !r->apart && r->hosts && !r->newest) {
@@ -283,8 +158,9 @@ static cubc_status open_area(cubc_ranks *r, rank_area *a)
         r->hosts = NULL;
         st = open_windows(r, a);
     }
-    if (!st && r->messenger) st = agree(r, open_own(r, a, &a->outbox));
-    return st ? st : agree(r, make_table(r, a)); // so that nobody sends before all can receive
+    if (!st && r->messenger) st = ranks_agree(r, open_own(r, a, &a->outbox));
+    // So that nobody sends before all can receive.
+    return st ? st : ranks_agree(r, make_table(r, a));
 }
 
 static cubc_status reserve(cubc_ranks *r, size_t face_bytes, uint64_t mails)
@@ -294,7 +170,7 @@ static cubc_status reserve(cubc_ranks *r, size_t face_bytes, uint64_t mails)
     const uint64_t had_mails = newest ? newest->mails : 0;
     if (newest && face_bytes <= had && mails <= had_mails) return CUBC_OK;
     rank_area *a = mem_zalloc(1, sizeof *a);
-    if (!a) return agree(r, CUBC_NO_MEMORY);
+    if (!a) return ranks_agree(r, CUBC_NO_MEMORY);
     a->ranks = r;
     a->face_bytes = larger(round_up(face_bytes, ALIGNMENT), had);
     a->mails = larger(larger(mails, had_mails), 1);
@@ -333,6 +209,13 @@ void *ranks_table(const cubc_ranks *r)
 }
 
 // ---- opening ------------------------------------------------------------------------------------
+static int gather_alone(void *context, const void *mine, void *all, size_t bytes)
+{
+    (void)context;
+    memcpy(all, mine, bytes);
+    return 0;
+}
+
 // The variable CUBC_RANKS stands in for the caller where that leaves it open.
 static cubc_status wanted_transport(const cubc_ranks_params *p, cubc_ranks_transport *out)
 {
@@ -401,7 +284,7 @@ cubc_status cubc_ranks_open(cubc_device *device, const cubc_ranks_params *p, cub
 void cubc_ranks_close(cubc_ranks *r)
 {
     if (!r) return;
-    close_messenger(r);
+    ranks_close_messenger(r);
     while (r->newest) {
         rank_area *older = r->newest->older;
         close_area(r, r->newest);

@@ -1,0 +1,26 @@
+// Steps that all ranks take, or none: see rank_area.h.
+#include "lattice/grid/rank_area.h"
+
+cubc_status ranks_gather(cubc_ranks *r, const void *mine, void *all, size_t bytes)
+{
+    if (r->comm.all_gather(r->comm.context, mine, all, bytes) == 0) return CUBC_OK;
+    r->apart = true;
+    FAIL(CUBC_IO_ERROR, "the ranks' all_gather has failed");
+}
+
+cubc_status ranks_agree_on(cubc_ranks *r, cubc_status mine, const char *lacks)
+{
+    int32_t here = (int32_t)mine;
+    cubc_status st = ranks_gather(r, &here, r->went, sizeof here);
+    int failed = 0;
+    while (!st && failed < r->comm.size && r->went[failed] == CUBC_OK) failed++;
+    if (mine || st) return mine ? mine : st;
+    if (failed < r->comm.size)
+        FAIL(CUBC_NO_RESOURCES, "rank %d of %d %s", failed, r->comm.size, lacks);
+    return CUBC_OK;
+}
+
+cubc_status ranks_agree(cubc_ranks *r, cubc_status mine)
+{
+    return ranks_agree_on(r, mine, "has no memory that ranks can share");
+}
