@@ -136,12 +136,9 @@ static void lay_out_deterministic(const problem *p, layout *l, uint64_t strip, u
 static layout lay_out(const problem *p, const instance *i)
 {
     const device_kernel *kernel = &i->kernels[PARTS_KERNEL];
-    uint64_t ipt = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1);
-    uint64_t strip = axis_reduce_traits_of(p).whole_chunks
-                         ? 1u << variant_value(&i->space, &i->variant, "ipv", 0)
-                         : 1;
-    uint64_t most =
-        resident_blocks(i, kernel) * (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
+    uint64_t ipt = instance_value(i, "ipt", 1);
+    uint64_t strip = axis_reduce_traits_of(p).whole_chunks ? 1u << instance_value(i, "ipv", 0) : 1;
+    uint64_t most = blocks_in_waves(i, kernel);
     layout l = {.columns = axis_reduce_numbers_of(p).columns};
     l.outer = p->outputs[0].n / l.columns;
     l.length = p->n / p->outputs[0].n;

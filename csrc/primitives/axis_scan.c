@@ -134,14 +134,14 @@ static uint64_t rows_of_thread(const problem *p, uint64_t ipt, uint64_t strip)
 static layout lay_out(const problem *p, const instance *i)
 {
     const device_kernel *kernel = &i->kernels[0];
-    uint64_t ipt = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1);
-    uint64_t run = 1ull << variant_value(&i->space, &i->variant, "rb", 8);
+    uint64_t ipt = instance_value(i, "ipt", 1);
+    uint64_t run = 1ull << instance_value(i, "rb", 8);
     uint64_t size = cubc_type_size((cubc_type)p->type);
     layout l = {.shape = axis_scan_numbers_of(p).shape, .strip = 1};
     if (axis_scan_traits_of(p).few && kernel->threads > 1)
         l.strip = l.shape.columns;
     else if (axis_scan_traits_of(p).whole_chunks)
-        l.strip = 1u << variant_value(&i->space, &i->variant, "ipv", 0);
+        l.strip = 1u << instance_value(i, "ipv", 0);
     l.strips = ceil_div(l.shape.columns, l.strip);
     if (kernel->threads == 1)
         lay_out_single_thread(&l, ipt, resident_blocks(i, kernel));

@@ -144,7 +144,7 @@ static cubc_status axis_sort_plan(const problem *p, const instance *i, plan *out
     enum { IN, OUT, LENGTH, COLUMNS, ALL, TEAM, WIDE, ARGS };
     const device_kernel *kernel = &i->kernels[0];
     const axis_sort_numbers shape = axis_sort_numbers_of(p);
-    const uint64_t ipt = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1);
+    const uint64_t ipt = instance_value(i, "ipt", 1);
     const bool alone = ipt >= (uint64_t)axis_sort_traits_of(p).most; // as in the kernel
     if (p->n == 0) return CUBC_OK;
     const uint64_t all = p->n / shape.length, team = alone ? 1 : ceil_div(shape.length, ipt);

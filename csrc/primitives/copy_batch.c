@@ -89,8 +89,7 @@ static cubc_status copy_batch_plan(const problem *p, const instance *i, plan *ou
     enum { IN, OUT, FROM_ARG, TO_ARG, ENDS_ARG, COUNT, BYTES, ARGS };
     const device_kernel *kernel = &i->kernels[0];
     uint64_t bytes = copy_batch_numbers_of(p).bytes;
-    uint64_t tile =
-        16 * (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
+    uint64_t tile = 16 * instance_tile(i, kernel);
     uint64_t tiles = ceil_div(bytes, tile);
     if (tiles > INT32_MAX)
         FAIL(CUBC_INVALID_ARGUMENT, "copy_batch of %llu bytes needs more than 2^31 blocks",

@@ -150,8 +150,7 @@ static cubc_status add_launch(const problem *p, const instance *i, int kernel, u
                               const room *r, plan *out)
 {
     const device_kernel *k = &i->kernels[kernel];
-    uint64_t resident =
-        resident_blocks(i, k) * (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
+    uint64_t resident = blocks_in_waves(i, k);
     uint64_t count = p->outputs[0].n, grid = most_blocks < resident ? most_blocks : resident;
     launch *l = &out->launches[out->launch_count++];
     *l = (launch){.kernel = k,

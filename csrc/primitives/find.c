@@ -56,11 +56,10 @@ static cubc_status find_plan(const problem *p, const instance *i, plan *out)
 {
     enum { IN, OUT, N, MESSAGES, ARGS };
     const device_kernel *kernel = &i->kernels[0];
-    uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
+    uint64_t tile = instance_tile(i, kernel);
     uint64_t warps = ceil_div(kernel->threads, 32);
     uint64_t tiles = ceil_div(p->n, tile);
-    uint64_t grid =
-        resident_blocks(i, kernel) * (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
+    uint64_t grid = blocks_in_waves(i, kernel);
     if (grid > tiles) grid = tiles ? tiles : 1; // the result is written in any case
     if ((tiles + grid) * warps > UINT32_MAX)    // of the kernel's count
         FAIL(CUBC_INVALID_ARGUMENT, "find in %llu items needs more than 2^32 stretches",

@@ -300,10 +300,9 @@ static cubc_status histogram_plan(const problem *p, const instance *i, plan *out
 {
     enum { CLEARED_A_THREAD = 4 };
     const device_kernel *count = &i->kernels[COUNT_KERNEL], *clear = &i->kernels[CLEAR_KERNEL];
-    uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * count->threads;
+    uint64_t tile = instance_tile(i, count);
     uint64_t tiles = ceil_div(p->n, tile);
-    uint64_t resident =
-        resident_blocks(i, count) * (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
+    uint64_t resident = blocks_in_waves(i, count);
     // A block's counts have 32 bits.
     uint64_t blocks = larger(smaller(tiles, resident), p->n >> 31);
     uint64_t cleared = (uint64_t)clear->threads * CLEARED_A_THREAD;

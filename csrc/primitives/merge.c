@@ -78,7 +78,7 @@ static cubc_status merge_plan(const problem *p, const instance *i, plan *out)
 {
     const device_kernel *kernel = &i->kernels[TILES_KERNEL];
     const bool single = kernel->threads == 1;
-    uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
+    uint64_t tile = instance_tile(i, kernel);
     uint64_t tiles = ceil_div(p->n, tile);
     const operand *in = p->inputs;
     TRY(problem_check_blocks(p, tiles));

@@ -75,8 +75,7 @@ static launch make_launch(const problem *p, const device_kernel *kernel, uint64_
 static cubc_status merge_sort_plan(const problem *p, const instance *i, plan *out)
 {
     const device_kernel *kernels = i->kernels;
-    uint64_t tile =
-        (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernels[TILES_KERNEL].threads;
+    uint64_t tile = instance_tile(i, &kernels[TILES_KERNEL]);
     uint64_t tiles = ceil_div(p->n, tile);
     TRY(problem_check_blocks(p, tiles));
     if (tiles == 0) return CUBC_OK;

@@ -119,10 +119,9 @@ static cubc_status reduce_plan(const problem *p, const instance *i, plan *out)
 {
     enum { IN, OUT, N, STEPS, MESSAGES, ARGS }; // then the initial value
     const device_kernel *kernel = &i->kernels[0];
-    uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
-    uint64_t resident =
-        resident_blocks(i, kernel) * (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
-    uint64_t least = (uint64_t)variant_value(&i->space, &i->variant, "ms", 1);
+    uint64_t tile = instance_tile(i, kernel);
+    uint64_t resident = blocks_in_waves(i, kernel);
+    uint64_t least = instance_value(i, "ms", 1);
     uint64_t tiles = ceil_div(p->n, tile), steps = ceil_div(tiles, resident);
     if (steps < least) steps = tiles < least ? tiles : least;
     uint64_t grid = steps ? ceil_div(tiles, steps) : 1;

@@ -122,15 +122,14 @@ static layout lay_out(const problem *p, const instance *i)
     const device_kernel *kernel = &i->kernels[PARTS_KERNEL];
     uint64_t sm_count = i->device->info.sm_count;
     uint64_t resident = resident_blocks(i, kernel);
-    uint64_t waves = (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
+    uint64_t waves = instance_value(i, "wav", 1);
     layout l = {.rows = p->outputs[0].n, .length = length_of(p), .splits = 1};
     l.share_items = l.length;
     if (kernel->threads == 1)
         share_rows(&l, LEAST_ITEMS, smaller(resident * waves, p->n / LEAST_ITEMS + 1));
     else
-        lay_out_teams(&l, 1u << variant_value(&i->space, &i->variant, "ipv", 0),
-                      (uint64_t)variant_value(&i->space, &i->variant, "lpt", 1), kernel->threads,
-                      sm_count, resident, waves);
+        lay_out_teams(&l, 1u << instance_value(i, "ipv", 0), instance_value(i, "lpt", 1),
+                      kernel->threads, sm_count, resident, waves);
     return l;
 }
 

@@ -93,7 +93,7 @@ static cubc_status runs_plan(const problem *p, const instance *i, plan *out)
     enum { KEYS_ARG, VALUES_ARG, KEYS_OUT, OUT, OFFSETS, COUNT, N, MESSAGES, ARGS };
     const device_kernel *kernel = &i->kernels[0];
     const mode m = mode_of(p);
-    uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
+    uint64_t tile = instance_tile(i, kernel);
     uint64_t tiles = p->n / tile + 1; // of the items and one more
     TRY(problem_check_blocks(p, tiles));
     cubc_type carry = m == REDUCTIONS ? (cubc_type)p->acc_type : p->wide ? CUBC_U64 : CUBC_U32;

@@ -43,7 +43,7 @@ static uint64_t longest_for(const problem *p, const instance *i)
     uint64_t count = scan_segments(p), threads = i->kernels[SEGMENTS_KERNEL].threads;
     if (!scan_in_segments(p) || count == 0 || threads == 1) return 0;
     uint64_t mean = p->n / count, size = cubc_type_size((cubc_type)p->type);
-    uint64_t ipt = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1);
+    uint64_t ipt = instance_value(i, "ipt", 1);
     uint64_t resident = resident_blocks(i, &i->kernels[SEGMENTS_KERNEL]);
     if (mean < LEAST_MEAN) return 0;
     if (p->n * size <= SOON && mean <= threads * ipt && count <= 2 * resident) return p->n;
@@ -56,7 +56,7 @@ static cubc_status scan_plan(const problem *p, const instance *i, plan *out)
 {
     enum { WARP = 32 };
     const device_kernel *kernel = &i->kernels[TILES_KERNEL];
-    uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
+    uint64_t tile = instance_tile(i, kernel);
     uint64_t tiles = ceil_div(p->n, tile), longest = longest_for(p, i);
     // A message behind those of the tiles is that there is a segment for them.
     TRY(scan_launch(p, kernel, tiles, tiles + scan_in_segments(p), out));

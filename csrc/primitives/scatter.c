@@ -137,7 +137,7 @@ static cubc_status scatter_plan(const problem *p, const instance *i, plan *out)
     enum { INDICES_ARG, VALUES_ARG, OUT, N, LENGTH, COLUMNS, COUNT, MODE, ARGS };
     const device_kernel *copy = &i->kernels[COPY], *scatter = &i->kernels[SCATTER];
     const indexed_numbers numbers = indexed_numbers_of(p);
-    uint64_t items = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1);
+    uint64_t items = instance_value(i, "ipt", 1);
     uint64_t copies = ceil_div(p->n, items * copy->threads);
     uint64_t tiles = p->n ? ceil_div(numbers.total, items * scatter->threads) : 0;
     TRY(problem_check_blocks(p, copies));

@@ -88,16 +88,15 @@ static cubc_status searchsorted_plan(const problem *p, const instance *i, plan *
     enum { TURNS_ON_CPU = 8 }; // blocks a worker: others take over from one that is held up
     const device_kernel *kernel = &i->kernels[0];
     uint64_t values = kernel->threads == 1 // least a block: a tile on the CPU, else a row
-                          ? (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1)
-                          : (uint64_t)kernel->threads
-                                << variant_value(&i->space, &i->variant, "ipv", 0);
+                          ? instance_value(i, "ipt", 1)
+                          : (uint64_t)kernel->threads << instance_value(i, "ipv", 0);
     uint64_t shares = ceil_div(p->n, values);
     uint64_t blocks = (uint64_t)i->device->info.sm_count *
                       (uint64_t)(kernel->threads == 1 ? TURNS_ON_CPU : kernel->info.blocks_per_sm);
     if (blocks > shares) blocks = shares;
     if (shares == 0) return CUBC_OK;
-    uint64_t levels = tree_levels((uint64_t)variant_value(&i->space, &i->variant, "lev", 0),
-                                  p->inputs[SORTED].n, shares / blocks * values, kernel->threads);
+    uint64_t levels = tree_levels(instance_value(i, "lev", 0), p->inputs[SORTED].n,
+                                  shares / blocks * values, kernel->threads);
     out->launch_count = 1;
     out->launches[0] = (launch){.kernel = kernel,
                                 .shape.grid = (unsigned)blocks,

@@ -71,7 +71,7 @@ static cubc_status segment_ids_plan(const problem *p, const instance *i, plan *o
 {
     enum { OFFSETS, SIZE, COUNT, ITEMS, OUT, ARGS };
     const device_kernel *kernel = &i->kernels[0];
-    uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
+    uint64_t tile = instance_tile(i, kernel);
     uint64_t tiles = ceil_div(p->n, tile);
     TRY(problem_check_blocks(p, tiles));
     out->launch_count = tiles > 0;

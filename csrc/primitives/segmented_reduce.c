@@ -111,9 +111,8 @@ static cubc_status plan_shares(const problem *p, const instance *i, plan *out)
 {
     const device_kernel *kernel = &i->kernels[SHARES_KERNEL];
     uint64_t count = p->outputs[0].n;
-    uint64_t window = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
-    uint64_t most = resident_blocks(i, &i->kernels[SHARES_KERNEL]) *
-                    (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
+    uint64_t window = instance_tile(i, kernel);
+    uint64_t most = blocks_in_waves(i, &i->kernels[SHARES_KERNEL]);
     uint64_t grid = ceil_div(p->n + count, window);
     if (grid > most) grid = most;
     out->message_bytes = 8 * (1 + grid * ceil_div((uint64_t)problem_acc_bytes(p), 4));
@@ -164,8 +163,8 @@ static uint64_t longest_for(const problem *p, const instance *i, uint64_t team_l
 // there are not many more segments than blocks that run at once.
 static uint64_t team_for(const problem *p, const instance *i)
 {
-    uint64_t vector = 1u << variant_value(&i->space, &i->variant, "ipv", 0);
-    uint64_t loads = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) / vector;
+    uint64_t vector = 1u << instance_value(i, "ipv", 0);
+    uint64_t loads = instance_value(i, "ipt", 1) / vector;
     uint64_t count = p->outputs[0].n, vectors = ceil_div(p->n / count, vector);
     uint64_t threads = (uint64_t)i->device->info.sm_count * i->kernels[TEAMS_KERNEL].threads;
     if ((vectors > WARP_LANES * loads || bytes_of(p) <= SOON) &&
@@ -209,7 +208,7 @@ static cubc_status plan_teams(const problem *p, const instance *i, plan *out)
 {
     const device_kernel *teams = &i->kernels[TEAMS_KERNEL],
                         *sections = &i->kernels[SECTIONS_KERNEL];
-    uint64_t waves = (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
+    uint64_t waves = instance_value(i, "wav", 1);
     layout l = lay_out(p, i);
     launch made = make_launch(p, teams, smaller(l.turns, resident_blocks(i, teams) * waves));
     made.args[TEAM_LOG2] = l.team_log2;

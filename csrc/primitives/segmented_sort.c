@@ -300,8 +300,7 @@ static cubc_status segmented_sort_plan(const problem *p, const instance *i, plan
 {
     enum { WAVES = 4 }; // of resident blocks: windows differ in what is left to do
     const device_kernel *kernels = i->kernels;
-    uint64_t tile =
-        (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernels[WINDOWS_KERNEL].threads;
+    uint64_t tile = instance_tile(i, &kernels[WINDOWS_KERNEL]);
     if (p->n == 0) return CUBC_OK;
     cutting c = cut(p, tile);
     uint64_t windows = ceil_div(p->n, c.window);

@@ -263,7 +263,7 @@ static cubc_status plan_threads(const problem *p, const instance *i, plan *out)
 {
     enum { WAVES = 16 };
     uint64_t segments = segmented_topk_numbers_of(p).segments, mean = larger(1, mean_length(p));
-    uint64_t least = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1);
+    uint64_t least = instance_value(i, "ipt", 1);
     uint64_t most = (uint64_t)i->device->info.sm_count * WAVES;
     uint64_t group = larger(ceil_div(least, mean), ceil_div(segments, most));
     uint64_t grid = ceil_div(segments, group);

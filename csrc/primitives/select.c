@@ -156,7 +156,7 @@ static cubc_status select_plan(const problem *p, const instance *i, plan *out)
 {
     enum { IN, MASK, OUT_ARG, REST_ARG, COUNT_ARG, N, MESSAGES, SECOND_ARG, ARGS };
     const device_kernel *kernel = &i->kernels[0];
-    uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
+    uint64_t tile = instance_tile(i, kernel);
     uint64_t tiles = p->n ? ceil_div(p->n, tile) : 1; // the count is written in any case
     TRY(problem_check_blocks(p, tiles));
     out->message_bytes = 8 * (1 + ((2 * tiles) << p->wide));

@@ -229,7 +229,7 @@ static memory place_spare(const problem *p, uint64_t first, plan *out)
 static cubc_status plan_cpu(const problem *p, const instance *i, uint64_t tiles, plan *out)
 {
     const device_kernel *kernels = i->kernels;
-    uint64_t radix = (uint64_t)1 << variant_value(&i->space, &i->variant, "rb", 8);
+    uint64_t radix = (uint64_t)1 << instance_value(i, "rb", 8);
     memory in = {.keys = (uintptr_t)p->inputs[0].data, .values = (uintptr_t)p->inputs[1].data};
     memory done = {.keys = (uintptr_t)p->outputs[0].data, .values = (uintptr_t)p->outputs[1].data};
     if (tiles == 1) {
@@ -260,15 +260,14 @@ static cubc_status plan_few(const problem *p, const instance *i, memory in, memo
                             uint64_t digits, plan *out, bool *planned)
 {
     const device_kernel *kernel = &i->kernels[FEW_KERNEL];
-    uint64_t threads = kernel->threads,
-             ipt = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1);
+    uint64_t threads = kernel->threads, ipt = instance_value(i, "ipt", 1);
     uint64_t most = key_bits(p) < 32 ? 1 : problem_cluster_most(i, FEW_KERNEL);
     // FEW_ITEMS of sort_cluster.h.
     uint64_t alone = smaller(ipt, larger(1, FEW_BYTES / (2 * share_bytes(p) * threads)));
     uint64_t capacity = threads * (most > 1 ? ipt : alone);
     *planned = p->n <= most * capacity;
     if (!*planned) return CUBC_OK;
-    uint64_t least = threads * (uint64_t)variant_value(&i->space, &i->variant, "shr", 1);
+    uint64_t least = threads * instance_value(i, "shr", 1);
     uint64_t blocks = smaller(most, ceil_div(p->n, least));
     // 2^32 / share is a number of 32 bits.
     uint64_t share = smaller(capacity, round_up(ceil_div(p->n, blocks), 32));
@@ -284,9 +283,9 @@ static cubc_status plan_few(const problem *p, const instance *i, memory in, memo
 // it has items, and with few and full bins most multiprocessors are idle: passes are faster then.
 static uint64_t most_of_a_bin(const problem *p, const instance *i, uint64_t digits)
 {
-    int radix_bits = variant_value(&i->space, &i->variant, "rb", 8);
+    int radix_bits = (int)instance_value(i, "rb", 8);
     uint64_t threads = i->kernels[BIN_KERNEL].threads;
-    uint64_t room = threads * (uint64_t)variant_value(&i->space, &i->variant, "bin", 0);
+    uint64_t room = threads * instance_value(i, "bin", 0);
     bool whole = p->begin_bit == 0 && p->end_bit == key_bits(p);
     if (p->n > room << radix_bits || p->n < threads || !whole || digits < 3) return 0;
     return smaller(room, 3 * (p->n >> radix_bits) + 512);
@@ -298,10 +297,9 @@ static cubc_status plan_passes(const problem *p, const instance *i, memory in, m
                                uint64_t digits, plan *out)
 {
     const device_kernel *kernels = i->kernels;
-    int radix_bits = variant_value(&i->space, &i->variant, "rb", 8);
+    int radix_bits = (int)instance_value(i, "rb", 8);
     uint64_t threads = kernels[0].threads, sms = (uint64_t)i->device->info.sm_count;
-    uint64_t tiles =
-        ceil_div(p->n, threads * (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1));
+    uint64_t tiles = ceil_div(p->n, threads * instance_value(i, "ipt", 1));
     // The counts of all items, in the bins of each digit and of the split, and what is made of
     // them; a row of counters for each tile of each pass, and of the split.
     uint64_t rows = round_up((((digits + 1) * 8) << radix_bits) + (digits + 3) * 8, 256);
@@ -335,8 +333,8 @@ static cubc_status sort_plan(const problem *p, const instance *i, plan *out)
 {
     const device_kernel *kernels = i->kernels;
     unsigned threads = kernels[0].threads;
-    uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * threads;
-    int radix_bits = variant_value(&i->space, &i->variant, "rb", 8);
+    uint64_t tile = instance_value(i, "ipt", 1) * threads;
+    int radix_bits = (int)instance_value(i, "rb", 8);
     uint64_t tiles = ceil_div(p->n, tile);
     uint64_t digits = (uint64_t)digits_of(p, p->end_bit - p->begin_bit, radix_bits);
     memory in = {.keys = (uintptr_t)p->inputs[0].data, .values = (uintptr_t)p->inputs[1].data};

@@ -76,7 +76,7 @@ static cubc_status take_plan(const problem *p, const instance *i, plan *out)
     enum { IN, INDICES_ARG, OUT, N, LENGTH, COLUMNS, COUNT, MODE, ARGS };
     const device_kernel *kernel = &i->kernels[0];
     const indexed_numbers numbers = indexed_numbers_of(p);
-    uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
+    uint64_t tile = instance_tile(i, kernel);
     uint64_t tiles = ceil_div(p->n, tile);
     TRY(problem_check_blocks(p, tiles));
     out->launch_count = tiles > 0;

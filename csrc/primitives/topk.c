@@ -267,8 +267,7 @@ static uint32_t place_scratch(const problem *p, way w, uint64_t at[ARGS], plan *
 static cubc_status topk_plan(const problem *p, const instance *i, plan *out)
 {
     uint64_t n = p->n, k = p->outputs[0].n;
-    uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) *
-                    i->kernels[RADIX_KERNEL].threads;
+    uint64_t tile = instance_tile(i, &i->kernels[RADIX_KERNEL]);
     uint64_t tiles = ceil_div(n, tile);
     if (k == 0) return CUBC_OK;
     way w = choose_way(p, i);

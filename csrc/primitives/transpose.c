@@ -93,7 +93,7 @@ static cubc_status transpose_plan(const problem *p, const instance *i, plan *out
 {
     enum { IN, OUT, ROWS, COLUMNS, TILE_ROWS, TILE_COLUMNS, ARGS };
     const device_kernel *kernel = &i->kernels[0];
-    uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
+    uint64_t tile = instance_tile(i, kernel);
     const transpose_numbers matrix = transpose_numbers_of(p);
     uint64_t rows = matrix.rows, columns = matrix.columns, tile_rows, tile_columns;
     if (p->n == 0) return CUBC_OK;

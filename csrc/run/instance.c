@@ -11,7 +11,7 @@ static const double COMPILE_SECONDS = 300; // far beyond any kernel; an expressi
 static cubc_status find_kernels(instance *i)
 {
     const device_api *api = i->device->api;
-    unsigned threads = (unsigned)variant_value(&i->space, &i->variant, "tpb", 1);
+    unsigned threads = (unsigned)instance_value(i, "tpb", 1);
     const algorithm *a = i->key.algorithm;
     const char *const *names = algorithm_kernels(a, i->device->info.arch, threads);
     for (int k = 0; k < MAX_KERNELS && names[k]; k++) {

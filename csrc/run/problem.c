@@ -382,13 +382,13 @@ enum { IN_A_CLUSTER = 2 }; // of TUNE_ORDER
 
 unsigned problem_cluster(const instance *i, uint64_t blocks)
 {
-    if (variant_value(&i->space, &i->variant, "ord", 0) != IN_A_CLUSTER) return 0;
+    if (instance_value(i, "ord", 0) != IN_A_CLUSTER) return 0;
     return blocks > 1 && blocks <= i->kernels[0].cluster ? (unsigned)blocks : 0;
 }
 
 unsigned problem_cluster_most(const instance *i, int kernel)
 {
-    if (variant_value(&i->space, &i->variant, "ord", 0) != IN_A_CLUSTER) return 1;
+    if (instance_value(i, "ord", 0) != IN_A_CLUSTER) return 1;
     return i->kernels[kernel].cluster > 1 ? i->kernels[kernel].cluster : 1;
 }
 

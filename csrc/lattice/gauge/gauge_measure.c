@@ -59,8 +59,7 @@ static cubc_status gauge_measure_plan(const problem *p, const instance *i, plan 
     const gauge_measure_traits traits = gauge_measure_traits_of(p);
     uint64_t sites =
         of_loops(p) ? p->n / lattice_time_slices(p) : 2 * part_sites(p, traits.cut, traits.margin);
-    uint64_t most =
-        resident_blocks(i, kernel) * (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
+    uint64_t most = blocks_in_waves(i, kernel);
     uint64_t steps = ceil_div(ceil_div(sites, kernel->threads), most);
     uint64_t share = steps * kernel->threads, grid = ceil_div(sites, share);
     out->cleared_bytes = sizeof(uint64_t); // how many blocks have arrived; then their parts

@@ -167,7 +167,7 @@ static cubc_status block_update_plan(const problem *p, const instance *i, plan *
     block_update_numbers numbers = block_update_numbers_of(p);
     uint64_t groups = ceil_div(numbers.sources, (uint64_t)traits.block),
              words = p->n / numbers.sources * cubc_type_size((cubc_type)p->type) / WORD,
-             turn = (uint64_t)variant_value(&i->space, &i->variant, "wpt", 1) * kernel->threads,
+             turn = instance_value(i, "wpt", 1) * kernel->threads,
              resident = resident_blocks(i, kernel);
     uint64_t blocks = smaller(ceil_div(resident, groups), MOST_BLOCKS),
              turns = ceil_div(ceil_div(words, turn), blocks);

@@ -99,7 +99,7 @@ static uint64_t columns_of(const problem *p, const instance *i)
     enum { WARP = 32, MOST_BYTES = 61440 };
     uint64_t ls = (uint64_t)dslash_site_traits_of(p).inner;
     uint64_t each = SPINOR_REALS * ls * (p->type == CUBC_F64 ? sizeof(double) : sizeof(float));
-    uint64_t columns = UINT64_C(1) << variant_value(&i->space, &i->variant, "cl", 0);
+    uint64_t columns = UINT64_C(1) << instance_value(i, "cl", 0);
     while (columns * each > MOST_BYTES) columns /= 2;
     return larger(columns, ceil_div(WARP, ls));
 }

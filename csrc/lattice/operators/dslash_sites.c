@@ -259,7 +259,7 @@ uint64_t dslash_output_sites(const problem *p)
 
 dslash_grid dslash_sites_grid(const problem *p, const instance *i)
 {
-    uint64_t together = (uint64_t)variant_value(&i->space, &i->variant, "spt", 1);
+    uint64_t together = instance_value(i, "spt", 1);
     uint64_t each = ceil_div(dslash_output_sites(p), i->kernels[0].threads);
     uint64_t sources = dslash_site_numbers_of(p).sources;
     return (dslash_grid){.blocks = each * ceil_div(sources, together),
@@ -278,7 +278,7 @@ static halo_shape halo_of(const problem *p)
 // Blocks that send the faces.
 static uint64_t sending_blocks(const problem *p, const instance *i)
 {
-    const uint64_t together = (uint64_t)variant_value(&i->space, &i->variant, "spt", 1),
+    const uint64_t together = instance_value(i, "spt", 1),
                    sites =
                        halo_face_sites(halo_of(p)) * parities_of(dslash_site_traits_of(p).parity);
     return ceil_div(sites, i->kernels[MAIN].threads) *

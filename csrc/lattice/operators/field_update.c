@@ -191,7 +191,7 @@ static void field_update_define(const problem *p, text *out)
 static cubc_status field_update_plan(const problem *p, const instance *i, plan *out)
 {
     const device_kernel *kernel = &i->kernels[0];
-    uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "spt", 1) * kernel->threads;
+    uint64_t tile = instance_value(i, "spt", 1) * kernel->threads;
     field_update_numbers numbers = field_update_numbers_of(p);
     uint64_t blocks = ceil_div(sites(p), tile) * numbers.sources;
     if (blocks > INT32_MAX)

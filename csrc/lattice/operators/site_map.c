@@ -67,7 +67,7 @@ const char *site_map_fitting_variant(const problem *p, const char *kind, const s
 cubc_status site_map_launch(const problem *p, const instance *i, uint64_t sites, const void *args,
                             size_t bytes, plan *out)
 {
-    uint64_t spt = (uint64_t)variant_value(&i->space, &i->variant, "spt", 1);
+    uint64_t spt = instance_value(i, "spt", 1);
     uint64_t each = spt * i->kernels[0].threads, blocks = ceil_div(sites, each);
     if (blocks > INT32_MAX)
         FAIL(CUBC_INVALID_ARGUMENT, "%s of %llu sites needs more than 2^31 blocks",
