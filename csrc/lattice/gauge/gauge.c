@@ -29,10 +29,7 @@ cubc_status gauge_output(problem *p, const char *what, void *data, uint64_t n, i
 cubc_status gauge_arrays(problem *p)
 {
     TRY(problem_check_overlap(p, INPUT_OF_SAME_NUMBER));
-    if (!p->aligned)
-        FAIL(CUBC_INVALID_ARGUMENT, "%s: a field in native order starts on 16 bytes",
-             p->algorithm->name);
-    return CUBC_OK;
+    return lattice_aligned(p);
 }
 
 cubc_status gauge_arrays_apart(problem *p)

@@ -38,10 +38,7 @@ cubc_status link_copy_problem(const cubc_link_copy_params *params, problem *out)
     TRY(check_side(out, "the copy", to_n, to, params->to_order, params->to_reals));
     TRY(problem_input(out, "the gauge field to copy", params->from, from_n, from));
     TRY(problem_output(out, "the copy", params->to, to_n, to));
-    TRY(problem_check_overlap(out, ANY_INPUT));
-    if (!out->aligned || out->in_place)
-        FAIL(CUBC_INVALID_ARGUMENT,
-             "link_copy: fields start on 16 bytes, and the copy is apart from what is copied");
+    TRY(lattice_copy_apart(out));
     link_copy_traits_set(out, (link_copy_traits){.from_order = (int)params->from_order,
                                                  .to_order = (int)params->to_order,
                                                  .from_reals = params->from_reals,

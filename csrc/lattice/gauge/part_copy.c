@@ -71,10 +71,7 @@ cubc_status part_copy_problem(const cubc_part_copy_params *params, problem *out)
     TRY(check_counts(out, params));
     TRY(problem_input(out, "the field to copy", params->from, params->from_n, params->type));
     TRY(problem_output(out, "the copy", params->to, params->to_n, params->type));
-    TRY(problem_check_overlap(out, ANY_INPUT));
-    if (!out->aligned || out->in_place)
-        FAIL(CUBC_INVALID_ARGUMENT,
-             "part_copy: fields start on 16 bytes, and the copy is apart from what is copied");
+    TRY(lattice_copy_apart(out));
     out->n = 2 * part_sites(out, params->cut, params->margin);
     part_copy_traits_set(
         out, (part_copy_traits){params->reals, params->crop != 0, params->cut, params->margin});

@@ -98,8 +98,7 @@ cubc_status field_update_problem(const cubc_field_update_params *params, problem
              (unsigned long long)sites(out));
     out->n = sites(out) * params->sources;
     for (int k = 0; k < params->field_count; k++) TRY(add_field(&params->fields[k], out));
-    if (!out->aligned)
-        FAIL(CUBC_INVALID_ARGUMENT, "field_update: a field in native order starts on 16 bytes");
+    TRY(lattice_aligned(out));
     choose_types(out);
     return CUBC_OK;
 }

@@ -107,6 +107,16 @@ cubc_status lattice_aligned(const problem *p)
          p->algorithm->name);
 }
 
+cubc_status lattice_copy_apart(problem *p)
+{
+    TRY(problem_check_overlap(p, ANY_INPUT));
+    if (!p->aligned || p->in_place)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "%s: fields start on 16 bytes, and the copy is apart from what is copied",
+             p->algorithm->name);
+    return CUBC_OK;
+}
+
 cubc_status lattice_links(problem *p, const void *links, uint64_t n, cubc_type type, int reals)
 {
     uint64_t wanted = lattice_link_reals(p, type, reals);

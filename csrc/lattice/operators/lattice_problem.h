@@ -33,6 +33,8 @@ uint64_t lattice_link_reals(const problem *p, cubc_type type, int reals);
 cubc_status lattice_parity(int parity); // 0, 1; 2: both
 // Fails unless all fields start on 16 bytes.
 cubc_status lattice_aligned(const problem *p);
+// The same of a copy, which is also apart from what is copied.
+cubc_status lattice_copy_apart(problem *p);
 // The links of all directions and both parities, in native order.
 cubc_status lattice_links(problem *p, const void *links, uint64_t n, cubc_type type, int reals);
 // A field in native order and the norms that one of fixed point has: two operands.
@@ -89,12 +91,14 @@ cubc_status lattice_call(const algorithm *a, const void *row, cubc_type type, co
         return name##_problem(&call, out);                                                     \
     }
 
-// The extents in the public parameters of an algorithm, and their fields.
+// The extents in the public parameters of an algorithm: taken out, put in, and their fields.
 #define LATTICE_EXTENTS(params)                                \
     (const int[])                                              \
     {                                                          \
         (params)->lx, (params)->ly, (params)->lz, (params)->lt \
     }
+#define LATTICE_EXTENT_MEMBERS(extents) \
+    .lx = (extents)[0], .ly = (extents)[1], .lz = (extents)[2], .lt = (extents)[3]
 #define LATTICE_EXTENT_FIELDS(params)                                                         \
     FIELD(params, lx, FIELD_INT), FIELD(params, ly, FIELD_INT), FIELD(params, lz, FIELD_INT), \
         FIELD(params, lt, FIELD_INT)

@@ -57,10 +57,7 @@ cubc_status spinor_copy_problem(const cubc_spinor_copy_params *params, problem *
     TRY(lattice_field_output(out, "the copy", params->to, params->to_norms, n, to, reals));
     TRY(check_order("the field to copy", params->from_order, from));
     TRY(check_order("the copy", params->to_order, to));
-    TRY(problem_check_overlap(out, ANY_INPUT));
-    if (!out->aligned || out->in_place)
-        FAIL(CUBC_INVALID_ARGUMENT,
-             "spinor_copy: fields start on 16 bytes, and the copy is apart from what is copied");
+    TRY(lattice_copy_apart(out));
     spinor_copy_traits_set(out, (spinor_copy_traits){.from_order = (int)params->from_order,
                                                      .to_order = (int)params->to_order,
                                                      .reals = reals});

@@ -3,6 +3,7 @@
 // K = (C^2 + t^2)^-1. C and its inverse, or K, are kept in each of the solver's types.
 #include "lattice/operators/clover.h"
 #include "lattice/operators/flops.h"
+#include "lattice/operators/lattice_problem.h"
 #include "lattice/solver/wilson.h"
 
 typedef struct clover_operator {
@@ -61,10 +62,7 @@ static cubc_status apply_inverse(solver *s, const void *in, void *out)
                                              .n = solver_reals(s),
                                              .type = s->precise,
                                              .norm_type = CUBC_F32,
-                                             .lx = s->shape.extents[0],
-                                             .ly = s->shape.extents[1],
-                                             .lz = s->shape.extents[2],
-                                             .lt = s->shape.extents[3],
+                                             LATTICE_EXTENT_MEMBERS(s->shape.extents),
                                              .parity = 1};
     return solver_launch(s, &clover_apply_algorithm, &params);
 }
@@ -113,10 +111,7 @@ static cubc_status copy(solver *s, const lattice_field *from, cubc_type type, la
                                             .from_order = CUBC_NATIVE,
                                             .to_order = CUBC_NATIVE,
                                             .reals = CLOVER_REALS,
-                                            .lx = s->shape.extents[0],
-                                            .ly = s->shape.extents[1],
-                                            .lz = s->shape.extents[2],
-                                            .lt = s->shape.extents[3]};
+                                            LATTICE_EXTENT_MEMBERS(s->shape.extents)};
     return solver_launch(s, &spinor_copy_algorithm, &params);
 }
 
@@ -138,10 +133,7 @@ static cubc_status invert(solver *s, const lattice_field *from, cubc_type type, 
                                               .log_det_type = CUBC_F64,
                                               .norms_n = out->norms ? c->sites : 0,
                                               .norm_type = CUBC_F32,
-                                              .lx = s->shape.extents[0],
-                                              .ly = s->shape.extents[1],
-                                              .lz = s->shape.extents[2],
-                                              .lt = s->shape.extents[3],
+                                              LATTICE_EXTENT_MEMBERS(s->shape.extents),
                                               .squared = twisted,
                                               .shift = c->twist * c->twist};
     return solver_launch(s, &clover_invert_algorithm, &params);

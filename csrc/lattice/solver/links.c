@@ -1,4 +1,5 @@
 // Links in the types that a solver needs: see operator_row.h.
+#include "lattice/operators/lattice_problem.h"
 #include "lattice/solver/operator_row.h"
 
 static cubc_status links_of_type(solver *s, const stored_links *from, int reals, cubc_type type,
@@ -13,7 +14,6 @@ static cubc_status links_of_type(solver *s, const stored_links *from, int reals,
     out->n = from->n / (uint64_t)of * (uint64_t)to;
     TRY(solver_alloc(s, out->n * cubc_type_size(type), &copy));
     out->data = copy;
-    const int *extents = s->shape.extents;
     const cubc_link_copy_params params = {.from = from->data,
                                           .to = copy,
                                           .from_n = from->n,
@@ -24,10 +24,7 @@ static cubc_status links_of_type(solver *s, const stored_links *from, int reals,
                                           .to_order = CUBC_NATIVE,
                                           .from_reals = reals,
                                           .to_reals = reals,
-                                          .lx = extents[0],
-                                          .ly = extents[1],
-                                          .lz = extents[2],
-                                          .lt = extents[3]};
+                                          LATTICE_EXTENT_MEMBERS(s->shape.extents)};
     return solver_launch(s, &link_copy_algorithm, &params);
 }
 

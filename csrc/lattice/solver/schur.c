@@ -4,6 +4,7 @@
 //     x_o = A_o^-1 (b_o + kappa D_oe x_e)
 // Row and state of the operator have kappa, the hops and A.
 #include "lattice/grid/ranks.h"
+#include "lattice/operators/lattice_problem.h"
 #include "lattice/solver/operator_row.h"
 
 static double kappa_of(const solver *s)
@@ -26,7 +27,6 @@ static void set_guard(const solver *s, const hop *h, cubc_guard *guard, cubc_dsl
 
 cubc_dslash_sites hop_sites(const solver *s, const hop *h, cubc_guard *guard)
 {
-    const int *extents = s->shape.extents;
     cubc_dslash_sites sites = {.in = h->in->data,
                                .in_norms = h->in->norms,
                                .out = h->out->data,
@@ -34,10 +34,7 @@ cubc_dslash_sites hop_sites(const solver *s, const hop *h, cubc_guard *guard)
                                .n = solver_reals(s),
                                .type = h->in->type,
                                .norm_type = CUBC_F32,
-                               .lx = extents[0],
-                               .ly = extents[1],
-                               .lz = extents[2],
-                               .lt = extents[3],
+                               LATTICE_EXTENT_MEMBERS(s->shape.extents),
                                .parity = h->parity,
                                .ranks = s->guard.ranks,
                                .inner = s->shape.inner};

@@ -1,6 +1,7 @@
 // Fields, launches and rounds of the solvers: see solver.h.
 #include "lattice/solver/solver.h"
 
+#include "lattice/operators/lattice_problem.h"
 #include "lattice/solver/compact.h"
 #include "run/recorded_calls.h"
 #include "run/run.h"
@@ -144,10 +145,7 @@ cubc_status solver_pass_over(solver *s, cubc_ranks *ranks, solver_phase phase,
                                              .fields = fields,
                                              .field_count = count,
                                              .guard = &guard,
-                                             .lx = s->shape.extents[0],
-                                             .ly = s->shape.extents[1],
-                                             .lz = s->shape.extents[2],
-                                             .lt = s->shape.extents[3],
+                                             LATTICE_EXTENT_MEMBERS(s->shape.extents),
                                              .reals = s->shape.reals,
                                              .parts = s->shape.parities * s->shape.inner,
                                              .sources = s->shape.sources};

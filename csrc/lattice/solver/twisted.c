@@ -37,10 +37,7 @@ static cubc_status site_inverse(solver *s, const lattice_field *in, const lattic
                                              .n = solver_reals(s),
                                              .type = in->type,
                                              .norm_type = CUBC_F32,
-                                             .lx = s->shape.extents[0],
-                                             .ly = s->shape.extents[1],
-                                             .lz = s->shape.extents[2],
-                                             .lt = s->shape.extents[3],
+                                             LATTICE_EXTENT_MEMBERS(s->shape.extents),
                                              .a = 1 / below,
                                              .a5 = -t->twist / below};
     return solver_launch(s, &spinor_twist_algorithm, &params);

@@ -131,6 +131,20 @@ def check_operator(operator: Any) -> None:
         raise TypeError(f"{operator!r:.60} is no operator: give one of cubc.lattice, as Wilson")
 
 
+def _precision_of(operator: Any, precision: str | None) -> str:
+    """Precision of the residual: the given one, or the operator's."""
+    if precision is None:
+        precision = operator.precision
+        if precision == "half":
+            raise ValueError(
+                "the operator is in half precision, in which no residual is calculated: give "
+                "precision='single' or 'double', and sloppy='half' to iterate in half"
+            )
+    if precision not in ("double", "single"):
+        raise ValueError(f"precision {precision!r}: expected double or single")
+    return precision
+
+
 # The phases of a solve, which `cubc.trace` replaces by ones with a range.
 def _prepare(operator: Any, precision: str, stream: Any) -> tuple[str, dict[str, Any]]:
     return operator._system(precision, stream)
@@ -282,15 +296,7 @@ def solve(
             "schwarz_precision": schwarz_precision,
         }
         return _solve_by_team(operator, b, x0, out, stream, options)
-    if precision is None:
-        precision = operator.precision
-        if precision == "half":
-            raise ValueError(
-                "the operator is in half precision, in which no residual is calculated: give "
-                "precision='single' or 'double', and sloppy='half' to iterate in half"
-            )
-    if precision not in ("double", "single"):
-        raise ValueError(f"precision {precision!r}: expected double or single")
+    precision = _precision_of(operator, precision)
     if (maxiter := whole("solve", "maxiter", maxiter)) < 1:
         raise ValueError(f"maxiter {maxiter}: at least one iteration")
     sloppy = precision if sloppy is None else sloppy

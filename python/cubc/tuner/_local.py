@@ -22,7 +22,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -216,8 +216,7 @@ class Local(OneDevice):
 
     def _put_next(self) -> None:
         """Let the process have the next request as well, if it can be run by now."""
-        with_next: Iterator[Job | None] = iter(self._todo.copy())
-        job = next(with_next, None)
+        job = next(iter(self._todo.copy()), None)
         if job is None or job.opens or job.dropped or not job.compiled.done():
             return
         if not job.compiled.cancelled() and job.compiled.exception() is None:
