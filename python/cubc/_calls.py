@@ -148,7 +148,7 @@ def _public(workspace: str | None, function: F) -> F:
     whole_signature = signature(function)
     parameters = whole_signature.parameters.values()
     names = [p.name for p in parameters if p.kind is not p.POSITIONAL_ONLY]
-    needed = [p.name for p in parameters if p.kind is p.POSITIONAL_ONLY and p.default is p.empty]
+    needed = [p.name for p in parameters if p.default is p.empty and p.kind < p.VAR_POSITIONAL]
     known, arrays = frozenset(names), tuple({"weights", "values"} & {*names})
     order = [*whole_signature.parameters]
     texts = {name: k for k, name in enumerate(order) if name in _TEXTS}
@@ -156,6 +156,11 @@ def _public(workspace: str | None, function: F) -> F:
 
     @functools.wraps(function)
     def checked(*args, **options):
+        if len(args) < len(needed):  # NumPy's names of some, which are arrays too
+            for name in needed[len(args) :]:
+                if name not in known or name not in options:
+                    break
+                args = (*args, options.pop(name))
         for name, value in zip(needed, args, strict=False):
             if value is None:  # to the core it means that there is no such input
                 raise TypeError(f"{function.__name__}() needs {name}, which is None")

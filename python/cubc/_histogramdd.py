@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ._axes import items_of
-from ._calls import as_array, beside, computed, named
+from ._calls import as_array, beside, computed, described, named
 from ._core import asarray, call, reduce, transform
 from ._lazy import lazy
 from ._ordered import searchsorted
@@ -59,6 +59,7 @@ def histogramdd(
     options = {"stream": stream, "device": device}
     columns = _columns(sample, stream)
     count = len(columns)
+    bins = _bins(bins)
     wanted = list(bins) if hasattr(bins, "__len__") else [bins] * count
     ranges = [None] * count if range is None else list(range)
     if len(wanted) != count:
@@ -106,6 +107,7 @@ def histogram2d(
     >>> print(cubc.histogram2d(x, y, bins=(1, 2))[0])
     [[1. 2.]]
     """
+    bins = _bins(bins)
     if hasattr(bins, "__len__") and len(bins) not in (1, 2):
         bins = [bins, bins]
     elif hasattr(bins, "__len__") and len(bins) == 1:
@@ -115,6 +117,11 @@ def histogram2d(
         raise ValueError("x and y must have the same length.")
     hist, edges = histogramdd([x, y], bins, range, density, weights, stream=stream, device=device)
     return hist, edges[0], edges[1]
+
+
+def _bins(bins: Any) -> Any:
+    """Return numbers of bins and edges as those of any library: edges are read on the host."""
+    return [_bins(one) for one in bins] if isinstance(bins, list | tuple) else described(bins)
 
 
 def _columns(sample: Any, stream: Any) -> list[Any]:

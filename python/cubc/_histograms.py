@@ -12,7 +12,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from ._calls import as_array, primitive, whole
-from ._core import Array, Lazy, asarray, call, reduce, transform
+from ._core import Array, Lazy, asarray, call, empty, reduce, transform
 from ._options import Placement, without_workspace
 
 # Type in which weights, or items, are summed where it is not their own.
@@ -188,8 +188,10 @@ def bincount(
         weights = _like(items, weights)
         if dtype is None and out is None:
             dtype = "float64"
-    if count == 0:
+    if count == 0 and isinstance(items, np.ndarray):
         return np.empty(0, dtype or "int64") if out is None else out
+    if count == 0:
+        return empty(0, dtype or "int64", device=asarray(items).device) if out is None else out
     fields = {
         "in": items,
         "weights": weights,

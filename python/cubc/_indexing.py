@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ._axes import axis_number, items_of
-from ._calls import as_array, named
+from ._calls import as_array, described, named
 from ._core import Lazy, transform
 from ._lazy import lazy
 from ._selections import flatnonzero
@@ -141,7 +141,7 @@ def lexsort(keys, /, axis=-1, *, stream=None, device=None) -> Any:
     >>> print(cubc.lexsort((np.array([2.0, 1.0, 0.0]), np.array([1.0, 1.0, 0.0]))))
     [2 1 0]
     """
-    given = [as_array(key) for key in keys]
+    given = [as_array(key) for key in described(keys)]
     if not given:
         raise TypeError("lexsort() needs a key or more")
     if axis is None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from ._calls import described
 from ._core import Array, Lazy, asarray
 
 
@@ -14,6 +15,8 @@ def init_in_memory(init: Any, dtype: Any) -> Any:
     """
     if isinstance(init, Lazy):
         init = init.array()
+    if hasattr(init, "__dlpack__"):
+        init = described(init)
     if not isinstance(init, Array) and not hasattr(init, "__cuda_array_interface__"):
         return init
     one = asarray(init)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ._calls import name_function
+from ._calls import described, name_function
 from ._core import Lazy
 
 # Not the suffix of a number, nor a member. The core's scanner (csrc/run/names.c) sees the same.
@@ -111,6 +111,7 @@ def merged(expression: str, operands: Mapping[str, Any]) -> tuple[str, dict[str,
     inner = {name: value for name, value in operands.items() if isinstance(value, Lazy)}
     if not inner:
         return expression, dict(operands), None
+    operands = {name: described(value) for name, value in operands.items()}
     tables = indexed(expression)
     if wrong := sorted(tables & inner.keys()):
         raise ValueError(f"'{wrong[0]}' is indexed and lazy: evaluate it before, with its array()")

@@ -35,6 +35,7 @@ def _with(x: Any, number: float) -> Any:
 
 def _there(x: Any) -> Any:
     """Return what where= takes: True of arrays that have no NaN, else a lazy mask."""
+    x = np.asarray(x) if isinstance(x, np.generic) else x  # to lazy inputs a number has no shape
     return lazy("x == x", x=x, dtype=bool) if _inexact(x) else True
 
 

@@ -164,7 +164,7 @@ def _host_diff(x, n, axis, prepend, append, op, out, options) -> Any:
     for end in (prepend, x, append):
         if end is None:
             continue
-        end = np.asanyarray(end)
+        end = np.asanyarray(as_array(end))
         shape = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
         parts.append(np.broadcast_to(end, shape) if end.ndim == 0 else end)
     x = np.concatenate(parts, axis) if len(parts) > 1 else x
@@ -252,7 +252,9 @@ def _lengthened(x: Any, end: Any, axis: int, stream: Any) -> Any:
     """Return what comes before or behind an array on a device as an array there; None for none."""
     if end is None or isinstance(end, Array):
         return end
-    end = np.asarray(end)
+    end = as_array(end)
+    if not isinstance(end, np.ndarray):
+        return asarray(end, stream=stream)
     if end.ndim == 0:
         shape = tuple(x.shape)
         end = np.broadcast_to(end, (*shape[:axis], 1, *shape[axis + 1 :]))

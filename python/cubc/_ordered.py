@@ -147,7 +147,7 @@ def merge(a, b, /, less=None, *, values=None, out=None, **placement: Unpack[Plac
 
 @primitive(workspace=None)
 def searchsorted(
-    a, v, /, side="left", sorter=None, *, less=None, out=None, **placement: Unpack[Placement]
+    a, /, v, side="left", sorter=None, *, less=None, out=None, **placement: Unpack[Placement]
 ) -> Any:
     """Find the indices at which values keep a sorted array in order, as numpy.searchsorted does.
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ._axes import axis_number
+from ._axes import axis_number, items_of
 from ._calls import as_array, named, whole
 from ._core import Lazy
 from ._selections import partition_if
@@ -13,7 +13,7 @@ from ._sorting import argsort, sort
 
 
 @named
-def partition(x, kth, /, axis=-1, kind="introselect", **options) -> Any:
+def partition(x, /, kth, axis=-1, kind="introselect", **options) -> Any:
     """Put the items that are the kth in order in their places, smaller ones before them.
 
     Parameters
@@ -59,7 +59,7 @@ def partition(x, kth, /, axis=-1, kind="introselect", **options) -> Any:
 
 
 @named
-def argpartition(x, kth, /, axis=-1, kind="introselect", **options) -> Any:
+def argpartition(x, /, kth, axis=-1, kind="introselect", **options) -> Any:
     """Find the indices that partition an array as `partition` does.
 
     Parameters
@@ -108,6 +108,8 @@ def _check_places(x: Any, kth: Any, axis: Any, kind: Any) -> None:
         raise TypeError(f"kth is {kth!r}: expected an int or several")
     if places.ndim > 1:
         raise ValueError("kth has more than one dimension")
+    if not items_of(shape):  # NumPy takes any place of no items
+        return
     for place in places.ravel().tolist():
         if not -length <= place < length:
             raise ValueError(f"kth(={place}) out of bounds ({length})")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ._calls import item_dtype
+from ._calls import described, item_dtype
 from ._core import Lazy
 from ._lazy import _NAME, dialect, indexed, lazy, merged
 
@@ -32,6 +32,7 @@ def of_expressions(
         if not isinstance(text, str) or not text.strip():
             raise TypeError(f"one of several expressions is {text!r}: expected a text of C")
     count, texts = len(texts), [f"({text})" for text in texts]
+    operands = {name: described(x) for name, x in operands.items()}
     whole, operands, size = merged(_BETWEEN.join(texts), operands)
     texts = whole.split(_BETWEEN)
     dtypes = _given(count, dtype)

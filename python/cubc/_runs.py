@@ -349,7 +349,7 @@ def nontrivial_runs(
 
 
 @primitive(workspace="cubc_scan_temp_bytes")
-def repeat(x, repeats, /, axis=None, *, out=None, **placement: Unpack[Placement]) -> Any:
+def repeat(x, /, repeats, axis=None, *, out=None, **placement: Unpack[Placement]) -> Any:
     """Repeat each item of an array a number of times, as numpy.repeat does: run-length decoding.
 
     Parameters

@@ -29,7 +29,7 @@ def check_mode(mode: Any) -> None:
 
 
 @primitive(workspace=None)
-def take(x, indices, /, axis=None, out=None, mode="raise", **placement: Unpack[Placement]) -> Any:
+def take(x, /, indices, axis=None, out=None, mode="raise", **placement: Unpack[Placement]) -> Any:
     """Take items by their indices, as numpy.take does: ``x[indices]`` of an array taken flat.
 
     Parameters
@@ -90,7 +90,7 @@ def take(x, indices, /, axis=None, out=None, mode="raise", **placement: Unpack[P
 
 
 @primitive(workspace=None)
-def take_along_axis(x, indices, /, axis=-1, **placement: Unpack[Placement]) -> Any:
+def take_along_axis(x, /, indices, axis=-1, **placement: Unpack[Placement]) -> Any:
     """Take from each line along an axis its own items, as numpy.take_along_axis does.
 
     Parameters

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from inputs import on
+from of_dlpack import OfDlpack
 
 import cubc
 
@@ -14,20 +15,8 @@ SEGMENTED = {
     "sort": cubc.segmented_sort,
     "argsort": cubc.segmented_argsort,
     "sort_pairs": lambda x, offsets: cubc.segmented_sort_pairs(x, x, offsets),
+    "topk": lambda x, offsets: cubc.segmented_topk(x, 1, offsets),
 }
-
-
-class OfDlpack:
-    """An array that says nothing of itself but by DLPack."""
-
-    def __init__(self, x):
-        self.x = x
-
-    def __dlpack__(self, **options):
-        return self.x.__dlpack__(**options)
-
-    def __dlpack_device__(self):
-        return self.x.__dlpack_device__()
 
 
 @pytest.mark.parametrize("name", SEGMENTED)
@@ -53,13 +42,15 @@ def test_repeats_have_a_sum(repeats, out):
         cubc.repeat(X[: len(repeats)], repeats, out=out)
 
 
-def test_bincount_of_no_items():
+def test_bincount_of_no_items(device):
     """An empty list has no type yet; NumPy takes it, and refuses an array of float64."""
     for call in (cubc.bincount, np.bincount):
         assert call([]).tolist() == [] and call([]).dtype == np.int64
         assert call([], minlength=2).tolist() == [0, 0]
         with pytest.raises(TypeError):
             call(np.empty(0))
+    none = cubc.bincount(cubc.empty(0, "i4", device=device))
+    assert (none.device, none.dtype, none.shape) == (device, np.int64, (0,))
 
 
 @pytest.mark.parametrize("axis", [True, False, np.True_])
@@ -134,7 +125,28 @@ LENT = {
     "transform": lambda x: cubc.transform("x + 1", x=x),
     "lazy": lambda x: cubc.sum(cubc.lazy("x * x", x=x)),
     "asarray": lambda x: np.asarray(cubc.asarray(x, device="cpu")),
+    "initial": lambda x: cubc.sum(X, initial=alike(x, X[3:4].reshape(()))),
+    "init": lambda x: cubc.scan(X, init=alike(x, X[3:4])),
+    "prepend": lambda x: cubc.diff(X, prepend=x, append=x),
+    "prepend along an axis": lambda x: cubc.diff(
+        cubc.asarray(X, device="cpu"), prepend=x, append=x
+    ).numpy(),
+    "edges of two dimensions": lambda x: cubc.histogram2d(X, X, [x, x])[0],
+    "edges of points": lambda x: cubc.histogramdd([X, x], [3, x])[0],
+    "sort by the columns": lambda x: cubc.lexsort((x, x)),
+    "keys of lexsort": lambda x: cubc.lexsort(alike(x, X.reshape(2, 3))),
+    "several results": lambda x: cubc.transform(["x", "x + 1"], x=x),
+    "several results of two": lambda x: cubc.transform(["x", "x + y"], x=X[:1], y=x),
+    "a lazy operand beside": lambda x: cubc.transform("x + y", x=x, y=cubc.lazy("z", z=X)),
+    "a lazy input of one": lambda x: cubc.transform(
+        "x + y", x=x, y=cubc.lazy("z", z=alike(x, X[:1]))
+    ),
 }
+
+
+def alike(x, items):
+    """Return items as an array of the same kind as x."""
+    return items if x is X else OfDlpack(items)
 
 
 @pytest.mark.parametrize("name", LENT)

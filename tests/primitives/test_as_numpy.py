@@ -57,6 +57,13 @@ ALIKE = {
     "numbers of two kinds": lambda m, a: m.where(a(Z), 1, 2.5),
     "numbers of NumPy's": lambda m, a: m.where(a(I), np.int8(3), 30),
     "no differences": lambda m, a: m.diff(a(NONE), np.int8(1), 0),
+    "indices by their name": lambda m, a: m.take(a(F), indices=a(I[0] - 1), axis=1),
+    "lines by their name": lambda m, a: m.take_along_axis(a(F), indices=a(I[:1, :2] % 2), axis=1),
+    "repeats by their name": lambda m, a: m.repeat(a(F), repeats=a(I[0]), axis=1),
+    "a place by its name": lambda m, a: m.partition(a(I), kth=2),
+    "places of no items": lambda m, a: m.partition(a(NONE), 7),
+    "indices of places of no items": lambda m, a: m.argpartition(a(NONE[..., 0]), [0, 3], 1),
+    "a value by its name": lambda m, a: m.searchsorted(a(np.arange(5.0)), v=a(F[1]), side="right"),
     "no differences of two types": lambda m, a: m.diff(a(NONE > 0), axis=0, prepend=a(NONE[:1])),
 }
 

@@ -137,6 +137,7 @@ def test_no_item_has_no_least(device, name):
 def test_a_scalar_of_numpy(x):
     for name in ("sum", "prod", "mean", "var", "std", "nansum", "nanmean", "nanvar", "nanstd"):
         close(getattr(cubc, name)(x), getattr(np, name)(x))
+        close(getattr(cubc, name)(x, keepdims=True), getattr(np, name)(x, keepdims=True))
     for name in ("nancumsum", "count_nonzero"):
         close(getattr(cubc, name)(x), getattr(np, name)(x), np.asarray(getattr(np, name)(x)).dtype)
     close(cubc.transform("2 * x", x=x), 2 * x)

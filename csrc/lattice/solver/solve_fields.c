@@ -88,6 +88,21 @@ const char *solve_reason(uint64_t phase)
     return phase < COUNT_OF(reasons) && reasons[phase] ? reasons[phase] : "did not end";
 }
 
+// Names what holds a smaller residual, where there is something. x is `rounded` if the iteration
+// had one that is small enough.
+static const char *stagnated(const cubc_solve_params *p, bool rounded)
+{
+    if (p->precise == CUBC_F32 && p->shift_count)
+        return "stagnated: single precision holds no less; precision='double' does";
+    if (p->precise == CUBC_F32)
+        return "stagnated: single precision holds no less; precision='double' does, also with "
+               "sloppy='single'";
+    if (rounded && p->type == CUBC_F32)
+        return "stagnated: x is rounded to complex64, as b is; complex128 holds less";
+    return rounded ? "stagnated: rounding left x a larger residual than the iteration had"
+                   : solve_reason(STAGNANT);
+}
+
 static cubc_status give(solver *s, const cubc_solve_params *p, const lattice_field *x, void *to)
 {
     TRY(convert(s, p, x->data, s->precise, CUBC_NATIVE, to, p->type, p->order));
@@ -108,8 +123,8 @@ static cubc_status judge(solver *s, const cubc_solve_params *p, char *x, cubc_so
             info[k].reason = solve_reason(NOT_FINITE);
         } else if (info[k].residual <= p->tolerance) {
             if (!info[k].converged) info[k].reason = solve_reason(CONVERGED);
-        } else if (info[k].converged) {
-            info[k].reason = "stagnated: rounding left x a larger residual than the iteration had";
+        } else if (info[k].converged || info[k].reason == solve_reason(STAGNANT)) {
+            info[k].reason = stagnated(p, info[k].converged);
         }
         info[k].converged = info[k].residual <= p->tolerance;
     }

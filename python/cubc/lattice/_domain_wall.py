@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._calls import named, real, whole
-from .._core import asarray
-from ._fields import Spinors, extent_fields, is_half, outputs, precision_type
+from ._fields import Spinors, extent_fields, is_half, on_host, outputs, precision_type
 from ._gauge import Gauge
 from ._operator import Operator, theta_fields
 from ._propagator import Propagates, propagator_of, refuse, sources_of
@@ -17,10 +16,6 @@ from ._wilson import Wilson
 
 MOST_LS = 64  # CUBC_MOST_LS
 UPPER, LOWER = slice(0, 2), slice(2, 4)  # spins with gamma_5 = 1 and with -1
-
-
-def _on_host(x: Any) -> np.ndarray:
-    return x if isinstance(x, np.ndarray) else np.asarray(asarray(x).numpy())
 
 
 class Mobius(Propagates, Operator):
@@ -175,7 +170,7 @@ class Mobius(Propagates, Operator):
         >>> D.source(np.ones((6, 4, 2, 4, 4, 3))).shape
         (8, 6, 4, 2, 4, 4, 3)
         """
-        eta = _on_host(eta).astype(complex)
+        eta = on_host(eta).astype(complex)
         if is_half(eta.shape, self.gauge.extent):
             raise ValueError("a source is of both parities")
         walls = np.zeros((2, *eta.shape), complex)
@@ -196,7 +191,7 @@ class Mobius(Propagates, Operator):
 
     def _between(self, psi: Any, s: int) -> np.ndarray:
         """``P_- psi_s + P_+ psi_(s-1)``."""
-        psi = _on_host(psi)
+        psi = on_host(psi)
         self._is_half(psi)
         after, before = (psi[..., k, :, :, :, :, :, :] for k in (s, s - 1))
         return np.concatenate([before[..., UPPER, :], after[..., LOWER, :]], axis=-2)
@@ -248,7 +243,7 @@ class Mobius(Propagates, Operator):
         psi, info = self.solve(self.source(eta), **options)
         if not info.converged:
             raise RuntimeError(f"the propagator did not converge: {info!r}")
-        return _on_host(psi), info
+        return on_host(psi), info
 
     @named
     def propagator(

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .._calls import as_array, described
 from .._core import asarray, call, is_binding
 
 PRECISIONS = {"double": "float64", "single": "float32", "half": "int16"}
@@ -33,14 +34,24 @@ def extent_fields(extent: tuple[int, ...]) -> dict[str, int]:
 
 def as_complex(x: Any, what: str, device: Any, stream: Any) -> Any:
     """Return an array of complex numbers, on its own device or, from host memory, on this one."""
-    if not hasattr(x, "dtype"):
-        x = np.asarray(x)
+    x = as_array(x)
     kind = str(x.dtype).removeprefix("torch.")
     if kind not in ("complex128", "complex64"):
         raise TypeError(f"{what} is of {kind}; it has to be complex128 or complex64")
     if is_binding() and hasattr(x, "__array_interface__"):
         raise ValueError(f"{what} is on the host and would be copied: bind cubc.asarray of it")
     return asarray(x, device=device, stream=stream)
+
+
+def is_on_host(x: Any) -> bool:
+    """Tell if an array, or what NumPy makes one of, is in host memory."""
+    x = described(x)
+    return hasattr(x, "__array_interface__") or not hasattr(x, "dtype")
+
+
+def on_host(x: Any) -> np.ndarray:
+    """Return an array of any library, or a list, as one of NumPy."""
+    return np.asarray(as_array(x)) if is_on_host(x) else asarray(x).numpy()
 
 
 def device_output(out: Any, shape: tuple[int, ...], dtype: Any) -> Any:
@@ -62,7 +73,7 @@ def returned(x: Any, result: Any, out: Any) -> Any:
     if hasattr(out, "__array_interface__"):
         out[...] = result.numpy()
         return out
-    if out is None and (hasattr(x, "__array_interface__") or not hasattr(x, "dtype")):
+    if out is None and is_on_host(x):
         return result.numpy()
     return result if out is None else out
 

@@ -21,11 +21,12 @@ from ._fields import (
     as_complex,
     copied_part,
     extent_fields,
+    on_host,
     precision_type,
 )
 from ._grid import Grid
 from ._io_write import write_links, write_part
-from ._team import Team, on_host
+from ._team import Team
 
 
 class Gauge:
@@ -122,7 +123,7 @@ class Gauge:
         self.grid = grid
         if project:
             self.project(nearest=True, stream=stream)
-        self._check(stream)
+        self._check(stream, project)
 
     def _take(self, links: Any, stream: Any) -> None:
         t, z, y, x = links.shape[:4]
@@ -161,13 +162,16 @@ class Gauge:
         made._take_parts(team, make)
         return made
 
-    def _check(self, stream: Any) -> None:
+    def _check(self, stream: Any, projected: bool) -> None:
         elements, determinant = _observables.own_unitarity(self, stream)
         if not max(elements, determinant) <= NEAR:  # of NaN both are NaN
+            hint = "project=True replaces each link by the SU(3) matrix nearest to it"
+            if projected or math.isnan(elements):
+                hint = "no SU(3) matrix is nearest to one of no inverse, with NaN or an infinity"
             raise ValueError(
                 f"the links are not in SU(3): an element of U U^+ - 1 is as large as {elements:.2g}"
                 f" and det U - 1 as {determinant:.2g}, and {NEAR:g} is the most that is taken for "
-                "rounding; project=True replaces each link by the SU(3) matrix nearest to it"
+                f"rounding; {hint}"
             )
 
     plaquette = _observables.plaquette

@@ -6,8 +6,6 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from .._calls import named
 from ._gauge import Gauge
 from ._grid import Grid
@@ -103,7 +101,7 @@ def _read_part(
         try:
             if project:
                 gauge.project(nearest=True)
-            gauge._check(None)
+            gauge._check(None, project)
         except ValueError as error:
             raise _named_error(path, error) from None
 
@@ -149,4 +147,4 @@ def write_gauge(
     if isinstance(gauge, Gauge):
         gauge.write(path, format=format, precision=precision)
     else:
-        write_links(path, np.asarray(gauge), format=format, precision=precision)
+        write_links(path, gauge, format=format, precision=precision)

@@ -12,7 +12,7 @@ import numpy as np
 from .. import _core
 from .._calls import named
 from .._device import nccl_of_wheel
-from ._fields import MARGIN, copied_part
+from ._fields import MARGIN, copied_part, on_host
 
 DIRECTIONS = "xyzt"
 TRANSPORTS = {None: 0, "memory": 1, "messages": 2}  # cubc_ranks_transport
@@ -186,7 +186,7 @@ class Grid:
         >>> lattice.Grid().gather(np.ones((6, 4, 2, 4))).shape
         (6, 4, 2, 4)
         """
-        mine = np.asarray(field)
+        mine = on_host(field)
         return self._joined(self._all(mine), axis)
 
     def _joined(self, parts: list[np.ndarray], axis: int = 0) -> np.ndarray:

@@ -7,7 +7,7 @@ import numpy as np
 from .. import _core
 from .. import _outputs as outputs
 from .._calls import named
-from ._fields import MARGIN
+from ._fields import MARGIN, on_host
 from ._io import ranks_of
 
 _BITS = {None: 0, "double": 64, "single": 32}
@@ -197,7 +197,7 @@ def _check(path, precision):
 
 def _write(path, field, kind, precision, format=None, rows=3, grid=None):
     _check(path, precision)
-    array = np.ascontiguousarray(field, np.complex128)
+    array = np.ascontiguousarray(on_host(field), np.complex128)
     _core.write_field(path, array, kind, format, _BITS[precision], rows, ranks_of(grid))
 
 

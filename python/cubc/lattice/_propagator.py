@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from .._calls import named
-from .._core import asarray
-from ._fields import SPINOR
+from ._fields import SPINOR, on_host
 from ._solve import SolveInfo, check_operator
 from ._sources import point_source, site_at
 
@@ -21,8 +20,7 @@ def columns_of(source: Any, extent: tuple[int, ...], site: tuple[int, ...]) -> n
 
     They are given so, or as a propagator has them.
     """
-    on_host = hasattr(source, "__array_interface__") or not hasattr(source, "dtype")
-    source = np.asarray(source if on_host else asarray(source).numpy())
+    source = on_host(source)
     columns, whole = (*site, *extent[::-1], *site), _of_propagator(extent, site)
     last = source.shape[-len(columns) :]
     if last == columns:
@@ -133,8 +131,7 @@ def propagator(
         guess = columns_of(x0, extent, site).reshape(together)
         options["x0"] = guess / operator._per_solution
     x, info = operator.solve(sources.reshape(together), **options)
-    columns = x if isinstance(x, np.ndarray) else asarray(x).numpy()
-    s = propagator_of(columns.reshape(sources.shape), len(site))
+    s = propagator_of(on_host(x).reshape(sources.shape), len(site))
     return operator._per_solution * s, info
 
 
@@ -166,7 +163,7 @@ def pion_correlator(s: Any, time: int = 0) -> np.ndarray:
     >>> print(lattice.pion_correlator(s)[:2])  # 32 sites of 144 numbers
     [4608. 4608.]
     """
-    s = np.asarray(s)
+    s = on_host(s)
     if (s.ndim, s.shape[4:]) not in ((8, (4, 4, 3, 3)), (6, (3, 3))):
         raise ValueError(
             f"a propagator of shape {s.shape}: expected (T, Z, Y, X, 4, 4, 3, 3), or of staggered "
@@ -232,7 +229,7 @@ class Propagates:
         >>> print(D.pion_correlator(np.ones((6, 4, 2, 4, 4, 4, 3, 3)))[:2])
         [4608. 4608.]
         """
-        s, whole = np.asarray(s), _of_propagator(self.gauge.extent, self._site)
+        s, whole = on_host(s), _of_propagator(self.gauge.extent, self._site)
         if s.shape[-len(whole) :] != whole:
             axes = ", ".join(map(str, whole))
             raise ValueError(f"a propagator of shape {s.shape}: expected (..., {axes})")
@@ -258,7 +255,7 @@ def effective_mass(correlator: Any) -> np.ndarray:
     >>> print(lattice.effective_mass(np.cosh(0.5 * np.arange(-2, 3))).round(6))
     [0.5 0.5 0.5]
     """
-    c = np.asarray(correlator)
+    c = on_host(correlator) if hasattr(correlator, "__dlpack__") else np.asarray(correlator)
     if c.ndim != 1 or c.dtype.kind not in "iufc":
         raise TypeError(f"{correlator!r:.60} is no correlator: give an array of numbers, by time")
     ratio = (c[:-2] + c[2:]) / (2 * c[1:-1])

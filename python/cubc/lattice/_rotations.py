@@ -10,7 +10,18 @@ import numpy as np
 from .. import _core
 from .._calls import named
 from .._core import call
-from ._fields import MARGIN, NEAR, Spinors, as_complex, copied_part, extent_fields, pack, unpack
+from ._fields import (
+    MARGIN,
+    NEAR,
+    Spinors,
+    as_complex,
+    copied_part,
+    extent_fields,
+    is_on_host,
+    on_host,
+    pack,
+    unpack,
+)
 
 if TYPE_CHECKING:
     from ._gauge import Gauge
@@ -53,7 +64,7 @@ class Rotation:
 
     @named
     def __init__(self, matrices: Any, *, device: Any = None):
-        plain = np.asarray(matrices, np.complex128)
+        plain = np.asarray(on_host(matrices), np.complex128)
         if plain.ndim != 6 or plain.shape[4:] != (3, 3):
             raise ValueError(
                 f"matrices of shape {plain.shape}: expected (T, Z, Y, X, 3, 3), one for each site"
@@ -342,8 +353,7 @@ def fill(
 
 def _like(given: Any, result: Any) -> Any:
     """Return a result as a NumPy array if a NumPy array was given."""
-    on_host = hasattr(given, "__array_interface__") or not hasattr(given, "dtype")
-    return result.numpy() if on_host else result
+    return result.numpy() if is_on_host(given) else result
 
 
 def _parities(extent: tuple[int, ...]) -> list[np.ndarray]:

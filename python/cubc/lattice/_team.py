@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
+from ._fields import is_on_host, on_host
 from ._grid import Grid
 
 LONGEST = 600  # seconds for which a rank may compile what the others have compiled
@@ -193,13 +194,3 @@ class Team:
             out[...] = whole
             return out
         return whole if is_on_host(fields[0]) else _core.asarray(whole, device=fields[0].device)
-
-
-def is_on_host(x: Any) -> bool:
-    """Tell if an array, or what NumPy makes one of, is in host memory."""
-    return hasattr(x, "__array_interface__") or not hasattr(x, "dtype")
-
-
-def on_host(x: Any) -> np.ndarray:
-    """Return an array in host memory."""
-    return np.asarray(x) if is_on_host(x) else _core.asarray(x).numpy()

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .._calls import named
-from .._core import asarray
+from ._fields import on_host
 from ._gauge import Gauge
 from ._operator import finite
 from ._propagator import propagator_of, refuse, sources_of
@@ -222,5 +222,4 @@ class TwistedDoublet(Wilson):
         x, info = self.solve(sources, **options)
         if not info.converged:
             raise RuntimeError(f"the propagator did not converge: {info!r}")
-        columns = x if isinstance(x, np.ndarray) else asarray(x).numpy()
-        return 2 * self.kappa * propagator_of(np.moveaxis(columns, -7, 0), len(self._site))
+        return 2 * self.kappa * propagator_of(np.moveaxis(on_host(x), -7, 0), len(self._site))
