@@ -151,7 +151,7 @@ def _edges(x: Any, bins: Any, range: Any, items: Any, options: Any) -> Any:
     """Return the edges along a dimension; `items` is the type that all coordinates have."""
     if np.ndim(bins):
         edges = np.asarray(bins)
-        if np.any(edges[:-1] > edges[1:]):
+        if not np.all(edges[:-1] <= edges[1:]):  # nor has NaN a place
             raise ValueError("bins must increase monotonically, when they are edges")
         return edges
     if not isinstance(bins, int | np.integer) or bins < 1:

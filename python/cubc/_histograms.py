@@ -97,7 +97,7 @@ def histogram(
     if weights is not None:
         weights = _like(items, weights)
     if isinstance(bins, list | tuple | np.ndarray) and np.ndim(bins) == 1 and len(bins) < 2:
-        hist = np.empty(0, dtype or _sum_type(weights, None, None)) if out is None else out
+        hist = _no_counts(items, dtype or _sum_type(weights, None, None), out)
         return hist, np.asarray(bins)  # no bin, as in NumPy
     edges, fields = _bins(items, bins, range, placement)
     count = edges.shape[0] - 1
@@ -107,6 +107,15 @@ def histogram(
     fields["edges"] = _beside(items, fields.get("edges"))
     hist = _run(fields, placement)
     return _density(hist, edges, placement) if density else hist, edges
+
+
+def _no_counts(items: Any, dtype: Any, out: Any) -> Any:
+    """Return a histogram without bins, where the items are."""
+    if out is not None:
+        return out
+    if isinstance(items, np.ndarray):
+        return np.empty(0, dtype)
+    return empty(0, dtype, device=asarray(items).device)
 
 
 def _density(hist: Any, edges: Any, placement: Placement) -> Any:
@@ -188,10 +197,8 @@ def bincount(
         weights = _like(items, weights)
         if dtype is None and out is None:
             dtype = "float64"
-    if count == 0 and isinstance(items, np.ndarray):
-        return np.empty(0, dtype or "int64") if out is None else out
     if count == 0:
-        return empty(0, dtype or "int64", device=asarray(items).device) if out is None else out
+        return _no_counts(items, dtype or "int64", out)
     fields = {
         "in": items,
         "weights": weights,
@@ -349,7 +356,7 @@ def _given_edges(items: Any, bins: Any, stream: Any) -> tuple[Any, Any]:
         if edges.dtype.name not in ("int64", "uint64", "float32", "float64"):
             edges = asarray(edges, dtype=_edge_type(items, edges), stream=stream)
         return bins, {"edges": edges}
-    if np.any(edges[:-1] > edges[1:]):
+    if not np.all(edges[:-1] <= edges[1:]):  # nor has NaN a place
         raise ValueError("bins must increase monotonically, when they are edges")
     return edges, {"edges": edges.astype(_edge_type(items, edges))}
 

@@ -156,7 +156,8 @@ def check_indices(function, places, shape, axis, mode, placement: Placement) -> 
         if mode != "raise" and not items_of((*shape[:axis], *shape[axis + 1 :])):
             return
         raise IndexError(f"{function}() takes no items from an axis without any")
-    if mode != "raise" or item_dtype(places).kind not in "iu":
+    kind = item_dtype(places).kind
+    if mode != "raise" or kind not in "iub":
         return
     if isinstance(places, np.ndarray):
         least, most = int(places.min()), int(places.max())
@@ -165,6 +166,8 @@ def check_indices(function, places, shape, axis, mode, placement: Placement) -> 
     else:
         beyond = "in device memory"
         text = "static_cast<i64>(k) < -n || static_cast<i64>(k) >= n"
+        if kind == "u":
+            text = "static_cast<u64>(k) >= static_cast<u64>(n)"
         test = lazy(text, k=places, n=length, dtype=bool)
         wrong = bool(any_of(test, **without_workspace(placement)))
     if wrong:

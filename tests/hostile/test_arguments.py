@@ -51,6 +51,8 @@ def test_bincount_of_no_items(device):
             call(np.empty(0))
     none = cubc.bincount(cubc.empty(0, "i4", device=device))
     assert (none.device, none.dtype, none.shape) == (device, np.int64, (0,))
+    none, _ = cubc.histogram(cubc.empty(3, "f4", device=device), [1.0])
+    assert (none.device, none.dtype, none.shape) == (device, np.int64, (0,))
 
 
 @pytest.mark.parametrize("axis", [True, False, np.True_])
@@ -90,6 +92,29 @@ def test_edges_of_any_type_on_the_device(device, dtype):
         known = edges.astype("u1") if dtype == "?" else edges
         assert found.numpy().tolist() == np.histogram(x, known)[0].tolist()
         assert same.dtype == edges.dtype
+
+
+@pytest.mark.parametrize("call", [cubc.histogram, lambda x, e: cubc.histogram2d(x, x, [e, 2])])
+@pytest.mark.parametrize("edges", [[0, np.nan, 1], [np.nan, 1.0], [0, 1, np.nan], [1, 0]])
+def test_edges_that_do_not_rise(call, edges):
+    with pytest.raises(ValueError, match="bins must increase monotonically"):
+        call(X, np.array(edges))
+
+
+@pytest.mark.parametrize("index", [True, np.uint64(2**64 - 1), np.int8(-2), np.uint8(200)])
+def test_an_index_of_any_type_beyond_the_array(device, index):
+    """A truth is 1, which an array of one item has not; the largest of uint64 is not -1."""
+    x, places, values = (cubc.asarray(a, device=device) for a in (X[:1], np.array([index]), X[:1]))
+    for call in (
+        lambda: cubc.take(x, places),
+        lambda: cubc.take(X[:1], np.array([index])),
+        lambda: cubc.take(cubc.asarray(X.reshape(6, 1), device=device), places, axis=1),
+        lambda: cubc.scatter(x, places, values, "sum"),
+        lambda: cubc.put(x, places, values),
+    ):
+        with pytest.raises(IndexError, match="out of bounds"):
+            call()
+    assert x.item() == X[0]
 
 
 LENT = {
