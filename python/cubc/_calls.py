@@ -258,6 +258,13 @@ def item_dtype(x: Any) -> Any:
         return asarray(x).dtype
 
 
+def refuse_items(what: str, x: Any, otherwise: str, *, ordered: bool = False) -> None:
+    """Raise TypeError for structs; and for complex numbers, where items are `ordered`."""
+    kind = "structs" if getattr(x.dtype, "fields", None) else "complex numbers"
+    if kind == "structs" or (ordered and item_dtype(x).kind == "c"):
+        raise TypeError(f"{what} are {kind}, {otherwise}")
+
+
 def described(x: Any) -> Any:
     """Return an array of any library as one with a dtype and a shape.
 
@@ -266,16 +273,28 @@ def described(x: Any) -> Any:
     if isinstance(x, _AS_THEY_ARE):
         return x
     lent = hasattr(x, "__cuda_array_interface__") or hasattr(x, "__dlpack__")
-    if lent and hasattr(x, "dtype") and hasattr(x, "shape"):
+    whole = lent and hasattr(x, "dtype") and hasattr(x, "shape")
+    if whole and isinstance(x.dtype, np.dtype):
         return x
-    if hasattr(x, "__dlpack__") and x.__dlpack_device__()[0] in (1, 3):  # the host's memory
-        return np.from_dlpack(x)
+    if _of_host(x):  # as PyTorch's on the cpu
+        try:
+            return np.from_dlpack(x)
+        except (BufferError, RuntimeError, TypeError):  # of bfloat16
+            if not whole:
+                raise
     if lent:
-        return asarray(x)
+        return x if whole else asarray(x)
     if not hasattr(x, "__array__"):
         return x
     refuse_nulls(x)
     return np.asarray(x)
+
+
+def _of_host(x: Any) -> bool:
+    """Tell if DLPack says that an array is in the host's memory."""
+    if hasattr(x, "__cuda_array_interface__") or not hasattr(x, "__dlpack__"):
+        return False
+    return x.__dlpack_device__()[0] in (1, 3)
 
 
 def as_array(x: Any) -> Any:
@@ -315,7 +334,9 @@ def _of_device(a: Any) -> Any:
         return next((x for x in a.operands.values() if _of_device(x) is not None), None)
     if isinstance(a, Array):
         return a
-    return None if not hasattr(a, "shape") or hasattr(a, "__array_interface__") else a
+    if not hasattr(a, "shape") or hasattr(a, "__array_interface__") or _of_host(a):
+        return None
+    return a
 
 
 def one_dimension(function: str, x: Any, otherwise: str) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from ._arithmetic import compute, filled
 from ._axes import items_of
-from ._calls import as_array, beside, computed, named, translated
+from ._calls import as_array, beside, computed, named, refuse_items, translated
 from ._core import Lazy
 from ._find import find_if
 from ._lazy import lazy
@@ -188,6 +188,8 @@ def is_sorted(x, less=None, /, *, stream=None, device=None) -> bool:
     if items_of(tuple(x.shape)) < 2:
         return True
     order = translated("less", less, x)
+    if order is None:
+        refuse_items("the items", x, "which have no order: give less=", ordered=True)
     text = _DESCENDS if order is None else filled(order, {"a": "b", "b": "a"})
     falls = lazy(text, a=x[:-1], b=x[1:], dtype=bool)
     return _number(find_if(falls, "x", stream=stream, device=device)) < 0

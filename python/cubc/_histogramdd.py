@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ._axes import items_of
-from ._calls import as_array, beside, computed, described, named
+from ._calls import as_array, beside, computed, described, item_dtype, named, refuse_items
 from ._core import asarray, call, reduce, transform
 from ._lazy import lazy
 from ._ordered import searchsorted
@@ -66,7 +66,9 @@ def histogramdd(
         raise ValueError("The dimension of bins must be equal to the dimension of the sample x.")
     if len(ranges) != count:
         raise ValueError("range argument must have one entry per dimension")
-    items = np.result_type(*(_known(one.dtype) for one in columns))
+    for one in columns:
+        refuse_items("the points", one, "and have to be real numbers", ordered=True)
+    items = np.result_type(*(_known(item_dtype(one)) for one in columns))
     edges = [_edges(*one, items, options) for one in zip(columns, wanted, ranges, strict=True)]
     shape = tuple(len(one) - 1 for one in edges)
     flat: Any = None

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ._axes import axis_number, items_of
-from ._calls import as_array, described, named
+from ._calls import as_array, described, item_dtype, named, refuse_items
 from ._core import Lazy, transform
 from ._lazy import lazy
 from ._selections import flatnonzero
@@ -48,16 +48,17 @@ def where(condition, x=None, y=None, /, *, stream=None, device=None) -> Any:
     if x is None or y is None:
         raise ValueError("either both or neither of x and y should be given")
     condition = as_array(condition)
+    refuse_items("the conditions", condition, "which are neither 0 nor not")
     x, y = (z if np.isscalar(z) else as_array(z) for z in (x, y))
-    types = [z.dtype for z in (x, y) if hasattr(z, "dtype")]
+    types = [item_dtype(z) for z in (x, y) if hasattr(z, "dtype")]
     for z in (x, y):
-        if type(z) is int and len(types) == 1 and np.dtype(types[0]).kind in "iu":
-            np.dtype(types[0]).type(z)  # raises OverflowError
+        if type(z) is int and len(types) == 1 and types[0].kind in "iu":
+            types[0].type(z)  # raises OverflowError
     if len(types) == 1 and any(isinstance(z, complex) for z in (x, y)):
         types.append(np.result_type(*types, 1j))
     numbers = not any(isinstance(z, Lazy) or np.ndim(z) for z in (x, y))
     if numbers:  # of which the condition would decide the type
-        types = [z.dtype if hasattr(z, "dtype") else z for z in (x, y)]
+        types = [item_dtype(z) if hasattr(z, "dtype") else z for z in (x, y)]
     text = "convert<bool>(c) ? x : y"
     if numbers or (len(types) == 2 and str(types[0]) != str(types[1])):
         text = "convert<bool>(c) ? convert<out_t>(x) : convert<out_t>(y)"

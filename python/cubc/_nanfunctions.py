@@ -156,7 +156,7 @@ def nanmax(x, /, axis=None, out=None, keepdims=False, initial=None, where=True, 
 
 def _extreme(op, function, x, axis, out, keepdims, initial, where, options) -> Any:
     x = as_array(x)
-    if not _inexact(x):
+    if not _inexact(x) or item_dtype(x).kind == "c":  # those are refused there
         return function(x, axis, out, keepdims, initial, where, **options)
     if initial is None and not items_of(tuple(x.shape)):
         check_items(f"nan{op}", x, axis)

@@ -7,7 +7,16 @@ import numpy as np
 
 from ._arithmetic import filled
 from ._axes import axis_number, items_of, transposed
-from ._calls import as_array, dtype_of, name_function, named, one_dimension, translated, whole
+from ._calls import (
+    as_array,
+    dtype_of,
+    name_function,
+    named,
+    one_dimension,
+    refuse_items,
+    translated,
+    whole,
+)
 from ._core import Array, Lazy, asarray, empty, operator_types, transform
 from ._options import Placement
 from ._reductions import in_type, into, is_other
@@ -180,6 +189,7 @@ def _host_diff(x, n, axis, prepend, append, op, out, options) -> Any:
 def _difference(op: Any, x: Any, default: str = "b - a") -> str:
     """Return the text of an operator of two neighbours."""
     if op is None:
+        refuse_items("the items", x, "which have no difference: give op=, an expression of members")
         return "a != b" if x.dtype == bool else default
     text = translated("less", op, x)
     if not isinstance(text, str) or not text.strip():

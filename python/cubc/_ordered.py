@@ -9,7 +9,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from ._calls import as_array, beside, dimensions, one_dimension, primitive
+from ._calls import as_array, beside, dimensions, item_dtype, one_dimension, primitive
 from ._concatenate import concatenate
 from ._core import call, transform
 from ._options import Placement, without_workspace
@@ -212,7 +212,7 @@ def searchsorted(
 
 def _sorted_by(a: Any, sorter: Any, placement: Placement) -> Any:
     sorter = as_array(beside(a, sorter, placement.get("stream")))
-    if np.dtype(sorter.dtype).kind not in "iu":
+    if item_dtype(sorter).kind not in "iu":
         raise TypeError("sorter must only contain integers")
     if tuple(sorter.shape) != tuple(a.shape):
         raise ValueError("sorter.size must equal the size of the array")

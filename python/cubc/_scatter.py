@@ -149,6 +149,8 @@ def _broadcast(items: Any, values: Any, shape: tuple[int, ...], placement: Place
     dtype = _dtype(items)
     if str(values.dtype) == str(dtype):
         return values
+    if dtype.fields or np.dtype(_dtype(values)).fields:
+        raise TypeError(f"values of {values.dtype} do not go into items of {dtype}")
     if np.dtype(_dtype(values)).kind == "c" and dtype.kind != "c":
         raise TypeError("complex values do not go into real items: take their real parts")
     return lazy("v", v=values, dtype=dtype)

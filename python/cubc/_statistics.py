@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ._axes import axis_number, items_of
-from ._calls import as_array, item_dtype, named
+from ._calls import as_array, item_dtype, named, refuse_items
 from ._core import Array, operator_types, transform
 from ._lazy import lazy
 from ._reductions import in_type, left_out, refuse_complex
@@ -51,6 +51,7 @@ def count_nonzero(x, /, axis=None, *, keepdims=False, stream=None, device=None) 
     2
     """
     x = as_array(x)
+    refuse_items("the items", x, "which are neither 0 nor not: count_if() takes an expression")
     options = {"stream": stream, "device": device}
     truth = x if x.dtype == bool else lazy("convert<bool>(x)", x=x, dtype=bool)
     return sum_of(truth, axis, "int64", None, keepdims, **options)

@@ -7,6 +7,7 @@ import cubc
 
 X = np.arange(8, dtype="i4")
 CPU = {"device": "cpu"}
+STRUCTS = np.zeros(8, "i4,f4")
 FOREIGN = np.zeros(8, "M8[s]")
 
 
@@ -109,6 +110,45 @@ def test_no_input(call):
             TypeError,
             rf"^sort\(\): out has float64, expected {X.dtype}$",
         ),
+        (lambda: cubc.nanmax(1j * X, **CPU), TypeError, "^nanmax needs an order, which complex"),
+        (
+            lambda: cubc.is_sorted(1j * X, **CPU),
+            TypeError,
+            "are complex numbers, which have n",
+        ),
+        (
+            lambda: cubc.is_sorted(STRUCTS, **CPU),
+            TypeError,
+            "are structs, which have no order",
+        ),
+        (lambda: cubc.histogram2d(1j * X, X, **CPU), TypeError, "points are complex numbers, and"),
+        (
+            lambda: cubc.histogramdd([X, STRUCTS], **CPU),
+            TypeError,
+            "the points are structs, and",
+        ),
+        (
+            lambda: cubc.diff(STRUCTS, **CPU),
+            TypeError,
+            "structs, which have no difference",
+        ),
+        (
+            lambda: cubc.adjacent_difference(STRUCTS, **CPU),
+            TypeError,
+            "have no difference: give",
+        ),
+        (lambda: cubc.count_nonzero(STRUCTS, **CPU), TypeError, "neither 0 nor not: count_if"),
+        (
+            lambda: cubc.where(STRUCTS, X, X, **CPU),
+            TypeError,
+            "conditions are structs, which",
+        ),
+        (
+            lambda: cubc.put(STRUCTS.copy(), [0], 1, **CPU),
+            TypeError,
+            "values of int64 do not go",
+        ),
+        (lambda: cubc.scatter(X, X, STRUCTS, **CPU), TypeError, r"values of .*do not go into"),
         (
             lambda: cubc.argsort(X, out=X.astype("u2"), **CPU),
             TypeError,

@@ -216,6 +216,16 @@ FUNCTIONS = {
     "take": lambda m, f: m.take(f(X), f(I[0] % 4), 0),
     "take_along_axis": lambda m, f: m.take_along_axis(f(X), f(I % 4), 1),
     "unique": lambda m, f: m.unique(f(I)),
+    "take by a list": lambda m, f: m.take(f(X), [3, 1]),
+    "where": lambda m, f: m.where(f(X > 0), f(X), f(I[:1, :1])),
+    "where of a number": lambda m, f: m.where(f(X > 0), f(X), 1),
+    "sorter": lambda m, f: m.searchsorted(f(X[0]), f(X[1]), sorter=f(np.argsort(X[0]))),
+    "histogram": lambda m, f: m.histogram(f(X), f(np.arange(-3.0, 4)), weights=f(X))[0],
+    "histogram2d": lambda m, f: m.histogram2d(f(X[0]), f(X[1]), 3)[0],
+    "bincount": lambda m, f: m.bincount(f(I[0]), f(X[0, :3])),
+    "a permutation": lambda m, f: (m if m is cubc else m.random).permutation(f(X[:1, :1])),
+    "lexsort": lambda m, f: m.lexsort(f(I)),
+    "prepended": lambda m, f: m.diff(f(I), prepend=f(I[:, :1])),
 }
 
 
