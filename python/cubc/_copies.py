@@ -17,7 +17,7 @@ def copy_batch(sources, destinations, /, *, stream=None, device=None) -> None:
     sources, destinations : sequence of arrays
         Arrays of one device, as many destinations as sources; on the cpu NumPy arrays too. Each
         destination is contiguous, writable and has as many bytes as its source. It overlaps no
-        other array.
+        other array. Bytes are copied as they are, whatever types both have.
     stream, device : optional
         As for `reduce`.
 

@@ -353,8 +353,9 @@ def _given_edges(items: Any, bins: Any, stream: Any) -> tuple[Any, Any]:
     if edges.ndim != 1 or edges.shape[0] < 2:
         raise ValueError(f"bins have the shape {tuple(edges.shape)}: expected two edges or more")
     if isinstance(edges, Array):
-        if edges.dtype.name not in ("int64", "uint64", "float32", "float64"):
-            edges = asarray(edges, dtype=_edge_type(items, edges), stream=stream)
+        wanted = _edge_type(items, edges)  # in which an unsigned item is not beside a signed edge
+        if edges.dtype != wanted:
+            edges = asarray(edges, dtype=wanted, stream=stream)
         return bins, {"edges": edges}
     if not np.all(edges[:-1] <= edges[1:]):  # nor has NaN a place
         raise ValueError("bins must increase monotonically, when they are edges")

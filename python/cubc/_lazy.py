@@ -87,17 +87,21 @@ def lazy(expression, /, *, dtype=None, size=None, **operands) -> Lazy:
 
 
 def refuse_collision(function: str, expression: Any, options: Mapping[str, Any]) -> None:
-    """Raise TypeError if an expression uses an option of the call as an operand."""
-    if not isinstance(expression, str):
-        return
-    for name in _NAME.findall(expression):
-        if name not in _OPTIONS or options.get(name) is None:
-            continue
-        text = re.sub(rf"(?<![\w.]){name}\b", f"{name}_", expression)
-        raise TypeError(
-            f"'{name}' is an option of {function}(), so no operand can have its name: rename the "
-            f"operand, as in {function}({text!r}, {name}_=...)"
-        )
+    """Raise TypeError if an expression, one of several or a function has an option as operand."""
+    code = getattr(expression, "__code__", None)
+    texts = [expression] if isinstance(expression, str) else expression
+    if not isinstance(texts, list | tuple):
+        texts = [", ".join(code.co_varnames[: code.co_argcount])] if code else []
+    for one in texts:
+        for name in _NAME.findall(one) if isinstance(one, str) else ():
+            if name not in _OPTIONS or options.get(name) is None:
+                continue
+            text = re.sub(rf"(?<![\w.]){name}\b", f"{name}_", one)
+            shown = f"lambda {text}: ..." if code else repr(text)
+            raise TypeError(
+                f"'{name}' is an option of {function}(), so no operand can have its name: rename "
+                f"the operand, as in {function}({shown}, {name}_=...)"
+            )
 
 
 def merged(expression: str, operands: Mapping[str, Any]) -> tuple[str, dict[str, Any], int | None]:

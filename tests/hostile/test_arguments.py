@@ -117,6 +117,23 @@ def test_an_index_of_any_type_beyond_the_array(device, index):
     assert x.item() == X[0]
 
 
+@pytest.mark.parametrize(
+    ("items", "edges"),
+    [
+        (np.array([-1, 5]), np.array([0, 2**63, 2**64 - 1], "u8")),
+        (np.array([0, 2**63, 2**64 - 1], "u8"), np.array([-5, 0, 2**62])),
+        (np.array([2.0**53, 2.0**53 + 2]), np.array([2**53, 2**53 + 1, 2**53 + 2])),
+        (np.array([16777217, 16777219]), np.array([16777216, 16777218, 16777220], "f4")),
+    ],
+)
+def test_edges_that_the_items_type_does_not_hold(device, items, edges):
+    found, _ = cubc.histogram(
+        cubc.asarray(items, device=device), cubc.asarray(edges, device=device)
+    )
+    assert found.numpy().tolist() == np.histogram(items, edges)[0].tolist()
+    assert cubc.histogram(items, edges)[0].tolist() == found.numpy().tolist()
+
+
 LENT = {
     "sum": cubc.sum,
     "axis": lambda x: cubc.sum(x, axis=0),

@@ -270,6 +270,19 @@ def test_an_operand_with_the_name_of_an_option(name, value):
         np.testing.assert_array_equal(result, 2 * X)
 
 
+def test_an_operand_of_a_function_with_the_name_of_an_option():
+    text = r"'size' is an option of (transform|lazy)\(\).*rename .*\('?lambda x, size_: ..., size_="
+    for call in (cubc.transform, cubc.lazy):
+        with pytest.raises(TypeError, match=text):
+            call(lambda x, size: x * size, x=X, size=X)
+        with pytest.raises(TypeError, match=text):
+            call(lambda x, size: x * size, x=X, size=3)
+    for given in (X, 3):
+        text = r"option of transform\(\).*transform\('size_ [*] 2', size_=...\)"
+        with pytest.raises(TypeError, match=text):
+            cubc.transform(["x", "size * 2"], x=X, size=given)
+
+
 def test_an_option_that_is_no_operand():
     result = cubc.transform("2 * i", size=4, dtype="int32", **CPU)
     np.testing.assert_array_equal(result, [0, 2, 4, 6])
