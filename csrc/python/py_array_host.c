@@ -96,8 +96,13 @@ PyObject *py_array_host_int(PyObject *self)
     return number;
 }
 
+// NumPy takes what has an index for a number, and the result for one without this dimension.
 PyObject *py_array_host_index(PyObject *self)
 {
+    if (((py_array *)self)->ndim) {
+        PyErr_SetString(PyExc_TypeError, "only an array without dimensions can become an index");
+        return NULL;
+    }
     PyObject *item = py_array_host_item(self, NULL), *number = item ? PyNumber_Index(item) : NULL;
     Py_XDECREF(item);
     return number;

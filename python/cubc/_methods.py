@@ -150,6 +150,12 @@ def _only_item(self: Lazy) -> Any:
     return np.asarray(self).item()
 
 
+def _only_index(self: Lazy) -> int:
+    if self.shape:
+        raise TypeError("only an array without dimensions can become an index")
+    return _only_item(self).__index__()
+
+
 @named
 def tolist(self: Lazy) -> Any:
     """Compute the items, as a list, of lists for several dimensions.
@@ -409,7 +415,7 @@ _OF_LAZY = {
     "__bool__": _truth,
     "__float__": lambda self: float(_only_item(self)),
     "__int__": lambda self: int(_only_item(self)),
-    "__index__": lambda self: _only_item(self).__index__(),
+    "__index__": _only_index,
     "__complex__": lambda self: complex(_only_item(self)),
     "__getitem__": _lazy_item_of,
     "__iter__": _lazy_items,

@@ -100,7 +100,8 @@ def test_conversion(device):
 
 def test_scalars(device):
     one = cubc.asarray(np.array([42], np.int32), device=device)
-    assert (int(one), float(one), operator.index(one), bool(one), one.item()) == (42,) * 3 + (1, 42)
+    assert (int(one), float(one), bool(one), one.item()) == (42, 42, True, 42)
+    assert operator.index(one.reshape(())) == 42
     assert not cubc.asarray(np.array(0.0), device=device)
     half = cubc.asarray(np.array(2.5, ml_dtypes.bfloat16), device=device)
     assert float(half) == 2.5
@@ -109,11 +110,24 @@ def test_scalars(device):
     for many in (cubc.empty(2, device=device), cubc.empty(0, device=device)):
         with pytest.raises(ValueError, match=f"^{many.size} items are neither true nor false"):
             bool(many)
-        for convert in (int, float, operator.index, lambda a: a.item()):
+        for convert in (int, float, lambda a: a.item()):
             with pytest.raises(ValueError, match=rf"one item .* has {many.size}: a\.numpy"):
                 convert(many)
     with pytest.raises(TypeError, match="without dimensions"):
         len(cubc.empty((), device=device))
+
+
+def test_an_index_has_no_dimension(device):
+    """NumPy takes what has an index for a number: an array of one item would lose its dimension."""
+    x = np.arange(5.0)
+    for shape in ((1,), (1, 1), (2,), (0,)):
+        places = np.full(shape, 2)
+        there = cubc.asarray(places, device=device)
+        for one in (there, cubc.lazy("k", k=there)):
+            with pytest.raises(TypeError, match="without dimensions can become an index"):
+                operator.index(one)
+            same(x[one], x[places])
+    assert x[cubc.asarray(np.array(3), device=device)] == 3
 
 
 def test_repr(device):
