@@ -207,7 +207,7 @@ def test_wrong_arguments():
         u.update(6.0, first=2**32)
     with pytest.raises(TypeError, match="in place: an array is needed, not None"):
         _core.call("gauge_update", {"links": ("float64", (72 * 192,), None)}, device="cpu")
-    with pytest.raises(ValueError, match="an extent of 4: expected four numbers"):
+    with pytest.raises(ValueError, match="extent is 4: expected the sites along"):
         lattice.quenched(4, 6.0)
     with pytest.raises(ValueError, match="expected 'cold', 'hot' or a Gauge"):
         lattice.quenched(EXTENT, 6.0, 1, start="warm", device="cpu")

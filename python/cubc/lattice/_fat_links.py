@@ -6,7 +6,7 @@ from dataclasses import astuple, dataclass, replace
 from math import isfinite
 from typing import Any
 
-from .._calls import named
+from .._calls import named, real
 from .._core import call
 from ._fields import NATIVE, PLAIN, extent_fields
 from ._gauge import Gauge
@@ -82,6 +82,7 @@ def check(action: str, u0: float, naik_epsilon: float) -> None:
     """Refuse an unknown action, and factors that it has not."""
     if action not in ("fat7", "asqtad", "hisq"):
         raise ValueError(f"action {action!r}: expected 'fat7', 'asqtad' or 'hisq'")
+    u0, naik_epsilon = real("u0", u0), real("naik_epsilon", naik_epsilon)
     if not u0 > 0 or not isfinite(u0):
         raise ValueError(f"u0 is {u0}: expected a positive number")
     if u0 != 1 and action != "asqtad":

@@ -4,7 +4,9 @@ Users have complex arrays ``[t][z][y][x][spin][colour]`` in the DeGrand-Rossi ba
 the native order, which cubc/lattice.h describes.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -30,6 +32,24 @@ def precision_type(precision: str) -> str:
 def extent_fields(extent: tuple[int, ...]) -> dict[str, int]:
     """Return the extents by the names of the kernels' parameters."""
     return dict(zip(("lx", "ly", "lz", "lt"), extent, strict=True))
+
+
+def integer(name: str, value: Any) -> int:
+    """Return a whole number as an int; TypeError for anything else."""
+    try:
+        return index(value)
+    except TypeError:
+        raise TypeError(f"{name} is {value!r:.80}: expected an int") from None
+
+
+def sites_along(extent: Any) -> tuple[int, int, int, int]:
+    """Return the sites along x, y, z, t; ValueError or TypeError for anything else."""
+    if not isinstance(extent, Sequence | np.ndarray) or len(extent) != 4:
+        raise ValueError(f"extent is {extent!r:.80}: expected the sites along x, y, z and t")
+    x, y, z, t = (integer("extent", one) for one in extent)
+    if min(x, y, z, t) < 1:
+        raise ValueError(f"extent is {extent!r:.80}: each is 1 or more")
+    return x, y, z, t
 
 
 def as_complex(x: Any, what: str, device: Any, stream: Any) -> Any:

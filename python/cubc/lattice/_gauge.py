@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .._calls import named
+from .._calls import named, truth
 from .._core import call
 from .._html import table
 from . import _observables, _rotations, _updates
@@ -21,8 +21,10 @@ from ._fields import (
     as_complex,
     copied_part,
     extent_fields,
+    integer,
     on_host,
     precision_type,
+    sites_along,
 )
 from ._grid import Grid
 from ._io_write import write_links, write_part
@@ -96,6 +98,7 @@ class Gauge:
         devices: Sequence[str] | None = None,
         stream: Any = None,
     ):
+        project = truth("project", project)
         self.grid: Grid | None = None
         self.team: Team | None = None
         self._packed: dict[tuple[int, str], Any] = {}
@@ -287,8 +290,7 @@ class Gauge:
         grid: Grid | Sequence[int] | None = None,
         devices: Sequence[str] | None = None,
     ) -> Gauge:
-        if len(extent) != 4:
-            raise ValueError(f"extent {extent}: expected the sites along x, y, z and t")
+        extent, seed = sites_along(extent), integer("seed", seed)
         if isinstance(grid, Sequence):
             team = Team(grid, devices)
             return cls._of_team(

@@ -25,7 +25,7 @@ _PARITIES = {"even": 0, "odd": 1}
 
 def angles_of(theta: Sequence[float] | None) -> tuple[float, float, float, float]:
     """Return the angles at the boundaries of x, y, z, t."""
-    angles = (0.0,) * 4 if theta is None else tuple(float(angle) for angle in theta)
+    angles = (0.0,) * 4 if theta is None else tuple(real("theta", angle) for angle in theta)
     if len(angles) != 4 or not all(map(isfinite, angles)):
         raise ValueError(f"theta={theta!r:.80}: expected four finite angles, of x, y, z, t")
     return angles
@@ -233,6 +233,7 @@ class Operator:
                 f"a field of shape {tuple(given.shape)} is of {'one parity' if half else 'both'}: "
                 + ("say parity='even' or 'odd', of the result" if half else "leave parity out")
             )
+        dagger = truth("dagger", dagger)
         which = 2 if parity is None else _PARITIES[parity]
         to = device_output(out, given.shape, given.dtype)
         return returned(x, unpack(self._hop(field, which, dagger, stream), given, to, stream), out)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from .._calls import named
-from ._fields import SPINOR, on_host
+from ._fields import SPINOR, integer, on_host
 from ._solve import SolveInfo, check_operator
 from ._sources import point_source, site_at
 
@@ -155,7 +155,7 @@ def pion_correlator(s: Any, time: int = 0) -> np.ndarray:
     Raises
     ------
     ValueError
-        If the shape is not that of a propagator.
+        If the shape is not that of a propagator, or there is no such time slice.
 
     Examples
     --------
@@ -169,7 +169,14 @@ def pion_correlator(s: Any, time: int = 0) -> np.ndarray:
             f"a propagator of shape {s.shape}: expected (T, Z, Y, X, 4, 4, 3, 3), or of staggered "
             "quarks (T, Z, Y, X, 3, 3)"
         )
-    return _correlated(s, s.ndim - 4, time)
+    return _correlated(s, s.ndim - 4, _slice(time, s.shape[0]))
+
+
+def _slice(time: Any, slices: int) -> int:
+    """Return a time slice as an int; ValueError if there is no such one."""
+    if not 0 <= integer("time", time) < slices:
+        raise ValueError(f"time={time!r:.80}: the lattice has {slices} time slices, from 0 on")
+    return int(time)
 
 
 def _correlated(s: np.ndarray, axes: int, time: int) -> np.ndarray:
@@ -221,7 +228,7 @@ class Propagates:
         Raises
         ------
         ValueError
-            If the propagators have another shape.
+            If the propagators have another shape, or the lattice has no such time slice.
 
         Examples
         --------
@@ -235,7 +242,8 @@ class Propagates:
             raise ValueError(f"a propagator of shape {s.shape}: expected (..., {axes})")
         grid = self.gauge.grid
         if grid is None:
-            return _correlated(s, len(whole) - 4, time)
+            return _correlated(s, len(whole) - 4, _slice(time, self.gauge.extent[3]))
+        time = _slice(time, self.gauge.extent[3] * grid.grid[3])
         return np.roll(grid.sum_of_slices(_correlated(s, len(whole) - 4, 0)), -time, axis=-1)
 
 
@@ -244,11 +252,12 @@ def effective_mass(correlator: Any) -> np.ndarray:
     """Return the effective mass of a correlator, arcosh((C(t - 1) + C(t + 1)) / 2 C(t)).
 
     t is from 1 to T - 2. For one state that propagates in both directions of time it is the mass.
+    It is 0 where the ratio is below 1, as noise may leave it.
 
     Raises
     ------
     TypeError
-        If it is no array of numbers in one dimension.
+        If it is no array of real numbers in one dimension.
 
     Examples
     --------
@@ -256,7 +265,7 @@ def effective_mass(correlator: Any) -> np.ndarray:
     [0.5 0.5 0.5]
     """
     c = on_host(correlator) if hasattr(correlator, "__dlpack__") else np.asarray(correlator)
-    if c.ndim != 1 or c.dtype.kind not in "iufc":
-        raise TypeError(f"{correlator!r:.60} is no correlator: give an array of numbers, by time")
+    if c.ndim != 1 or c.dtype.kind not in "iuf":
+        raise TypeError(f"{correlator!r:.60} is no correlator: give real numbers, by time")
     ratio = (c[:-2] + c[2:]) / (2 * c[1:-1])
     return np.arccosh(np.maximum(ratio, 1))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._calls import named
+from ._fields import sites_along
 from ._gauge import Gauge
 from ._grid import Grid
 
@@ -67,8 +68,7 @@ def quenched(
     >>> 0.5 < u.plaquette()[0] < 0.75
     True
     """
-    if not hasattr(extent, "__len__") or len(extent) != 4:
-        raise ValueError(f"an extent of {extent!r}: expected four numbers, of sites in x, y, z, t")
+    extent = sites_along(extent)
     if isinstance(start, Gauge):
         if grid is not None or devices is not None:
             raise ValueError("start is a field, whose ranks are those of the result: no grid=")

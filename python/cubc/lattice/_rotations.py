@@ -17,9 +17,11 @@ from ._fields import (
     as_complex,
     copied_part,
     extent_fields,
+    integer,
     is_on_host,
     on_host,
     pack,
+    sites_along,
     unpack,
 )
 
@@ -129,6 +131,7 @@ class Rotation:
         >>> lattice.Rotation.random((8, 4, 6, 2))
         Rotation(8x4x6x2 on cpu)
         """
+        extent, seed = sites_along(extent), integer("seed", seed)
         if grid is not None:
             extent = grid._extent_of_part(extent)
             device = grid.device if device is None else device

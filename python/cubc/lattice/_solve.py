@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .._calls import named, real, whole
+from .._calls import named, real, truth, whole
 from .._html import table
 from .._waiting import compilation_said
 from ._fields import EVEN_ODD, PLAIN, as_complex, device_output, precision_type, returned
@@ -308,6 +308,7 @@ def solve(
     gauge = operator.gauge
     given, b = b, as_complex(b, "b", gauge.device, stream)
     half = operator._is_half(b)
+    even_odd, normal = truth("even_odd", even_odd), truth("normal", normal)
     by_parity = even_odd and shifts is None and not normal
     if x0 is not None:
         x0 = as_complex(x0, "x0", gauge.device, stream)
@@ -333,7 +334,7 @@ def solve(
             sloppy=precision_type(sloppy),
             sites=EVEN_SITES if half else BY_PARITY if by_parity else ALL_SITES,
             normal=normal,
-            delta=0.0 if delta is None else delta,
+            delta=0.0 if delta is None else real("delta", delta),
             order=EVEN_ODD if half else PLAIN,
             shifts=None if shifts is None else [float(s) for s in shifts],
             ranks=None if gauge.grid is None else gauge.grid._ranks,

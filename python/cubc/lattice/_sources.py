@@ -5,13 +5,12 @@ They are host arrays with source spin and colour first, or the source colour of 
 """
 
 from collections.abc import Sequence
-from operator import index
 from typing import Any
 
 import numpy as np
 
 from .._calls import named, whole
-from ._fields import COLOUR_VECTOR, SPINOR
+from ._fields import COLOUR_VECTOR, SPINOR, integer, sites_along
 
 KINDS = {"spinor": SPINOR, "colour vector": COLOUR_VECTOR}
 Extent = tuple[int, int, int, int]
@@ -48,9 +47,8 @@ def site_at(extent: Extent, place: Any) -> tuple[int, ...]:
     """Return a site x, y, z, t as whole numbers; ValueError if the lattice has no such one."""
     if not isinstance(place, Sequence | np.ndarray) or len(place) != 4:
         raise ValueError(f"place is {place!r:.80}: expected x, y, z, t")
-    if len(extent) != 4:
-        raise ValueError(f"extent is {extent!r:.80}: expected the sites along x, y, z and t")
-    at = tuple(map(index, place))
+    extent = sites_along(extent)
+    at = tuple(integer("place", one) for one in place)
     if not all(0 <= p < e for p, e in zip(at, extent, strict=True)):
         size = "x".join(map(str, extent))
         raise ValueError(f"place {at} is not on a lattice of {size} sites (x, y, z, t, from 0)")
@@ -122,6 +120,7 @@ def wall_source(extent: Extent, time: int, sites: str = "all", kind: str = "spin
     >>> print(lattice.wall_source((2, 2, 2, 4), 0).shape)
     (4, 3, 4, 2, 2, 2, 4, 3)
     """
+    extent = sites_along(extent)
     values = np.zeros(extent[::-1])
     values[_slice_of("wall_source", time, extent)] = _chosen(extent, sites)
     return _of_columns(values, kind)
@@ -180,6 +179,7 @@ def random_wall_source(
     """
     if (seed := whole("random_wall_source", "seed", seed)) < 0:
         raise ValueError(f"seed={seed}: expected a number from 0 on")
+    extent = sites_along(extent)
     counts = {"z2": 1, "z4": 2, "u1": 53}
     if noise not in counts:
         raise ValueError(f"noise {noise!r}: expected one of {', '.join(counts)}")

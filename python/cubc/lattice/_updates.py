@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .._calls import named
 from .._core import call, synchronize
 from .._progress import bar
-from ._fields import MARGIN, extent_fields
+from ._fields import MARGIN, extent_fields, integer
 
 if TYPE_CHECKING:
     from ._gauge import Gauge
@@ -124,6 +124,9 @@ def update(
     """
     if isinstance(beta, bool) or not isinstance(beta, numbers.Real):
         raise TypeError(f"beta is {beta!r:.80}: expected a number")
+    sweeps, first = integer("sweeps", sweeps), integer("first", first)
+    over_relaxation = integer("over_relaxation", over_relaxation)
+    seed = integer("seed", seed)
     if sweeps < 0 or over_relaxation < 0 or first < 0:
         raise ValueError(
             f"{sweeps} sweeps from number {first}, {over_relaxation} over-relaxations in each: "

@@ -1,0 +1,80 @@
+"""Arguments of lattices that look like what they are not are refused, and named."""
+
+import numpy as np
+import pytest
+
+from cubc import lattice
+
+E = (4, 2, 4, 6)
+B = lattice.point_source(E, (0, 0, 0, 0))[0, 0]
+S = np.ones((*E[::-1], 4, 4, 3, 3))
+
+
+@pytest.fixture(scope="module")
+def wilson():
+    return lattice.Wilson(lattice.Gauge.unit(E, device="cpu"), 0.1)
+
+
+EXTENTS = {
+    "Gauge.unit": lattice.Gauge.unit,
+    "Gauge.random": lattice.Gauge.random,
+    "Rotation.random": lattice.Rotation.random,
+    "quenched": lambda e: lattice.quenched(e, beta=6.0, sweeps=0),
+    "point_source": lambda e: lattice.point_source(e, (0, 0, 0, 0)),
+    "wall_source": lambda e: lattice.wall_source(e, 0),
+    "random_wall_source": lambda e: lattice.random_wall_source(e, 0, 1),
+}
+
+
+@pytest.mark.parametrize("name", EXTENTS)
+@pytest.mark.parametrize(
+    "extent", [4, None, (4, 4, 4), (4.0, 4, 4, 4), "4444", (0, 4, 4, 4), (-2,) * 4]
+)
+def test_an_extent(name, extent):
+    with pytest.raises((TypeError, ValueError), match=r"extent is .*(4|None|4\.0|'4'|0|-2)"):
+        EXTENTS[name](extent)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (
+            lambda m: lattice.pion_correlator(S, 6),
+            ValueError,
+            "time=6: the lattice has 6",
+        ),
+        (lambda m: lattice.pion_correlator(S, -1), ValueError, "time=-1: the lattice has 6"),
+        (lambda m: m.pion_correlator(S, 0.5), TypeError, "time is 0.5: expected an int"),
+        (lambda m: m.pion_correlator(S, 6), ValueError, "time=6: the lattice has 6"),
+        (
+            lambda m: lattice.effective_mass(np.ones(5) + 0j),
+            TypeError,
+            "give real numbers",
+        ),
+        (lambda m: m.solve(B, normal="no"), TypeError, "normal is 'no': expected a bool"),
+        (lambda m: m.solve(B, even_odd="no"), TypeError, "even_odd is 'no': expected a bool"),
+        (lambda m: m.solve(B, delta="a"), TypeError, "delta is 'a': expected a number"),
+        (lambda m: m.solve(B, tol="a"), TypeError, "tol is 'a': expected a number"),
+        (lambda m: m.dslash(B, dagger="no"), TypeError, "dagger is 'no': expected a bool"),
+        (lambda m: m.gauge.update(6.0, 1.5), TypeError, "sweeps is 1.5: expected an int"),
+        (lambda m: m.gauge.update(6.0, 1, seed=None), TypeError, "seed is None: expected"),
+        (lambda m: m.gauge.update(6.0, over_relaxation="1"), TypeError, "over_relaxation is '1'"),
+        (lambda m: lattice.Gauge.random(E, seed=None), TypeError, "seed is None: expected"),
+        (lambda m: lattice.Rotation.random(E, seed=0.5), TypeError, "seed is 0.5: expected"),
+        (
+            lambda m: lattice.Asqtad(m.gauge, mass=0.1, u0="1"),
+            TypeError,
+            "u0 is '1': expected",
+        ),
+        (
+            lambda m: lattice.Wilson(m.gauge, 0.1, theta="abcd"),
+            TypeError,
+            "theta is 'a': exp",
+        ),
+        (lambda m: lattice.point_source(E, (0.5, 0, 0, 0)), TypeError, "place is 0.5: expected"),
+        (lambda m: lattice.Gauge(m.gauge.links(), project="no"), TypeError, "project is 'no'"),
+    ],
+)
+def test_words(wilson, call, error, words):
+    with pytest.raises(error, match=words):
+        call(wilson)
