@@ -61,7 +61,7 @@ static int mark_axes(PyObject *axis, int ndim, bool reduced[VIEW_DIMENSIONS])
 int py_axis_shape(const py_view *x, PyObject *axis, PyObject *keepdims, axis_shape *out)
 {
     bool reduced[VIEW_DIMENSIONS] = {false}, behind = false, any = false;
-    int keep = keepdims ? PyObject_IsTrue(keepdims) : 0;
+    int keep = py_truth(keepdims, "keepdims", 0);
     if (keep < 0 || mark_axes(axis, x->ndim, reduced) < 0) return -1;
     *out = (axis_shape){.outer = 1, .length = 1, .columns = 1};
     for (int d = 0; d < x->ndim; d++) {

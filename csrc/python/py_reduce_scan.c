@@ -57,12 +57,6 @@ static const char *take_operator(PyObject **op, PyObject *x, PyObject *dtype, Py
     return *made ? operator_text(*op) : NULL;
 }
 
-// An option that is False where it is not given; -1 with an exception set.
-static int is_true(PyObject *option)
-{
-    return option ? PyObject_IsTrue(option) : 0;
-}
-
 // The type in a form that a dtype= argument takes.
 static PyObject *name_type(cubc_type type)
 {
@@ -86,7 +80,7 @@ PyObject *py_operator_types(PyObject *self, PyObject *const *args, Py_ssize_t n,
     (void)self;
     if (py_arguments(&signature, args, n, names, v) < 0) return NULL;
     const char *op = operator_text(v[OP]);
-    int widen = is_true(v[WIDEN]);
+    int widen = py_truth(v[WIDEN], "widen", 0);
     if (!op || widen < 0 || array_dtype("the array", v[ITEMS], &type) < 0 ||
         (v[OUT] && array_dtype("out", v[OUT], &given) < 0) ||
         choose_types(type, v[OUT] ? &given : NULL, v[DTYPE], operator_find(op), widen, &acc, &out) <
@@ -190,7 +184,8 @@ PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObjec
         goto done;
     }
     const char *op = take_operator(&v[OP], v[X], v[DTYPE], &made);
-    int commutative = is_true(v[COMMUTATIVE]), deterministic = is_true(v[DETERMINISTIC]);
+    int commutative = py_truth(v[COMMUTATIVE], "commutative", 0),
+        deterministic = py_truth(v[DETERMINISTIC], "deterministic", 0);
     const operator_info *known = op ? operator_find(op) : NULL;
     if (!op || commutative < 0 || deterministic < 0 ||
         py_input_get(v[X], "the array", true, py_call_input(&c)) < 0 ||
@@ -247,8 +242,8 @@ PyObject *py_scan(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject 
     py_call_begin(&c);
     if (py_arguments(&signature, args, n, names, v) < 0) return py_call_named(NULL, "scan", "scan");
     const char *op = take_operator(&v[OP], v[X], v[DTYPE], &made);
-    int inclusive = v[INCLUSIVE] ? PyObject_IsTrue(v[INCLUSIVE]) : 1;
-    int deterministic = is_true(v[DETERMINISTIC]);
+    int inclusive = py_truth(v[INCLUSIVE], "inclusive", 1);
+    int deterministic = py_truth(v[DETERMINISTIC], "deterministic", 0);
     if (!op || inclusive < 0 || deterministic < 0 ||
         py_input_get(v[X], "the array", true, py_call_input(&c)) < 0 ||
         py_call_view_out(&c, 0, v[OUT]) < 0 ||

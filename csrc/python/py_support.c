@@ -151,6 +151,14 @@ PyObject *py_shape(int ndim, const Py_ssize_t *shape)
     return extents;
 }
 
+int py_truth(PyObject *option, const char *name, int otherwise)
+{
+    if (!option) return otherwise;
+    if (!PyUnicode_Check(option) && !PyBytes_Check(option)) return PyObject_IsTrue(option);
+    PyErr_Format(PyExc_TypeError, "%s is %.80R: expected a bool", name, option);
+    return -1;
+}
+
 int py_too_large(const char *what)
 {
     PyErr_Format(PyExc_ValueError,

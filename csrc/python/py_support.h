@@ -57,6 +57,9 @@ int py_add_type(PyObject *module, PyType_Spec *spec, PyObject **out);
 // Allocates an instance of a type of ours, all of it zero; and the end of its deallocator.
 PyObject *py_allocate(PyTypeObject *cls);
 void py_release(PyObject *self);
+// An option that is a bool, `otherwise` for NULL; -1 with an exception set. A text would be true,
+// whatever it says.
+int py_truth(PyObject *option, const char *name, int otherwise);
 int py_too_large(const char *what); // raises ValueError; -1
 // An attribute that need not be there: NULL without an exception if it is not. Other exceptions of
 // its property are the caller's to see.

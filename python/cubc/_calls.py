@@ -90,9 +90,13 @@ def named(function: F) -> F:
     if name == "__init__":
         name = function.__qualname__.partition(".")[0]
 
+    flags = _flags_of(function)
+
     @functools.wraps(function)
     def call(*args, **options):
         try:
+            if options and flags:
+                _refuse_texts(flags, options)
             return function(*args, **options)
         except Exception as error:
             trace = error.__traceback__
@@ -102,6 +106,24 @@ def named(function: F) -> F:
             raise
 
     return call  # type: ignore[return-value]
+
+
+def _flags_of(function: Callable[..., Any]) -> frozenset[str]:
+    """Return the names of a function's arguments that are bools."""
+    code = getattr(function, "__code__", None)
+    if code is None:  # of the core, which looks itself
+        return frozenset()
+    found, defaults = dict(function.__kwdefaults__ or {}), function.__defaults__ or ()
+    by_place = code.co_varnames[: code.co_argcount]
+    found |= dict(zip(by_place[len(by_place) - len(defaults) :], defaults, strict=True))
+    return frozenset(n for n, value in found.items() if isinstance(value, bool) or n == "density")
+
+
+def _refuse_texts(flags: frozenset[str], options: dict[str, Any]) -> None:
+    """Raise TypeError for a text as a bool, which would be True whatever it says."""
+    for name in flags & options.keys():
+        if isinstance(options[name], str | bytes):
+            raise TypeError(f"{name} is {options[name]!r:.80}: expected a bool")
 
 
 def unnamed(function: F) -> F:
@@ -149,6 +171,7 @@ def _public(workspace: str | None, function: F) -> F:
     parameters = whole_signature.parameters.values()
     names = [p.name for p in parameters if p.kind is not p.POSITIONAL_ONLY]
     needed = [p.name for p in parameters if p.default is p.empty and p.kind < p.VAR_POSITIONAL]
+    flags = _flags_of(function)
     known, arrays = frozenset(names), tuple({"weights", "values"} & {*names})
     order = [*whole_signature.parameters]
     texts = {name: k for k, name in enumerate(order) if name in _TEXTS}
@@ -170,6 +193,8 @@ def _public(workspace: str | None, function: F) -> F:
             if name in options:
                 options[name] = described(options[name])
         try:
+            if options and flags:
+                _refuse_texts(flags, options)
             if texts:
                 args = _translated(texts, items, args, options)
             return function(*map(described, args), **options)

@@ -1,5 +1,7 @@
 """Arguments that are no array, number or place for results are refused in words that help."""
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -173,3 +175,22 @@ def test_integers_of_numpy():
     sums = cubc.segmented_reduce(X, segment_size=np.int64(4), **CPU)
     np.testing.assert_array_equal(sums, [6, 22])
     assert cubc.topk(X, np.uint8(1), **CPU)[0] == 7
+
+
+def flags():
+    """Functions and their arguments that are bools."""
+    for name in cubc.__all__:
+        call = getattr(cubc, name)
+        if isinstance(call, type) or not callable(call):
+            continue
+        for parameter in inspect.signature(call).parameters.values():
+            is_flag = isinstance(parameter.default, bool) and parameter.name not in ("where", "on")
+            if is_flag or parameter.name in ("keepdims", "density"):
+                yield name, parameter.name
+
+
+@pytest.mark.parametrize(("name", "flag"), list(flags()))
+def test_a_text_is_no_truth(name, flag):
+    """It would be True, whatever it says."""
+    with pytest.raises(TypeError, match=rf"^{name}\(\): {flag} is 'no': expected a bool"):
+        getattr(cubc, name)(X, **{flag: "no"})
