@@ -21,7 +21,7 @@ from ._core import (
     is_binding,
     transform,
 )
-from ._nulls import refuse_nulls
+from ._nulls import refuse_masked, refuse_nulls
 from ._options import documented, signature
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -296,6 +296,8 @@ def described(x: Any) -> Any:
     Memory is shared where the library's protocol allows it. Anything else is returned unchanged.
     """
     if isinstance(x, _AS_THEY_ARE):
+        if isinstance(x, np.ndarray) and type(x) is not np.ndarray:
+            refuse_masked(x)
         return x
     lent = hasattr(x, "__cuda_array_interface__") or hasattr(x, "__dlpack__")
     whole = lent and hasattr(x, "dtype") and hasattr(x, "shape")

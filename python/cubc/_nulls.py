@@ -1,4 +1,4 @@
-"""Refusal of missing values in columns and tables of pandas, polars and Arrow.
+"""Refusal of missing values: masked arrays, and columns and tables of pandas, polars and Arrow.
 
 NumPy turns their nulls into NaN, and the integers beside them into floats. They are refused as
 masked arrays are. A NaN that is a number of its column, as in a float64 Series, is kept.
@@ -16,6 +16,15 @@ def refuse_nulls(x: Any, what: str = "the array") -> None:
             f"{what} is a {type(x).__module__.split('.')[0]} {type(x).__name__} with nulls, which "
             "arrays of numbers have not: fill them (x.fillna(value), x.fill_null(value)) or leave "
             "them out (x.dropna(), x.drop_nulls())"
+        )
+
+
+def refuse_masked(x: Any) -> None:
+    """Raise TypeError for NumPy's masked arrays, which NumPy itself reads without their masks."""
+    if hasattr(x, "filled") and hasattr(x, "compressed"):
+        raise TypeError(
+            "the array is a masked array, whose mask cubc does not know: pass x.filled(value), or "
+            "x.compressed() without what is masked"
         )
 
 

@@ -6,6 +6,7 @@ from inputs import on
 from of_dlpack import OfDlpack
 
 import cubc
+import cubc.lattice
 
 X = np.arange(6.0)
 FALLING = [0, 4, 2, 6]
@@ -188,6 +189,8 @@ LENT = {
 
 def alike(x, items):
     """Return items as an array of the same kind as x."""
+    if isinstance(x, np.ma.MaskedArray):
+        return np.ma.masked_array(items, np.ones(items.shape, bool))
     return items if x is X else OfDlpack(items)
 
 
@@ -198,6 +201,31 @@ def test_arrays_known_by_dlpack_alone(name):
         *((r if isinstance(r, tuple) else (r,)) for r in (expected, found)), strict=True
     ):
         assert np.array_equal(a, b) and np.asarray(a).dtype == np.asarray(b).dtype
+
+
+@pytest.mark.parametrize("name", LENT)
+def test_masked_arrays_are_refused(name):
+    """NumPy itself reads one without its mask, in most of its functions."""
+    with pytest.raises(TypeError, match="masked array, whose mask cubc does not know"):
+        LENT[name](np.ma.masked_array(X, X > 3))
+
+
+def test_masked_arrays_of_other_places():
+    x, places = np.ma.masked_array(X, X > 3), np.ma.masked_array(np.arange(6), X > 3)
+    for call in (
+        lambda: cubc.bincount(places),
+        lambda: cubc.bincount(np.arange(6), x),
+        lambda: cubc.histogram(X, 3, weights=x),
+        lambda: cubc.histogram_channels(x.reshape(3, 2), [2, 2], [(0, 3)] * 2),
+        lambda: cubc.histogramdd(x.reshape(3, 2), 2),
+        lambda: cubc.copy_batch([x], [np.zeros(6)]),
+        lambda: cubc.segmented_reduce(X, segment_size=3, init=x[:1]),
+        lambda: cubc.concatenate([X, x]),
+        lambda: cubc.lattice.effective_mass(x),
+        lambda: cubc.lattice.write_spinor("never", np.ma.masked_array(np.ones((2,) * 4 + (4, 3)))),
+    ):
+        with pytest.raises(TypeError, match="masked array, whose mask"):
+            call()
 
 
 def test_integers_known_by_dlpack_alone(device):

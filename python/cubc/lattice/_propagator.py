@@ -264,7 +264,7 @@ def effective_mass(correlator: Any) -> np.ndarray:
     >>> print(lattice.effective_mass(np.cosh(0.5 * np.arange(-2, 3))).round(6))
     [0.5 0.5 0.5]
     """
-    c = on_host(correlator) if hasattr(correlator, "__dlpack__") else np.asarray(correlator)
+    c = on_host(correlator)
     if c.ndim != 1 or c.dtype.kind not in "iuf":
         raise TypeError(f"{correlator!r:.60} is no correlator: give real numbers, by time")
     ratio = (c[:-2] + c[2:]) / (2 * c[1:-1])
