@@ -245,40 +245,11 @@ static inline int __float_as_int(float x) { return static_cast<int>(cubc_cuda::b
 static inline unsigned __float_as_uint(float x) { return cubc_cuda::bits_of(x); }
 static inline float __int_as_float(int x) { return cubc_cuda::f32_of(static_cast<unsigned>(x)); }
 static inline float __uint_as_float(unsigned x) { return cubc_cuda::f32_of(x); }
-static inline double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
-static inline float fmaf(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
-static inline float rsqrtf(float x) { return 1.0f / __builtin_sqrtf(x); }
-static inline double rsqrt(double x) { return 1.0 / __builtin_sqrt(x); }
 static inline float __expf(float x) { return __builtin_expf(x); }
 static inline float __logf(float x) { return __builtin_logf(x); }
 static inline float __sinf(float x) { return __builtin_sinf(x); }
 static inline float __cosf(float x) { return __builtin_cosf(x); }
 static inline float __fdividef(float x, float y) { return x / y; }
-static inline bool isnan(double x) { return x != x; }
-static inline bool isinf(double x) { return __builtin_isinf(x); }
-static inline int abs(int x) { return x < 0 ? -x : x; }
-// As CUDA has them: also of a signed and an unsigned number, as the unsigned type.
-#define SMALLEST(type, a_type, b_type)                                               \
-    static inline type min(a_type a, b_type b) { return (type)b < (type)a ? b : a; } \
-    static inline type max(a_type a, b_type b) { return (type)a < (type)b ? b : a; }
-#define SMALLEST_OF(type)                                 \
-    SMALLEST(type, type, type)                            \
-    SMALLEST(unsigned type, unsigned type, unsigned type) \
-    SMALLEST(unsigned type, type, unsigned type)          \
-    SMALLEST(unsigned type, unsigned type, type)
-SMALLEST_OF(int)
-SMALLEST_OF(long)
-SMALLEST_OF(long long)
-#undef SMALLEST_OF
-#undef SMALLEST
-static inline float min(float a, float b) { return __builtin_fminf(a, b); }
-static inline float max(float a, float b) { return __builtin_fmaxf(a, b); }
-static inline double min(double a, double b) { return __builtin_fmin(a, b); }
-static inline double max(double a, double b) { return __builtin_fmax(a, b); }
-static inline double min(float a, double b) { return __builtin_fmin(a, b); }
-static inline double max(float a, double b) { return __builtin_fmax(a, b); }
-static inline double min(double a, float b) { return __builtin_fmin(a, b); }
-static inline double max(double a, float b) { return __builtin_fmax(a, b); }
 #define BOTH(name)         \
     using cubc_cuda::name; \
     using cubc_cuda::name##f;
@@ -327,4 +298,41 @@ BOTH(remainder)
 BOTH(copysign)
 BOTH(nextafter)
 #undef BOTH
+using cubc_cuda::abs;
+using cubc_cuda::cospi;
+using cubc_cuda::cospif;
+using cubc_cuda::fma;
+using cubc_cuda::fmaf;
+using cubc_cuda::ilogb;
+using cubc_cuda::ilogbf;
+using cubc_cuda::isfinite;
+using cubc_cuda::isinf;
+using cubc_cuda::isnan;
+using cubc_cuda::labs;
+using cubc_cuda::ldexp;
+using cubc_cuda::ldexpf;
+using cubc_cuda::llabs;
+using cubc_cuda::llrint;
+using cubc_cuda::llrintf;
+using cubc_cuda::llround;
+using cubc_cuda::llroundf;
+using cubc_cuda::lrint;
+using cubc_cuda::lrintf;
+using cubc_cuda::lround;
+using cubc_cuda::lroundf;
+using cubc_cuda::max;
+using cubc_cuda::min;
+using cubc_cuda::norm3d;
+using cubc_cuda::norm3df;
+using cubc_cuda::rcbrt;
+using cubc_cuda::rcbrtf;
+using cubc_cuda::rhypot;
+using cubc_cuda::rhypotf;
+using cubc_cuda::rsqrt;
+using cubc_cuda::rsqrtf;
+using cubc_cuda::scalbn;
+using cubc_cuda::scalbnf;
+using cubc_cuda::signbit;
+using cubc_cuda::sinpi;
+using cubc_cuda::sinpif;
 #include "plain_math.h"

@@ -1,27 +1,11 @@
-// CUDA's mathematical functions on the CPU, besides those of cpu_math.h. The
+// CUDA's mathematical functions with pointers, and its intrinsics, on the CPU. The
 // rounding modes of the intrinsics are the CPU's own: to nearest. Part of cuda.h.
 #pragma once
 
-static inline float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
-static inline double ldexp(double x, int n) { return __builtin_ldexp(x, n); }
-static inline float ldexp(float x, int n) { return __builtin_ldexpf(x, n); }
-static inline float ldexpf(float x, int n) { return __builtin_ldexpf(x, n); }
-static inline double scalbn(double x, int n) { return __builtin_scalbn(x, n); }
-static inline float scalbnf(float x, int n) { return __builtin_scalbnf(x, n); }
 static inline double frexp(double x, int* n) { return __builtin_frexp(x, n); }
 static inline float frexpf(float x, int* n) { return __builtin_frexpf(x, n); }
 static inline double modf(double x, double* whole) { return __builtin_modf(x, whole); }
 static inline float modff(float x, float* whole) { return __builtin_modff(x, whole); }
-static inline int ilogb(double x) { return __builtin_ilogb(x); }
-static inline int ilogbf(float x) { return __builtin_ilogbf(x); }
-static inline long lround(double x) { return __builtin_lround(x); }
-static inline long lroundf(float x) { return __builtin_lroundf(x); }
-static inline long lrint(double x) { return __builtin_lrint(x); }
-static inline long lrintf(float x) { return __builtin_lrintf(x); }
-static inline long long llround(double x) { return __builtin_llround(x); }
-static inline long long llroundf(float x) { return __builtin_llroundf(x); }
-static inline long long llrint(double x) { return __builtin_llrint(x); }
-static inline long long llrintf(float x) { return __builtin_llrintf(x); }
 static inline void sincos(double x, double* s, double* c)
 {
     *s = __builtin_sin(x);
@@ -32,45 +16,6 @@ static inline void sincosf(float x, float* s, float* c)
     *s = __builtin_sinf(x);
     *c = __builtin_cosf(x);
 }
-// Sine and cosine of multiples of pi, exact at multiples of 1/2.
-static inline double sinpi(double x)
-{
-    const double turn = __builtin_remainder(x, 2.0), half = __builtin_rint(2 * turn);
-    const double rest = 3.14159265358979323846 * (turn - half / 2);
-    switch (static_cast<int>(half) & 3) {
-    case 0: return __builtin_sin(rest);
-    case 1: return __builtin_cos(rest);
-    case 2: return -__builtin_sin(rest);
-    default: return -__builtin_cos(rest);
-    }
-}
-static inline double cospi(double x) { return sinpi(__builtin_remainder(x, 2.0) + 0.5); }
-static inline float sinpif(float x) { return static_cast<float>(sinpi(static_cast<double>(x))); }
-static inline float cospif(float x) { return static_cast<float>(cospi(static_cast<double>(x))); }
-static inline double rcbrt(double x) { return 1 / __builtin_cbrt(x); }
-static inline float rcbrtf(float x) { return 1 / __builtin_cbrtf(x); }
-static inline double rhypot(double x, double y) { return 1 / __builtin_hypot(x, y); }
-static inline float rhypotf(float x, float y) { return 1 / __builtin_hypotf(x, y); }
-static inline double norm3d(double x, double y, double z)
-{
-    return __builtin_hypot(__builtin_hypot(x, y), z);
-}
-static inline float norm3df(float x, float y, float z)
-{
-    return __builtin_hypotf(__builtin_hypotf(x, y), z);
-}
-static inline bool isnan(float x) { return x != x; }
-static inline bool isinf(float x) { return __builtin_isinf(x); }
-static inline bool isfinite(double x) { return __builtin_isfinite(x); }
-static inline bool isfinite(float x) { return __builtin_isfinite(x); }
-static inline bool signbit(double x) { return __builtin_signbit(x); }
-static inline bool signbit(float x) { return __builtin_signbit(x); }
-static inline long labs(long x) { return x < 0 ? -x : x; }
-static inline long long llabs(long long x) { return x < 0 ? -x : x; }
-static inline long abs(long x) { return x < 0 ? -x : x; }
-static inline long long abs(long long x) { return x < 0 ? -x : x; }
-static inline float abs(float x) { return __builtin_fabsf(x); }
-static inline double abs(double x) { return __builtin_fabs(x); }
 
 // ---- intrinsics ---------------------------------------------------------------------------------
 static inline float __powf(float x, float y) { return __builtin_powf(x, y); }

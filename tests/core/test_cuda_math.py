@@ -101,6 +101,18 @@ def test_every_function(device):
         assert [int(one) for one in integers[:, k]] == wanted, text
 
 
+def test_expressions_have_them_too(device):
+    """But for intrinsics: NVRTC knows those, and the cpu in kernels alone."""
+    rng = np.random.default_rng(3)
+    x, y = rng.uniform(-4, 4, 32), rng.uniform(0.3, 5, 32)
+    texts = [text for text in FLOATS if "__" not in text]
+    for begin in range(0, len(texts), 8):  # as many as one pass makes
+        some = texts[begin : begin + 8]
+        for text, got in zip(some, cubc.transform(some, x=x, y=y, device=device), strict=True):
+            wanted = [FLOATS[text](*pair) for pair in zip(x.tolist(), y.tolist(), strict=True)]
+            np.testing.assert_allclose(got, wanted, 1e-12, 1e-12, err_msg=text)
+
+
 @pytest.mark.skipif(bool(why_no_nvrtc()), reason=why_no_nvrtc() or "-")
 def test_cuda_has_each_of_them():
     text = Source(source(), "every").compiled("sm_75", {})
