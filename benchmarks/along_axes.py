@@ -9,7 +9,8 @@ sorts of --lengths of the axis. The scan by transposing is what `deterministic=T
 floats, with the algorithm that integers have. Sorts are measured in one pass and by transposing
 twice; `cubc` is the way that the public function takes (`python/cubc/_axis_sort.py`). `rows` and
 `argrows` sort along the last axis, of the same lengths, where `segmented_sort` is the other way.
-Variances are of --columns of floats, and have the whole array's beside them.
+Variances are of --columns of floats, and have the whole array's beside them; `mean=` makes two
+passes of each.
 """
 
 import argparse
@@ -28,7 +29,9 @@ PEERS = {
     "one pass": "cubc, in one pass",
     "transposed": "cubc, by transposing",
     "segments": "cubc, by segments",
+    "two passes": "cubc, in two passes",
     "whole": "cubc, of all items",
+    "whole in two": "cubc, of all items in two passes",
     "cupy": "CuPy",
     "torch": "PyTorch",
 }
@@ -74,9 +77,16 @@ def sorts(name, x, out, stream):
 
 def variances(x, out, stream):
     """Return the calls of cubc that compute variances, by their names."""
+
+    def in_two_passes(axis):
+        mean = cubc.mean(x, axis, keepdims=axis is not None, stream=stream)
+        cubc.var(x, axis, mean=mean, stream=stream)
+
     return {
         "cubc": lambda: cubc.var(x, 0, out=out, stream=stream),
+        "two passes": lambda: in_two_passes(0),
         "whole": lambda: cubc.var(x, stream=stream),
+        "whole in two": lambda: in_two_passes(None),
     }
 
 

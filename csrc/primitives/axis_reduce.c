@@ -29,12 +29,16 @@ static void axis_reduce_axis_values(const problem *p, uint64_t *values)
 static void axis_reduce_complete(const void *call, problem *p)
 {
     const reduction *r = call;
-    problem_set_benchmark(p, "axis_reduce.", problem_operator_name(p));
+    problem_set_benchmark(p, "axis_reduce.",
+                          reduction_is_several(p) ? "several" : problem_operator_name(p));
     axis_reduce_numbers_set(p, (axis_reduce_numbers){r->columns});
     const int whole_chunks = r->columns * cubc_type_size((cubc_type)p->type) % 16 == 0;
     axis_reduce_traits_set(p, (axis_reduce_traits){r->deterministic, whole_chunks});
     if (!whole_chunks) p->aligned = false; // rows begin anywhere
 }
+
+static const cubc_axis_reduce_params several = {
+    .out = BENCHMARK_ARRAY(1), .op = REDUCTION_SEVERAL, .commutative = 1};
 
 static cubc_status axis_reduce_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                         problem *out)
@@ -46,6 +50,14 @@ static cubc_status axis_reduce_workload(const benchmark *b, cubc_type type, cons
     call.columns = shape.columns;
     call.type = type;
     operator_types(operator_find(call.op), type, true, NULL, &call.acc_type, &call.out_type);
+    const cubc_operand x = {.name = "x", .data = BENCHMARK_ARRAY(2), .type = type};
+    cubc_lazy in = {.expression = REDUCTION_SEVERAL_ITEM, .operands = &x, .operand_count = 1};
+    if (b->call == &several) {
+        TRY(reduction_several_type(type, &in.type));
+        call.acc_type = call.out_type = in.type;
+        call.in = &in;
+        call.type = CUBC_LAZY;
+    }
     return axis_reduce_problem(&call, out);
 }
 
@@ -193,10 +205,13 @@ static const int few_or_many[] = {1, 4096}, columns[] = {8, 64, 4096}, many[] = 
     BENCHMARK_OF("axis_reduce." op_name, .axes[MATRIX_AXIS] = AXIS(matrix_counts), \
                  .axes[COLUMN_AXIS] = AXIS(column_counts),                         \
                  REDUCTION_CALL(axis_reduce, .op = op_name))
-static const benchmark axis_reduce_benchmarks[] = {BENCHMARK("sum", few_or_many, columns),
-                                                   BENCHMARK("argmax", many, few)};
+static const benchmark axis_reduce_benchmarks[] = {
+    BENCHMARK("sum", few_or_many, columns), BENCHMARK("argmax", many, few),
+    BENCHMARK_OF("axis_reduce.several", .axes[MATRIX_AXIS] = AXIS(few_or_many),
+                 .axes[COLUMN_AXIS] = AXIS(columns), .call = &several)};
 
 const algorithm axis_reduce_algorithm = {.name = "axis_reduce",
+                                         .makes_structs = true,
                                          .source = "axis_reduce.cu",
                                          .kernels = {"axis_reduce_parts", "axis_reduce_join"},
                                          .cpu_source = "cpu_axis_reduce.cu",

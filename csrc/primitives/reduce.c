@@ -15,52 +15,16 @@ static bool is_dot(const problem *p)
 
 static const cubc_reduce_params dot = {.out = BENCHMARK_ARRAY(1), .op = "sum"};
 
-// Several reductions in one pass, as cubc.reduce makes them of a list of operators: each item
-// becomes a struct, of which a thread has far fewer in its registers than it loads items.
-static bool is_several(const problem *p)
-{
-    return !p->op && p->commutative && p->inputs[0].lazy && type_table[p->type].kind == KIND_STRUCT;
-}
-
-// Operators without branches: && and || would be some.
-#define FIRST                                                          \
-    "((a.most > b.most) | ((a.most != a.most) & (b.most == b.most)) |" \
-    "(((a.most == b.most) | ((a.most != a.most) & (b.most != b.most))) & (a.at < b.at)))"
 static const cubc_reduce_params several = {
-    .out = BENCHMARK_ARRAY(1),
-    .op = "value_t{a.total + b.total, "
-          "(a.least < b.least) | ((a.least != a.least) & (b.least == "
-          "b.least)) ? a.least : b.least, " FIRST " ? a.most : b.most, " FIRST " ? a.at : b.at}",
-    .commutative = 1};
-
-// A sum, the smallest item, and the largest one with its index.
-static cubc_status several_type(cubc_type items, cubc_type *out)
-{
-    enum { TOTAL, LEAST, MOST, AT, COUNT };
-    static const char *const operators[] = {"sum", "min", "max"};
-    cubc_member members[COUNT] = {
-        {.name = "total"}, {.name = "least"}, {.name = "most"}, {.name = "at", .type = CUBC_I64}};
-    size_t end = 0, widest = 8;
-    for (int k = 0; k < COUNT; k++) {
-        cubc_type result;
-        if (k != AT)
-            operator_types(operator_find(operators[k]), items, true, NULL, &members[k].type,
-                           &result);
-        size_t alignment = (size_t)type_table[members[k].type].alignment;
-        if (alignment > widest) widest = alignment;
-        members[k].offset = round_up(end, alignment);
-        end = members[k].offset + cubc_type_size(members[k].type);
-    }
-    return cubc_type_struct(members, COUNT, round_up(end, widest), out);
-}
+    .out = BENCHMARK_ARRAY(1), .op = REDUCTION_SEVERAL, .commutative = 1};
 
 static void reduce_complete(const void *call, problem *p)
 {
     (void)call;
     problem_set_benchmark(p, "reduce.",
-                          is_dot(p)       ? "dot"
-                          : is_several(p) ? "several"
-                                          : problem_operator_name(p));
+                          is_dot(p)                 ? "dot"
+                          : reduction_is_several(p) ? "several"
+                                                    : problem_operator_name(p));
 }
 
 static cubc_status reduce_workload(const benchmark *b, cubc_type type, const uint64_t *at,
@@ -74,8 +38,8 @@ static cubc_status reduce_workload(const benchmark *b, cubc_type type, const uin
     call.type = type;
     operator_types(operator_find(call.op), type, true, NULL, &call.acc_type, &call.out_type);
     if (b->call == &several) {
-        TRY(several_type(type, &in.type));
-        in.expression = "out_t{x, x, x, i}";
+        TRY(reduction_several_type(type, &in.type));
+        in.expression = REDUCTION_SEVERAL_ITEM;
         in.operand_count = 1;
         call.acc_type = call.out_type = in.type;
     }

@@ -1,6 +1,8 @@
 // The part of a reduction's problem that all their descriptors share: see reduction.h.
 #include "primitives/reduction.h"
 
+#include "base/integer.h"
+
 // Comes after the arrays, whose types it looks at.
 static cubc_status add_operator(const reduction *r, problem *p)
 {
@@ -61,4 +63,30 @@ uint64_t reduction_team_log2(uint64_t vectors, uint64_t loads, uint64_t segments
          team *= 2)
         log2++;
     return log2;
+}
+
+// ---- several in one pass ------------------------------------------------------------------------
+bool reduction_is_several(const problem *p)
+{
+    return !p->op && p->commutative && p->inputs[0].lazy && type_table[p->type].kind == KIND_STRUCT;
+}
+
+cubc_status reduction_several_type(cubc_type items, cubc_type *out)
+{
+    enum { TOTAL, LEAST, MOST, AT, COUNT };
+    static const char *const operators[] = {"sum", "min", "max"};
+    cubc_member members[COUNT] = {
+        {.name = "total"}, {.name = "least"}, {.name = "most"}, {.name = "at", .type = CUBC_I64}};
+    size_t end = 0, widest = 8;
+    for (int k = 0; k < COUNT; k++) {
+        cubc_type result;
+        if (k != AT)
+            operator_types(operator_find(operators[k]), items, true, NULL, &members[k].type,
+                           &result);
+        size_t alignment = (size_t)type_table[members[k].type].alignment;
+        if (alignment > widest) widest = alignment;
+        members[k].offset = round_up(end, alignment);
+        end = members[k].offset + cubc_type_size(members[k].type);
+    }
+    return cubc_type_struct(members, COUNT, round_up(end, widest), out);
 }

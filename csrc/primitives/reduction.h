@@ -41,6 +41,23 @@ enum {
 // for the device's threads; at most a warp.
 uint64_t reduction_team_log2(uint64_t vectors, uint64_t loads, uint64_t segments, uint64_t threads);
 
+// Several reductions in one pass, as cubc.reduce makes them of a list of operators and cubc.var of
+// a sum and squares: each item becomes a struct, of which a thread has far fewer in its registers
+// than it loads items. They have benchmarks and policies of their own.
+bool reduction_is_several(const problem *p);
+// What a benchmark of them computes: a sum, the smallest item, and the largest one with its index.
+// Operators are without branches: && and || would be some.
+#define REDUCTION_FIRST                                                \
+    "((a.most > b.most) | ((a.most != a.most) & (b.most == b.most)) |" \
+    "(((a.most == b.most) | ((a.most != a.most) & (b.most != b.most))) & (a.at < b.at)))"
+#define REDUCTION_SEVERAL                                                                    \
+    "value_t{a.total + b.total, "                                                            \
+    "(a.least < b.least) | ((a.least != a.least) & (b.least == "                             \
+    "b.least)) ? a.least : b.least, " REDUCTION_FIRST " ? a.most : b.most, " REDUCTION_FIRST \
+    " ? a.at : b.at}"
+#define REDUCTION_SEVERAL_ITEM "out_t{x, x, x, i}"
+cubc_status reduction_several_type(cubc_type items, cubc_type *out);
+
 // The parameters of a benchmark's call, a row's: name is reduce, axis_reduce or segmented_reduce.
 #define REDUCTION_CALL(name, ...)                                        \
     .call = &(const cubc_##name##_params)                                \

@@ -347,7 +347,8 @@ const char *problem_invalid_columns(const problem *p, const char *kind, const sp
 {
     const int size = (int)cubc_type_size((cubc_type)p->type);
     const int vector = 1 << variant_value(s, v, "ipv", 0);
-    if (!device_is_cpu(kind) && vector > 1 && vector * size > 16)
+    const cubc_type loaded = p->algorithm->makes_structs ? problem_policy_type(p) : p->type;
+    if (!device_is_cpu(kind) && vector > 1 && vector * (int)cubc_type_size(loaded) > 16)
         return "a vector is wider than 16 bytes";
     if (!device_is_cpu(kind) &&
         variant_value(s, v, "tpb", 1) * vector * problem_acc_bytes(p) > 200 * 1024)

@@ -5,11 +5,9 @@
 
 from typing import Any
 
-import numpy as np
-
 from ._axes import axis_number, items_of, on_rows
-from ._calls import as_array
-from ._core import asarray, call, device_info
+from ._calls import as_array, is_on_cpu
+from ._core import call
 from ._segments import argsort_in_segments, segmented_sort
 
 # Most items of an axis that is sorted where it is: CUBC_AXIS_SORT_LONGEST, more are refused there.
@@ -50,7 +48,7 @@ def _fields_if_short(x: Any, axis: int, placement: Any) -> dict[str, Any] | None
     shape = tuple(x.shape)
     number = axis_number(axis, len(shape))
     length, columns = shape[number], items_of(shape[number + 1 :])
-    if not _is_short(length, columns, _is_on_cpu(x, placement)):
+    if not _is_short(length, columns, is_on_cpu(x, placement.get("device"))):
         return None
     return {"in": x, "length": max(length, 1), "columns": max(columns, 1)}
 
@@ -58,10 +56,3 @@ def _fields_if_short(x: Any, axis: int, placement: Any) -> dict[str, Any] | None
 def _is_short(length: int, columns: int, is_cpu: bool) -> bool:
     """Tell if an axis is sorted where it is."""
     return length <= (_LONGEST_ROW_ON_CPU if is_cpu and columns <= 1 else _LONGEST)
-
-
-def _is_on_cpu(x: Any, placement: Any) -> bool:
-    """Tell if a call on an array is computed by the cpu."""
-    if isinstance(x, np.ndarray):
-        return bool(device_info(placement.get("device"))["name"] == "cpu")
-    return str(asarray(x).device) == "cpu"

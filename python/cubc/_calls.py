@@ -18,6 +18,7 @@ from ._core import (
     NoDeviceError,
     StoreError,
     asarray,
+    device_info,
     is_binding,
     transform,
 )
@@ -335,6 +336,14 @@ def as_array(x: Any) -> Any:
     if array.dtype == object:
         raise TypeError(f"{reprlib.repr(x)} is no array of numbers: pass an array or a list")
     return array
+
+
+def is_on_cpu(x: Any, device: Any) -> bool:
+    """Tell if a call on an array, with a device= option, is computed by the cpu."""
+    if isinstance(x, np.ndarray):
+        return bool(device_info(device)["name"] == "cpu")
+    other = hasattr(x, "__cuda_array_interface__") and not isinstance(x, Array)
+    return not other and str(asarray(x).device) == "cpu"  # which would copy one with strides
 
 
 def dimensions(x: Any) -> int:

@@ -1,10 +1,8 @@
 """Means and variances by NumPy's names.
 
-A mean is a sum divided by its count. A variance takes two passes, as NumPy's: the second sums the
-squares of what is left of each item without the mean, which no cancellation spoils. Along axes of
-float32 and shorter floats it is one pass, which sums items and squares in float64, where squares
-are exact. That cancels too, but by 2**-53 of the squared mean, and a mean of float32 that the
-second pass subtracts is wrong by up to 2**-24 of itself, which squared is 2**-48.
+A mean is a sum divided by its count. A variance is one pass where that is exact enough
+(`_moments.py`). Elsewhere it takes two, as NumPy's: the second sums the squares of what is left of
+each item without the mean, which no cancellation spoils.
 """
 
 import warnings
@@ -15,13 +13,12 @@ import numpy as np
 
 from ._axes import axis_number, items_of
 from ._calls import as_array, item_dtype, named, refuse_items
-from ._core import Array, operator_types, transform
+from ._core import Array, Lazy, operator_types, transform
 from ._lazy import lazy
+from ._moments import is_one_pass, squares_left
 from ._reductions import in_type, left_out, refuse_complex
 from ._reductions import sum as sum_of
 
-_MOMENTS = "complex<f64>(convert<f64>(x), convert<f64>(x) * convert<f64>(x))"  # item and square
-_LEFT = "imag(t) - real(t) * real(t) / n"
 _SQUARE = "(x - m) * (x - m)"
 _NORM = "real(x - m) * real(x - m) + imag(x - m) * imag(x - m)"
 
@@ -183,9 +180,10 @@ def var() -> Any:
 
     Notes
     -----
-    Two passes over the items: their mean, and the squares of what is left without it. Along axes of
-    float32, float16 and bfloat16, without `where` and `mean`, one pass adds items and squares in
-    float64; it errs less than the two, for which the mean is rounded to float32.
+    One pass over the items of float32, float16 and bfloat16 adds them and their squares in float64.
+    On a GPU so does one over float64, integers and bool, in twice the digits of float64. Complex
+    numbers, float64 on the cpu, lazy inputs of it, and calls with `where` or `mean` take two
+    passes: the mean, and the squares of what is left without it.
 
     Examples
     --------
@@ -260,7 +258,7 @@ def _quotient(text, total, count, kind, out, options) -> Any:
         raise TypeError(f"out is {out!r:.40}: expected an array")
     if out is not None:
         refuse_complex(total, out)
-    if isinstance(total, Array):
+    if isinstance(total, Array | Lazy):
         if total.dtype.kind in "iu":  # a count of 0 makes a NaN
             text = text.replace("t /", "static_cast<f64>(t) /")
         to = {"out": out, "casting": "unsafe"} if out is not None else {"dtype": kind}
@@ -291,8 +289,8 @@ def _spread(text, x, axis, dtype, out, ddof, keepdims, where, mean, options, lea
     real = {"complex64": np.dtype("f4"), "complex128": np.dtype("f8")}.get(kind.name, kind)
     divisor = left if isinstance(left, Array) else np.where(np.asarray(left) > 0, left, least)[()]
     every = where is True or where is None
-    if every and mean is None and count and _in_one_pass(x, axis, kind):
-        total = _squares_left(x, axis, count, keepdims, options)
+    if every and mean is None and count and is_one_pass(x, kind, options["device"]):
+        total = squares_left(x, kind, axis, count, keepdims, options)
         return _quotient(text, total, divisor, kind, out, options)
     is_real = item_dtype(x).kind != "c"
     if not is_real and kind.kind != "c":
@@ -311,20 +309,3 @@ def _spread(text, x, axis, dtype, out, ddof, keepdims, where, mean, options, lea
     squares = lazy(_SQUARE if is_real else _NORM, x=x, m=mean, dtype=wide)
     total, _ = _total(squares, squares, axis, wide, keepdims, where, options)
     return _quotient(text, total, divisor, real if dtype is None else kind, out, options)
-
-
-def _in_one_pass(x: Any, axis: Any, kind: np.dtype) -> bool:
-    """Tell if squares of items are exact in float64, and there is a mean for each result."""
-    exact = kind.name in ("float16", "bfloat16", "float32")
-    return axis is not None and exact and item_dtype(x) == kind
-
-
-def _squares_left(x: Any, axis: Any, count: int, keepdims: bool, options: Any) -> Any:
-    """Return the sums of squares of what is left of items without their mean, by one pass."""
-    pairs = lazy(_MOMENTS, x=x, dtype="complex128")
-    t = sum_of(pairs, axis, "complex128", None, keepdims, **options)
-    if isinstance(t, Array):
-        text = f"{_LEFT} < 0 ? 0 : {_LEFT}"
-        return transform(text, t=t, n=float(count), dtype="float64", **options)
-    with np.errstate(invalid="ignore"):
-        return np.maximum(t.imag - t.real * t.real / count, 0)

@@ -81,6 +81,7 @@ SHIPPED = (
     "find.if",
     "axis_reduce.sum",
     "axis_reduce.argmax",
+    "axis_reduce.several",
     "segmented_reduce.sum SegmentSize=256",
     "row_reduce.sum SegmentSize=1000",
     "row_reduce.argmin SegmentSize=37",

@@ -9,7 +9,7 @@ import pytest
 from inputs import in_turn, on
 
 import cubc
-from cubc import _core
+from cubc import _core, _moments
 
 SHAPE = (6, 7, 50)
 NANS = ["sum", "prod", "min", "max", "argmin", "argmax", "cumsum", "cumprod", "mean", "var", "std"]
@@ -69,7 +69,7 @@ def test_a_variance_far_from_zero(device):
     close(cubc.var(on(device, x)), np.var(x))
 
 
-@pytest.mark.parametrize("axis", [0, 1, 2, (0, 2), (0, 1, 2), -1])
+@pytest.mark.parametrize("axis", [None, 0, 1, 2, (0, 2), (0, 1, 2), -1])
 def test_one_pass_along_axes(device, axis):
     """Items are read once, and cancel to no more than float32's own last digits."""
     x = (1000 + np.random.default_rng(1).standard_normal((60, 70, 50))).astype("f4")
@@ -82,15 +82,62 @@ def test_one_pass_along_axes(device, axis):
     )
 
 
-def test_one_pass_of_a_gpus_variant():
-    x = (1000 + np.random.default_rng(1).standard_normal((400, 37))).astype("f4")
+def exactly(x, axis=None, **options):
+    """Variance in the digits of long double, of items that are integers or float64."""
+    return np.asarray(x.astype(np.longdouble).var(axis, **options), "f8")
+
+
+@pytest.fixture
+def one_pass(monkeypatch):
+    """The way of GPUs, on every device."""
+    monkeypatch.setattr(_moments, "is_on_cpu", lambda x, device: False)
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, -1, (0, 2), (0, 1, 2)])
+@pytest.mark.parametrize("type", ["f8", "i8", "u1"])
+@pytest.mark.usefixtures("one_pass")
+def test_one_pass_of_twice_the_digits(device, type, axis):
+    """Far from zero the squares cancel to the last digits of what NumPy gives."""
+    far = {"f8": 1e9, "i8": 10**10, "u1": 0}[type]
+    spread = np.random.default_rng(1).standard_normal((40, 30, 50)) * (1 if type == "f8" else 30)
+    x = (spread + far).astype(type) if type != "u1" else spread.astype("i8").astype("u1")
+    for found in (cubc.var(on(device, x), axis), cubc.std(x, axis, device=device) ** 2):
+        np.testing.assert_allclose(np.asarray(found), exactly(x, axis), rtol=4e-12)
+    kept = cubc.var(on(device, x), axis, keepdims=True, ddof=1)
+    close(kept, exactly(x, axis, keepdims=True, ddof=1))
+
+
+@pytest.mark.usefixtures("one_pass")
+def test_one_pass_without_a_finite_variance(device):
+    x = np.full((300, 5), 0.1)
+    x[7, 1], x[9, 2], x[:, 3], x[:, 4] = np.nan, np.inf, 1e150, np.arange(300) % 7
+    found = np.asarray(cubc.var(on(device, x), 0))
+    assert 0 <= found[0] < 1e-30 and np.isnan(found[1:3]).all() and 0 <= found[3] < 1e280
+    np.testing.assert_allclose(found[4], np.var(np.arange(300) % 7), rtol=1e-14)
+    assert cubc.var(on(device, np.full(9, 1e200))) == 0  # all items: less the first of them
+    assert np.isnan(float(cubc.var(on(device, x))))
+    out = on(device, np.zeros(5))
+    assert cubc.std(on(device, x), 0, out=out) is out
+    assert float(np.asarray(out)[4]) == pytest.approx(np.std(np.arange(300) % 7), rel=1e-14)
+
+
+@pytest.mark.usefixtures("one_pass")
+@pytest.mark.parametrize("type", ["f4", "f8"])
+def test_one_pass_of_a_gpus_variant(type):
+    x = (1000 + np.random.default_rng(1).standard_normal((400, 37))).astype(type)
+    benchmark, items = {
+        "f4": ("axis_reduce.sum", "C128"),
+        "f8": ("axis_reduce.several", "F64"),
+    }[type]
     try:
-        label = _core.base("axis_reduce.sum", {"T{ct}": "C128"}, "sm_90")
-        _core.use_policy("axis_reduce.sum", {"T{ct}": "C128"}, "cpu", label)
+        label = _core.base(benchmark, {"T{ct}": items}, "sm_90")
+        _core.use_policy(benchmark, {"T{ct}": items}, "cpu", label)
         found = cubc.var(x, 0, device="cpu")
     finally:
         _core.clear_policies()
-    np.testing.assert_allclose(found, x.astype("f8").var(0).astype("f4"), rtol=1e-6)
+    np.testing.assert_allclose(
+        found, x.astype("f8").var(0).astype(type), rtol=1e-6 if type == "f4" else 1e-12
+    )
 
 
 @pytest.mark.parametrize("type", ["f2", "f4"])

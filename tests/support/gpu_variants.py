@@ -221,7 +221,7 @@ LABELS = {
     ],
 }
 BENCHMARKS = {
-    "axis_reduce": ["axis_reduce.sum", "axis_reduce.argmax"],
+    "axis_reduce": ["axis_reduce.sum", "axis_reduce.argmax", "axis_reduce.several"],
     "axis_scan": ["axis_scan.inclusive.sum"],
     "axis_sort": ["axis_sort.keys", "axis_sort.indices", "axis_sort.rows"],
     "block_update": ["block_update.direction"],

@@ -1,0 +1,98 @@
+"""Sums of squares of what is left of items without their mean, by one pass over the items.
+
+Items and squares are summed in more digits than those of the result, so that the square of the sum
+can be subtracted at the end. Squares of float32 and of shorter floats are exact in float64. Those
+of float64, and their sums, are two numbers each: what rounding leaves of the first is the second.
+Either way the difference is wrong by less than the last digit of a mean, squared, as of two passes.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ._calls import as_array, is_on_cpu, item_dtype
+from ._core import Array, Lazy, asarray, reduce, transform
+from ._lazy import lazy
+
+_PAIR = "complex<f64>(convert<f64>(x), convert<f64>(x) * convert<f64>(x))"  # item and square
+_PAIR_LEFT = "imag(t) - real(t) * real(t) / n"
+# A sum is sum + sum_rest, that of the squares is square + square_rest.
+_SUMS = np.dtype([(name, "f8") for name in ("sum", "sum_rest", "square", "square_rest")])
+_ITEM = "out_t{{{x}, 0, rounded_product({x}, {x}), fma({x}, {x}, -rounded_product({x}, {x}))}}"
+_SHORT = ("float16", "bfloat16", "float32")
+
+
+def _sum_of(field: str) -> tuple[str, str]:
+    """Return the sum of a field of `a` and of `b`, and what its rounding left, after Knuth."""
+    made = f"(a.{field} + b.{field})"
+    second = f"({made} - a.{field})"
+    return made, f"((a.{field} - ({made} - {second})) + (b.{field} - {second}))"
+
+
+def _combined() -> str:
+    fields = []
+    for field in ("sum", "square"):
+        made, left = _sum_of(field)
+        fields += [made, f"(a.{field}_rest + b.{field}_rest) + {left}"]
+    return f"value_t{{{', '.join(fields)}}}"
+
+
+_COMBINED = _combined()
+
+
+def _sums_left() -> str:
+    """Return the text of square - sum * sum / n, whose products and quotient have a rest too."""
+    s = "(t.sum + t.sum_rest)"
+    rest = "((t.sum - " + s + ") + t.sum_rest)"
+    p = f"rounded_product({s}, {s})"
+    p_rest = f"(fma({s}, {s}, -{p}) + 2 * ({s} * {rest}))"
+    h = f"({p} / n)"
+    h_rest = f"((fma(-{h}, n, {p}) + {p_rest}) / n)"
+    return f"(t.square - {h}) + (t.square_rest - {h_rest})"
+
+
+_SUMS_LEFT = _sums_left()
+
+
+def is_one_pass(x: Any, kind: np.dtype[Any], device: Any) -> bool:
+    """Tell if one pass is exact enough for arithmetic in a type, and the faster way.
+
+    The arithmetic of four sums costs the cpu more than a second pass.
+    """
+    of = item_dtype(x)
+    if kind.name in _SHORT:
+        return of == kind
+    real = of.kind in "iubf" or of.name == "bfloat16"
+    return kind == np.float64 and real and not isinstance(x, Lazy) and not is_on_cpu(x, device)
+
+
+def squares_left(x: Any, kind: Any, axis: Any, count: int, keepdims: bool, options: Any) -> Any:
+    """Return the sums of squares of what is left of items without their mean, in float64.
+
+    They are a lazy input where the items are on a device.
+    """
+    x = as_array(x)
+    how = {"axis": axis, "keepdims": keepdims, **options}
+    if kind.name in _SHORT:
+        t = reduce(lazy(_PAIR, x=x, dtype="complex128"), "sum", **how)
+        if not isinstance(t, Array):
+            with np.errstate(invalid="ignore"):
+                return np.maximum(t.imag - t.real * t.real / count, 0)
+        return lazy(_at_least_0(_PAIR_LEFT), t=t, n=float(count), dtype="float64")
+    is_host = isinstance(x, np.ndarray)
+    d = asarray(x, device=options["device"], stream=options["stream"]) if is_host else asarray(x)
+    operands, item = {"x": d}, "convert<f64>(x)"
+    if (
+        count == d.size and d.ndim
+    ):  # columns would divide the index of each item to find their first
+        operands["k"] = d.reshape(-1)[0]
+        item = "(convert<f64>(x) - convert<f64>(k))"
+    of = lazy(_ITEM.format(x=item), dtype=_SUMS, **operands)
+    t = reduce(of, _COMBINED, commutative=True, **how)
+    left = lazy(_at_least_0(_SUMS_LEFT), t=t, n=float(count), dtype="float64")
+    return transform("x", x=left, **options).numpy()[()] if is_host else left
+
+
+def _at_least_0(text: str) -> str:
+    """Return an expression that is 0 where a text is negative, and NaN where that is NaN."""
+    return f"{text} < 0 ? 0 : {text}"
