@@ -1,5 +1,6 @@
 // Expressions of operands as an input of a call: see py_expression.h.
 #include "python/py_expression.h"
+#include "python/py_literals.h"
 #include "python/py_numpy.h"
 #include "python/py_types.h"
 #include "run/expression.h"
@@ -339,7 +340,8 @@ static int check_held(const char *expression, const py_expression *f, cubc_type 
                      f->operands[k].name, f->numbers[k], py_type_name(out));
         return -1;
     }
-    return 0;
+    if (!py_has_literals(expression, out)) return 0;
+    return py_check_literals(expression, operand_names(f), operand_types(f, -1), out);
 }
 
 // ---- shapes -------------------------------------------------------------------------------------

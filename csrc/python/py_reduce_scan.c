@@ -4,6 +4,7 @@
 #include "python/py_axes.h"
 #include "python/py_call.h"
 #include "python/py_docs.h"
+#include "python/py_literals.h"
 #include "python/py_module.h"
 #include "python/py_numpy.h"
 #include "python/py_transform.h"
@@ -14,15 +15,17 @@
 // ---- types --------------------------------------------------------------------------------------
 // given_out: the type of out=, or NULL.
 static int choose_types(cubc_type type, const cubc_type *given_out, PyObject *dtype,
-                        const operator_info *op, bool widen, cubc_type *acc, cubc_type *out)
+                        const char *text, bool widen, cubc_type *acc, cubc_type *out)
 {
+    const operator_info *op = operator_find(text);
     cubc_type asked;
     if (dtype) {
         if (py_dtype(dtype, &asked) < 0) return -1;
         if (given_out && py_check_dtype(asked, *given_out) < 0) return -1;
     }
     operator_types(op, type, widen, dtype ? &asked : given_out, acc, out);
-    if (!op || !op->arg || *out == CUBC_I64) return 0;
+    if (!op) return py_check_operator(text, *acc);
+    if (!op->arg || *out == CUBC_I64) return 0;
     PyErr_Format(PyExc_TypeError, "%s gives an index: its result is int64, not %s", op->name,
                  py_type_name(*out));
     return -1;
@@ -83,8 +86,7 @@ PyObject *py_operator_types(PyObject *self, PyObject *const *args, Py_ssize_t n,
     int widen = py_truth(v[WIDEN], "widen", 0);
     if (!op || widen < 0 || array_dtype("the array", v[ITEMS], &type) < 0 ||
         (v[OUT] && array_dtype("out", v[OUT], &given) < 0) ||
-        choose_types(type, v[OUT] ? &given : NULL, v[DTYPE], operator_find(op), widen, &acc, &out) <
-            0)
+        choose_types(type, v[OUT] ? &given : NULL, v[DTYPE], op, widen, &acc, &out) < 0)
         return py_call_named(NULL, "operator_types", NULL);
     PyObject *of_acc = name_type(acc), *of_out = of_acc ? name_type(out) : NULL;
     if (of_out) return Py_BuildValue("(NN)", of_acc, of_out);
@@ -197,7 +199,7 @@ PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObjec
         goto done;
     }
     if (py_call_view_out(&c, 0, v[OUT]) < 0 ||
-        choose_types(c.in[0].type, v[OUT] ? &c.out[0].view.type : NULL, v[DTYPE], known, true, &acc,
+        choose_types(c.in[0].type, v[OUT] ? &c.out[0].view.type : NULL, v[DTYPE], op, true, &acc,
                      &out) < 0 ||
         take_initial(&c, v[INIT], acc, &init) < 0 || py_call_device(&c, v[DEVICE], v[STREAM]) < 0 ||
         py_call_stage_inputs(&c) < 0 ||
@@ -247,8 +249,8 @@ PyObject *py_scan(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject 
     if (!op || inclusive < 0 || deterministic < 0 ||
         py_input_get(v[X], "the array", true, py_call_input(&c)) < 0 ||
         py_call_view_out(&c, 0, v[OUT]) < 0 ||
-        choose_types(c.in[0].type, v[OUT] ? &c.out[0].view.type : NULL, v[DTYPE], operator_find(op),
-                     false, &acc, &out) < 0 ||
+        choose_types(c.in[0].type, v[OUT] ? &c.out[0].view.type : NULL, v[DTYPE], op, false, &acc,
+                     &out) < 0 ||
         take_initial(&c, v[INIT], acc, &init) < 0 || py_call_device(&c, v[DEVICE], v[STREAM]) < 0 ||
         py_call_stage_inputs(&c) < 0)
         goto done;

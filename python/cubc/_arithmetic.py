@@ -178,13 +178,20 @@ def _types(ufunc: np.ufunc, operands: list[Any]) -> tuple[Any, ...]:
     for x, of in zip(operands, types, strict=False):
         if type(x) is int and of.kind in "iu" and not _holds(of, x):
             if ufunc.__name__ not in _COMPARISONS:
-                raise OverflowError(f"Python integer {x} out of bounds for {of}")
+                raise OverflowError(_beyond(x, of))
             return _types(ufunc, [np.asarray(y) if y is x else y for y in operands])
     if len(types) != ufunc.nin + 1:
         raise TypeError(f"numpy.{ufunc.__name__} has {ufunc.nout} results: cubc computes one")
     if ufunc.__name__ in ("divide", "add", "subtract", "multiply") and types[0].kind in "mMO":
         raise TypeError(f"numpy.{ufunc.__name__} of {types[0]} is no arithmetic of cubc")
     return types
+
+
+def _beyond(x: int, dtype: Any) -> str:
+    """Return NumPy's words for an int that a type cannot hold, with what to write instead."""
+    own = np.min_scalar_type(x)
+    advice = f": write numpy.{own}({x}), of a type of its own" if own.kind in "iu" else ""
+    return f"Python integer {x} out of bounds for {dtype}{advice}"
 
 
 def _holds(dtype: Any, number: int) -> bool:

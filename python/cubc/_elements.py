@@ -36,11 +36,13 @@ def item_of(a: Array, index: Any) -> Any:
 @unnamed
 def set_item(a: Array, index: Any, value: Any) -> None:
     """Do ``a[index] = value``."""
+    value = _own(a, value)
     keys = [_key(a, key) for key in (index if isinstance(index, tuple) else (index,))]
     arrays = [key for key in keys if hasattr(key, "dtype")]
     masked = len(keys) == 1 and arrays and arrays[0].dtype == bool
     if masked and np.ndim(value) == 0 and tuple(arrays[0].shape) == tuple(a.shape):
-        number = np.asarray(_in_range(a, value)) if not hasattr(value, "device") else value
+        kept = hasattr(value, "device") or a.dtype.kind not in "biufc"
+        number = value if kept else np.asarray(value, a.dtype)  # C chooses between equal types
         store(lazy("m ? v : a", m=arrays[0], v=number, a=a, dtype=a.dtype), a)
         return
     if arrays:
@@ -50,8 +52,6 @@ def set_item(a: Array, index: Any, value: Any) -> None:
     first, shape, steps = _spans(a, keys)
     if 0 in shape:
         return
-    if not isinstance(value, Lazy) and not hasattr(value, "__cuda_array_interface__"):
-        value = _number_or_array(a, value)
     if contiguous(shape, steps):
         _write(_together(a, first, shape), value)
     else:
@@ -62,6 +62,10 @@ def set_item(a: Array, index: Any, value: Any) -> None:
 
 def _write(part: Array, value: Any) -> None:
     """Write a number or an array, which is broadcast, to items that lie together."""
+    if np.ndim(value) > part.ndim and items_of(value.shape[: np.ndim(value) - part.ndim]) != 1:
+        raise ValueError(f"items of the shape {value.shape} do not broadcast to {part.shape}")
+    if np.ndim(value) > part.ndim:
+        value = asarray(value).reshape(value.shape[np.ndim(value) - part.ndim :])
     same = not np.ndim(value) or tuple(value.shape) == tuple(part.shape)
     whole = {} if same else {"whole": part}  # gives its shape to a value with fewer items
     text = "value" if same else "(void(whole), value)"
@@ -100,20 +104,29 @@ def _put(a: Array, keys: list[Any], masked: Any, value: Any) -> None:
     scatter(joined, places, value, axis=at[0], out=joined, mode=mode)
 
 
-def _number_or_array(a: Array, value: Any) -> Any:
-    if np.ndim(value) == 0:
-        value = value[()] if isinstance(value, np.ndarray) else _in_range(a, value)
-        # A number of NumPy alone is an array in the host's memory.
-        plain = isinstance(value, np.generic) and value.dtype.kind in "biufc"
-        return value.item() if plain else value
-    return asarray(value, device=a.device) if isinstance(value, list | tuple) else value
+def _own(a: Array, value: Any) -> Any:
+    """Return a value of Python or NumPy in the items' type, converted as NumPy does.
 
-
-def _in_range(a: Array, value: Any) -> Any:
-    """Return a value; an int that the items cannot hold raises OverflowError, as in NumPy."""
-    if type(value) is int and a.dtype.kind in "iu":
-        a.dtype.type(value)
-    return value
+    A list becomes an array of the device. Arrays and lazy inputs are returned as they are.
+    """
+    if isinstance(value, np.ndarray) and value.ndim:
+        raise ValueError(
+            f"the values are in host memory and the array on {a.device}: write "
+            f"cubc.asarray(values, device={a.device!r})"
+        )
+    if not isinstance(value, int | float | complex | list | tuple | np.generic | np.ndarray):
+        return value
+    if a.dtype.fields:
+        own = np.asarray(value, a.dtype)
+        return asarray(own, device=a.device) if own.ndim else own[()]
+    if a.dtype.kind not in "biufc":  # bfloat16, which NumPy does not know by itself
+        is_list = isinstance(value, list | tuple)
+        return asarray(value, device=a.device) if is_list else np.asarray(value)[()]
+    if np.asarray(value).dtype.kind == "c" and a.dtype.kind != "c":
+        raise TypeError("complex values do not go into real items: take their real parts")
+    own = np.empty(np.shape(value), a.dtype)
+    own[...] = value
+    return asarray(own, device=a.device) if own.ndim else own.item()
 
 
 def items_in_turn(a: Array) -> Iterator[Any]:

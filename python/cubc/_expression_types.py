@@ -5,7 +5,9 @@ comparison as bool, ``x + 0.5`` of integers as float64. Literals and numbers are
 An expression that is not understood has no type here, and the arrays decide alone.
 """
 
+import dataclasses
 import functools
+import operator
 import re
 from typing import Any
 
@@ -63,8 +65,34 @@ _NAMES = {
 _TYPES = {name: np.dtype(code) for name, code in _NAMES.items()}
 
 
+# What two literals make; quotients and remainders are C's, of which no literal is larger.
+_FOLDED: dict[str, Any] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+    "<<": lambda a, b: a << b if 0 <= b < 64 else a,
+    ">>": lambda a, b: a >> b if 0 <= b < 64 else a,
+    "/": lambda a, b: a,
+    "%": lambda a, b: a,
+}
+
+
 class _NotUnderstoodError(Exception):
     """An expression has something that the parser does not know."""
+
+
+class _Index(int):
+    """Type of the index i: weak beside floats, and an int64 beside integers."""
+
+
+@dataclasses.dataclass
+class _Literal:
+    """An integer, or what C makes of some before the kernel runs."""
+
+    value: int
 
 
 @functools.lru_cache(maxsize=4096)
@@ -73,21 +101,80 @@ def result(expression: str, names: tuple[str, ...], types: tuple[Any, ...]) -> A
 
     The types of operands are dtypes, or the types of Python's numbers.
     """
-    try:
-        parser = _Parser(expression, dict(zip(names, types, strict=True)))
-        found = parser.choice()
-        return found if parser.sign is None else None
-    except _NotUnderstoodError:
+    found = _Parser(expression, names, types).result()
+    return int if found is _Index else found
+
+
+@functools.lru_cache(maxsize=4096)
+def literal_beyond(
+    expression: str, names: tuple[str, ...], types: tuple[Any, ...], dtype: np.dtype[Any]
+) -> int | None:
+    """Return an integer of the text that a type of integers cannot hold; None if there is none.
+
+    As in NumPy it counts where it takes part in the result's type, and not where it is compared.
+    """
+    parser, limits = _Parser(expression, names, types), np.iinfo(dtype)
+    weak = parser.result()
+    if weak is None:
         return None
+    for k, value in enumerate(parser.literals):
+        if limits.min <= value <= limits.max:
+            continue
+        typed = _Parser(expression, names, types, k).result()
+        if isinstance(typed, type) != isinstance(weak, type) or typed != weak:
+            return value
+    return None
+
+
+def check_literals(
+    expression: str, names: tuple[str, ...], types: tuple[Any, ...], dtype: Any
+) -> None:
+    """Raise OverflowError for an integer of the text that the result cannot hold."""
+    dtype = np.dtype(dtype)
+    value = literal_beyond(expression, names, types, dtype) if dtype.kind in "iu" else None
+    if value is None:
+        return
+    try:
+        wide = np.result_type(dtype, np.min_scalar_type(value))
+    except TypeError:
+        wide = np.dtype(object)
+    advice = f": give dtype='{wide}', or items of that type" if wide.kind in "iu" else ""
+    raise OverflowError(
+        f"the expression '{expression:.80}' has {value}, which {dtype}, the type of the result, "
+        f"cannot hold{advice}"
+    )
 
 
 class _Parser:
-    """A recursive descent that computes with types."""
+    """A recursive descent that computes with types.
 
-    def __init__(self, text: str, operands: dict[str, Any]):
-        self.operands = operands
-        self.tokens = _tokens(text)
+    `typed` is the place among the literals of one that is a float64, which shows in the result.
+    """
+
+    def __init__(
+        self, text: str, names: tuple[str, ...], types: tuple[Any, ...], typed: int | None = None
+    ):
+        self.text, self.typed = text, typed
+        self.operands = dict(zip(names, types, strict=True))
+        self.tokens: list[tuple[str, str]] = []
+        self.literals: list[int] = []  # that met something else, or are the result
         self.at = 0
+
+    def result(self) -> Any:
+        """Return the type of all; None where it is not understood."""
+        try:
+            self.tokens = _tokens(self.text)
+            found = self.choice()
+            return found if self.sign is None else None
+        except _NotUnderstoodError:
+            return None
+
+    def met(self, found: Any) -> Any:
+        """Return the type of a literal that meets others, and all else as it is."""
+        if not isinstance(found, _Literal):
+            return found
+        self.literals.append(found.value)
+        return np.dtype("f8") if len(self.literals) - 1 == self.typed else int
 
     @property
     def sign(self) -> str | None:
@@ -101,10 +188,13 @@ class _Parser:
         return sign
 
     def choice(self) -> Any:
-        condition = self.binary(0)
-        if self.sign != "?":
-            return condition
-        self.take()
+        condition = self.met(self.binary(0))
+        return self.chosen(condition) if self.sign == "?" else condition
+
+    def chosen(self, condition: Any) -> Any:
+        """Return the type of what follows a condition: two results, one of which is taken."""
+        self.met(condition)
+        self.take("?")
         first = self.choice()
         self.take(":")
         return _common(first, self.choice())
@@ -116,6 +206,10 @@ class _Parser:
         while self.sign in _LEVELS[level]:
             sign = self.take()
             right = self.binary(level + 1)
+            if isinstance(left, _Literal) and isinstance(right, _Literal) and sign in _FOLDED:
+                left = _Literal(_FOLDED[sign](left.value, right.value))
+                continue
+            left, right = self.met(left), self.met(right)
             left = (
                 _BOOL
                 if level in (0, 1, 5, 6)
@@ -127,9 +221,11 @@ class _Parser:
 
     def unary(self) -> Any:
         if self.sign in ("-", "+", "~", "!"):
-            negated = self.take() == "!"
+            sign = self.take()
             of = self.unary()
-            return _BOOL if negated else of
+            if isinstance(of, _Literal) and sign != "!":
+                return _Literal({"-": -of.value, "~": ~of.value}.get(sign, of.value))
+            return _BOOL if sign == "!" else of
         if self.sign == "(" and (dtype := self.cast()) is not None:
             self.unary()
             return dtype
@@ -165,9 +261,10 @@ class _Parser:
         self.at += 1
         if kind == "number":
             whole = word[:2] in ("0x", "0X") or not re.search(r"[.eEfF]", word)
-            return int if whole else float
+            return _Literal(_whole_number(word)) if whole else float
         if word == "(":
-            inside = self.choice()
+            inside = self.binary(0)
+            inside = self.chosen(inside) if self.sign == "?" else inside
             self.take(")")
             return inside
         if kind != "name":
@@ -181,7 +278,7 @@ class _Parser:
         return (
             self.call(word)
             if self.sign == "("
-            else self.operands.get(word, int if word == "i" else None)
+            else self.operands.get(word, _Index if word == "i" else None)
         )
 
     def call(self, name: str) -> Any:
@@ -220,6 +317,15 @@ def _tokens(text: str) -> list[tuple[str, str]]:
     return found
 
 
+def _whole_number(word: str) -> int:
+    """Return the value of a literal of C; one with a 0 in front is octal."""
+    digits = word.rstrip("uUlL")
+    try:
+        return int(digits, 8 if digits.isdigit() and digits[0] == "0" else 0)
+    except ValueError:
+        raise _NotUnderstoodError from None
+
+
 def _is_weak(of: Any) -> bool:
     return isinstance(of, type)
 
@@ -233,11 +339,13 @@ def _common(a: Any, b: Any) -> Any:
     if a is None or b is None:
         return None
     if _is_weak(a) and _is_weak(b):
-        return max(a, b, key=(int, float, complex).index)
+        return max(a, b, key=(int, _Index, float, complex).index)
     if _is_weak(a):
         a, b = b, a
     if _is_weak(b) and _is_floating(a) and b is not complex:
         return a
+    if b is _Index:
+        return a if a == np.uint64 else np.result_type(a, np.int64)
     try:
         return np.result_type(a, b(0) if _is_weak(b) else b)
     except TypeError:
@@ -252,6 +360,10 @@ def _real(of: Any) -> Any:
 
 
 def _floating(of: Any, single: bool) -> Any:
-    if of is None or (_is_weak(of) and of is not int) or (not _is_weak(of) and _is_floating(of)):
+    if (
+        of is None
+        or (_is_weak(of) and of not in (int, _Index))
+        or (not _is_weak(of) and _is_floating(of))
+    ):
         return of
     return float if _is_weak(of) else np.dtype("f4" if single else "f8")

@@ -158,6 +158,10 @@ def _chosen(trace: Trace, condition: "Symbol", yes: Any, no: Any) -> Any:
             for k, one in zip(kinds, (yes, no), strict=True)
         ]
         dtype = np.result_type(*weak)
+        for one in weak:
+            if type(one) is int and dtype.kind in "iu" and not _arithmetic._holds(dtype, one):
+                words = _arithmetic._beyond(one, dtype)
+                raise OverflowError(f"{named(trace.function)}: {words}")
     texts = [converted(trace, one, dtype) for one in (yes, no)]
     return Symbol(trace, f"({condition.text} ? {texts[0]} : {texts[1]})", dtype)
 
@@ -253,8 +257,8 @@ def _computed(trace: Trace, ufunc: np.ufunc, given: Sequence[Any]) -> Any:
     try:
         of = _arithmetic._types(ufunc, plain)
         text = _arithmetic._text(name, of)
-    except TypeError as error:
-        refuse(str(error))
+    except (TypeError, OverflowError) as error:
+        refuse(str(error), type(error))
     places = {}
     for letter, x, dtype in zip("ab", given, of, strict=False):
         places[letter] = converted(trace, x, dtype)
@@ -276,13 +280,13 @@ def _whole_power(x: Any, exponent: int) -> Any:
     return made if exponent else x * 0 + 1
 
 
-def refuse(message: str) -> NoReturn:
-    """Raise TypeError that names the line of the user's function."""
+def refuse(message: str, error: type[Exception] = TypeError) -> NoReturn:
+    """Raise an error that names the line of the user's function."""
     frame: Any = sys._getframe(1)
     while frame is not None and frame.f_globals.get("__name__") in _OWN:
         frame = frame.f_back
     at = f"{frame.f_code.co_filename}:{frame.f_lineno}: " if frame is not None else ""
-    raise TypeError(at + message)
+    raise error(at + message)
 
 
 class Symbol:

@@ -1,0 +1,21 @@
+// Integers in the text of an expression that its result cannot hold: refused as NumPy refuses them,
+// where C would cut the result.
+#ifndef CUBC_PY_LITERALS_H
+#define CUBC_PY_LITERALS_H
+
+#include "python/py_module.h"
+
+#include "cubc.h"
+
+#include <stdbool.h>
+
+// True if a text has a number and its result is an integer; all others need no look at them.
+bool py_has_literals(const char *expression, cubc_type out);
+// The names of the operands and their types, as cubc._expression_types takes them: two tuples,
+// which are taken over; NULL with an exception set. -1 with an exception set, OverflowError for a
+// number.
+int py_check_literals(const char *expression, PyObject *names, PyObject *types, cubc_type out);
+// The same for an operator of a and b, both of the type of the result.
+int py_check_operator(const char *op, cubc_type type);
+
+#endif
