@@ -45,7 +45,7 @@ uint64_t reduction_team_log2(uint64_t vectors, uint64_t loads, uint64_t segments
 // a sum and squares: each item becomes a struct, of which a thread has far fewer in its registers
 // than it loads items. They have benchmarks and policies of their own.
 bool reduction_is_several(const problem *p);
-// What a benchmark of them computes: a sum, the smallest item, and the largest one with its index.
+// Their benchmark computes a sum, the smallest item, and the largest one with its index.
 // Operators are without branches: && and || would be some.
 #define REDUCTION_FIRST                                                \
     "((a.most > b.most) | ((a.most != a.most) & (b.most == b.most)) |" \

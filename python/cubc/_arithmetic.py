@@ -384,7 +384,10 @@ def _ufunc(self: Any, ufunc: np.ufunc, method: str, /, *inputs: Any, **options: 
             return made if dtype is None else lazy("x", x=made, dtype=dtype)
     if method == "reduce" and ufunc.__name__ in _FOLDS and len(inputs) == 1:
         of = getattr(_reductions, _FOLDS[ufunc.__name__])
-        return of(inputs[0], **{"axis": 0, **{k: v for k, v in options.items() if v is not None}})
+        if isinstance(options.get("out"), tuple):
+            options["out"] = options["out"][0]
+        given = {k: v for k, v in options.items() if v is not None or k == "axis"}
+        return of(inputs[0], **{"axis": 0, **given})
     shown = f"numpy.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
     raise TypeError(
         f"{shown}() with these arguments would copy the items of {type(self).__name__} to the "

@@ -82,6 +82,8 @@ def concatenate(
     for one in parts:
         if not np.can_cast(item_dtype(one), dtype, casting):
             raise TypeError(f"{one.dtype} does not become {dtype} with casting={casting!r}")
+        if one.dtype.kind == "c" and np.dtype(dtype).kind != "c":
+            raise TypeError(f"{one.dtype} does not become {dtype}: take the real parts first")
     order = [axis, *range(axis), *range(axis + 1, parts[0].ndim)]
     back = [*range(1, axis + 1), 0, *range(axis + 1, parts[0].ndim)]
     rows = [one.transpose(order) for one in parts] if axis else parts

@@ -114,6 +114,9 @@ def _own(a: Array, value: Any) -> Any:
             f"the values are in host memory and the array on {a.device}: write "
             f"cubc.asarray(values, device={a.device!r})"
         )
+    kind = value.dtype.kind if isinstance(value, Array | Lazy) else ""
+    if kind == "c" and a.dtype.kind != "c":
+        raise TypeError("complex values do not go into real items: take their real parts")
     if not isinstance(value, int | float | complex | list | tuple | np.generic | np.ndarray):
         return value
     if a.dtype.fields:

@@ -65,7 +65,7 @@ _NAMES = {
 _TYPES = {name: np.dtype(code) for name, code in _NAMES.items()}
 
 
-# What two literals make; quotients and remainders are C's, of which no literal is larger.
+# Values of two literals together; quotients and remainders are C's, of which no literal is larger.
 _FOLDED: dict[str, Any] = {
     "+": operator.add,
     "-": operator.sub,

@@ -10,17 +10,26 @@ from typing import Any
 import numpy as np
 
 from ._axes import axis_number, items_of
-from ._calls import as_array, item_dtype, named
+from ._calls import as_array, dtype_of, item_dtype, named
 from ._core import Array, reduce
 from ._lazy import lazy
 from ._numpy import cumprod, cumsum
-from ._reductions import argmax, argmin, check_items, left_out, name_initial, prod
+from ._reductions import (
+    argmax,
+    argmin,
+    check_items,
+    into,
+    is_other,
+    left_out,
+    name_initial,
+    prod,
+)
 from ._reductions import max as max_of
 from ._reductions import min as min_of
 from ._reductions import sum as sum_of
 from ._statistics import mean, spread
 
-_NOTHING = {"min": "a < b || b != b ? a : b", "max": "a > b || b != b ? a : b"}
+_NOTHING = {"min": "a <= b || b != b ? a : b", "max": "a >= b || b != b ? a : b"}
 
 
 def _inexact(x: Any) -> bool:
@@ -158,6 +167,8 @@ def _extreme(op, function, x, axis, out, keepdims, initial, where, options) -> A
     x = as_array(x)
     if not _inexact(x) or item_dtype(x).kind == "c":  # those are refused there
         return function(x, axis, out, keepdims, initial, where, **options)
+    if item_dtype(x).kind == "c":
+        raise TypeError(f"nan{op} needs an order, which complex items have not: take real parts")
     if initial is None and not items_of(tuple(x.shape)):
         check_items(f"nan{op}", x, axis)
     if where is not True and where is not None:
@@ -167,15 +178,17 @@ def _extreme(op, function, x, axis, out, keepdims, initial, where, options) -> A
     if initial is not None:
         options["init"] = initial
     options.setdefault("commutative", True)
+    other = out is not None and dtype_of(out) is not None and is_other(item_dtype(x), out.dtype)
+    to = None if other else out
     try:
-        found = reduce(x, _NOTHING[op], axis=axis, out=out, keepdims=keepdims, **options)
+        found = reduce(x, _NOTHING[op], axis=axis, out=to, keepdims=keepdims, **options)
     except ValueError as error:
         name_initial(error)
         error.args = (str(error).replace("a user's operator of no items", "no items"),)
         raise
     if not isinstance(found, Array) and bool(np.any(found != found)):
         warnings.warn("All-NaN slice encountered", RuntimeWarning, stacklevel=4)
-    return found
+    return into(out, found, options) if other else found
 
 
 def _axis_of(x: Any, axis: Any) -> Any:
@@ -254,15 +267,31 @@ def nanmean(
     2.0
     """
     x = as_array(x)
+    _refuse_integers(x, dtype, out)
     how = {"keepdims": keepdims, "where": _both(x, where), "stream": stream, "device": device}
-    return mean(x, _axis_of(x, axis), dtype, out, **how)
+    return mean(x, _axis_of_floats(x, axis), dtype, out, **how)
+
+
+def _axis_of_floats(x: Any, axis: Any) -> Any:
+    """Return an axis of means; those of types without NaN are NumPy's of all items."""
+    return _axis_of(x, axis) if _inexact(x) else axis
+
+
+def _refuse_integers(x: Any, dtype: Any, out: Any) -> None:
+    """Raise TypeError for a type of integers where the items are not."""
+    for name, of in (("dtype", dtype), ("out", dtype_of(out))):
+        kind = "f" if of is None or "float" in str(of) else np.dtype(of).kind
+        if kind not in "fc" and _inexact(x):
+            raise TypeError(
+                f"{name} is {np.dtype(of)} and the items are not: give a type of floats"
+            )
 
 
 def _not_nan(x: Any, where: Any) -> tuple[Any, float]:
     return _both(x, where), np.nan if _inexact(x) else 0.0
 
 
-@spread("t / n", _not_nan, _axis_of)
+@spread("t / n", _not_nan, _axis_of_floats, _refuse_integers)
 def nanvar() -> Any:
     """Variance of the items that are not NaN; arguments as of `var`.
 
@@ -278,7 +307,7 @@ def nanvar() -> Any:
     """
 
 
-@spread("sqrt(t / n)", _not_nan, _axis_of)
+@spread("sqrt(t / n)", _not_nan, _axis_of_floats, _refuse_integers)
 def nanstd() -> Any:
     """Standard deviation of the items that are not NaN; arguments as of `std`.
 

@@ -79,6 +79,11 @@ def refuse_complex(found: Any, out: Any) -> None:
         raise TypeError(f"the result is {found.dtype} and out has {out.dtype}: give another out")
 
 
+def own_type(op: str, x: Any) -> Any:
+    """Return the type of the items where they are compared as they are, whatever the output's."""
+    return item_dtype(as_array(x)) if op in ("min", "max") else None
+
+
 def is_other(dtype: Any, of: Any) -> bool:
     """Tell if a dtype argument is another type than that of an output."""
     return operator_types("sum", of, dtype=dtype)[1] != operator_types("sum", of, dtype=of)[1]
@@ -90,7 +95,7 @@ def into(out: Any, found: Any, options: dict[str, Any]) -> Any:
     if tuple(out.shape) != np.shape(found):
         raise ValueError(f"out has the shape {tuple(out.shape)}, expected {np.shape(found)}")
     if not isinstance(found, Array):
-        out[...] = found
+        np.copyto(out, found, casting="unsafe")
         return out
     return transform("x", x=found, out=out, casting="unsafe", stream=options.get("stream"))
 
@@ -98,6 +103,8 @@ def into(out: Any, found: Any, options: dict[str, Any]) -> Any:
 def _reduced(op, x, axis, dtype, out, keepdims, initial, where, options) -> Any:
     """Reduce as `reduce`, whose errors name this operator."""
     try:
+        if op.startswith("arg") and isinstance(axis, tuple):
+            raise TypeError(f"axis is {axis!r}: {op}() takes one axis, an int")
         first = initial if initial is not None else options.get("init")
         if first is None and op not in _IDENTITIES and not getattr(x, "size", 1):
             check_items(op, x, axis)
@@ -111,7 +118,8 @@ def _reduced(op, x, axis, dtype, out, keepdims, initial, where, options) -> Any:
         of = dtype_of(out)
         if dtype is not None:
             x = in_type(x, dtype)
-        if dtype is not None and of is not None and is_other(dtype, of):
+        asked = own_type(op, x) if of is not None and dtype is None else dtype
+        if asked is not None and of is not None and is_other(asked, of):
             made = reduce(x, op, axis=axis, dtype=dtype, keepdims=keepdims, **options)
             return into(out, made, options)
         return reduce(x, op, axis=axis, dtype=dtype, out=out, keepdims=keepdims, **options)

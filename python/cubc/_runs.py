@@ -402,7 +402,8 @@ def repeat(x, /, repeats, axis=None, *, out=None, **placement: Unpack[Placement]
     if not isinstance(repeats, Lazy):
         given = repeats
         repeats = np.asarray(repeats) if isinstance(repeats, np.generic) else as_array(repeats)
-        if not isinstance(repeats, np.ndarray) and not tuple(repeats.shape):
+        one = tuple(repeats.shape) == () or (tuple(repeats.shape) == (1,) and length != 1)
+        if not isinstance(repeats, np.ndarray) and one:
             repeats = asarray(repeats).numpy()  # the host has to know how long the result is
         if isinstance(repeats, np.ndarray):
             _check_repeats(repeats.ravel())

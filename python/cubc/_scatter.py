@@ -371,6 +371,8 @@ def _changeable(function: str, a: Any) -> Any:
     given = described(a)
     if not hasattr(given, "dtype") or isinstance(given, np.generic | Lazy):
         raise TypeError(f"{function}() changes an array in place, and {type(a).__name__} is none")
+    if isinstance(given, np.ndarray) and not given.flags.writeable:
+        raise ValueError("the array is read-only: copy it before")
     return given
 
 

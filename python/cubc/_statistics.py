@@ -90,7 +90,7 @@ def mean(
     2.0
     """
     x = as_array(x)
-    _refuse_axis(x, axis)
+    _refuse_axis(x, axis, where)
     options = {"stream": stream, "device": device}
     items = x if dtype is None else in_type(x, dtype)
     total, wide = _total(items, items, axis, dtype, keepdims, where, options)
@@ -105,6 +105,7 @@ def spread(
     text: str,
     counted: Callable[[Any, Any], tuple[Any, float]],
     axis_of: Callable[[Any, Any], Any] = lambda x, axis: axis,
+    check: Callable[[Any, Any, Any], None] = lambda x, dtype, out: None,
 ) -> Callable[..., Any]:
     """Decorate a name and its documentation: the call is a variance, or made of one.
 
@@ -116,6 +117,8 @@ def spread(
         Function of the array and of where=: which items count, and the divisor of none.
     axis_of
         Function of the array and of axis=: the axis of the call.
+    check
+        Function of the array, of dtype= and of out=, which refuses types.
     """
 
     def made(named_so: Callable[[], Any]) -> Callable[..., Any]:
@@ -137,8 +140,10 @@ def spread(
             if correction is not None and ddof != 0:
                 raise ValueError("ddof and correction can't be provided simultaneously.")
             x = as_array(x)
+            check(x, dtype, out)
+            asked = where
             where, least = counted(x, where)
-            _refuse_axis(x, axis := axis_of(x, axis))
+            _refuse_axis(x, axis := axis_of(x, axis), asked)
             how = (axis, dtype, out, ddof if correction is None else correction, keepdims)
             options = {"stream": stream, "device": device}
             return _spread(text, x, *how, where, mean, options, least)
@@ -240,11 +245,23 @@ def _count(x, axis, keepdims, where, options) -> Any:
     return items_of(tuple(shape[axis_number(k, len(shape))] for k in axes))
 
 
-def _refuse_axis(x: Any, axis: Any) -> None:
-    """Raise AxisError for an axis of an array without dimensions, which sums take as one item."""
+def _refuse_axis(x: Any, axis: Any, where: Any) -> None:
+    """Raise AxisError for an axis of an array without dimensions, which sums take as one item.
+
+    NumPy counts its items without an axis where there is a mask.
+    """
+    if where is not True and not len(x.shape):
+        return
     axes = axis if isinstance(axis, tuple) else (axis,)
     for one in () if axis is None else axes:
         axis_number(one, len(x.shape))
+
+
+def _refuse_cut_roots(x: Any, axis: Any, kind: Any, is_array: Any) -> None:
+    """Raise TypeError for an array of roots that become integers; NumPy cuts one without axes."""
+    left = 0 if axis is None else len(x.shape) - (len(axis) if isinstance(axis, tuple) else 1)
+    if (is_array or left > 0) and "float" not in str(kind) and np.dtype(kind).kind in "biu":
+        raise TypeError(f"a root is no {np.dtype(kind)}: give a type of floats")
 
 
 def _none(count: Any) -> bool:
@@ -286,6 +303,8 @@ def _spread(text, x, axis, dtype, out, ddof, keepdims, where, mean, options, lea
     if _none(left):
         warnings.warn("Degrees of freedom <= 0 for slice.", RuntimeWarning, stacklevel=4)
     kind = np.dtype(dtype or ("float64" if item_dtype(x).kind in "iub" else item_dtype(x)))
+    if text.startswith("sqrt"):
+        _refuse_cut_roots(x, axis, kind if out is None else out.dtype, keepdims or out is not None)
     real = {"complex64": np.dtype("f4"), "complex128": np.dtype("f8")}.get(kind.name, kind)
     divisor = left if isinstance(left, Array) else np.where(np.asarray(left) > 0, left, least)[()]
     every = where is True or where is None

@@ -206,6 +206,20 @@ def test_what_would_copy_is_refused(device):
         (d + np.arange(4.0)).array()
 
 
+def test_reductions_of_ufuncs_take_all_axes(device):
+    """NumPy's functions without a method, such as ptp, say axis=None, which is not the first."""
+    x = np.arange(12.0).reshape(3, 4) - 5
+    d = cubc.asarray(x, device=device)
+    for options in ({}, {"axis": None}, {"axis": (0, 1)}, {"axis": None, "keepdims": True}):
+        for ufunc in (np.add, np.minimum, np.logical_and):
+            found = ufunc.reduce(d, **options)
+            assert found.numpy().tolist() == ufunc.reduce(x, **options).tolist()
+    assert float(np.ptp(d)) == np.ptp(x) == 11
+    out = cubc.asarray(np.zeros(4), device=device)
+    assert np.add.reduce(d, out=out) is out
+    assert out.tolist() == x.sum(0).tolist()
+
+
 def test_reductions_of_numpy_stay_on_the_device(device):
     x = inputs.random("I32", 60).reshape(3, 20)
     d = cubc.asarray(x, device=device)

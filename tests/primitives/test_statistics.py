@@ -258,3 +258,35 @@ def test_nan_alone_has_no_place():
     for name in ("nanargmin", "nanargmax"):
         with pytest.raises(ValueError, match="All-NaN slice encountered"):
             getattr(cubc, name)(x, 1)
+
+
+@pytest.mark.parametrize("name", ["var", "std", "mean", "nanvar", "nanstd", "nanmean"])
+@pytest.mark.parametrize("type", ["f8", "i4"])
+def test_types_of_integers(name, type):
+    """A root is no integer but of one number, and nan... takes floats for floats alone."""
+    x = np.array([[1, 2], [3, -7]], type)
+    for options in (
+        {"dtype": "i4"},
+        {"dtype": "i4", "axis": (0, 1)},
+        {"dtype": "i4", "axis": 0},
+        {"dtype": "i4", "keepdims": True},
+        {"axis": 0, "out": np.zeros(2, int)},
+        {"out": np.zeros((), int)},
+    ):
+        try:
+            expected = getattr(np, name)(x, **options)
+        except TypeError:
+            with pytest.raises(TypeError, match="give a type of floats"):
+                getattr(cubc, name)(x, **options)
+        else:
+            assert np.asarray(getattr(cubc, name)(x, **options)).tolist() == expected.tolist()
+
+
+def test_axes_of_one_number():
+    """Of types without NaN nan... is the function of that name; a mask counts without an axis."""
+    for name in ("mean", "var", "std", "nanmean", "nanvar", "nanstd"):
+        for x in (np.array(3), np.array(True)):
+            with pytest.raises(np.exceptions.AxisError):
+                getattr(cubc, name)(x, axis=0)
+            mask = np.array(True)
+            close(getattr(cubc, name)(x, 0, where=mask), getattr(np, name)(x, 0, where=mask))
