@@ -7,6 +7,7 @@ and of the module are operands where a call takes any: another value needs no ot
 
 import math
 import operator
+import re
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -187,7 +188,8 @@ def _condition_of(function: Any, x: Any, numbers: bool) -> Any:
     names = list(both)[: 1 if _count(function) == 1 else 2]
     trace, made = _traced(function, names, [both[name] for name in names], numbers)
     text, of = _result(trace, made, "out_t")
-    return lazy(text, dtype=of, x=x, **trace.operands) if trace.operands else text
+    numbers = _used(trace, text)
+    return lazy(text, dtype=of, x=x, **numbers) if numbers else text
 
 
 def argument_of(name: str, function: Any, x: Any, dtype: Any, more: bool) -> Any:
@@ -206,7 +208,7 @@ def expression_of(
     trace, given, made = _computed(function, operands)
     asked = None if dtype is None else np.dtype(dtype)
     text, natural = _result(trace, made, "out_t", asked)
-    return lazy(text, dtype=dtype or natural, size=size, **given, **trace.operands)
+    return lazy(text, dtype=dtype or natural, size=size, **given, **_used(trace, text))
 
 
 def transform_of(
@@ -218,10 +220,17 @@ def transform_of(
     asked = None if dtype is None or (several and isinstance(dtype, tuple)) else np.dtype(dtype)
     if several and (asked is None or not asked.fields):
         parts = [_result(trace, one, "out_t") for one in made]
-        return of_parts(parts, {**given, **trace.operands}, dtype, out, casting)
+        numbers = _used(trace, *(text for text, _ in parts))
+        return of_parts(parts, {**given, **numbers}, dtype, out, casting)
     text, natural = _result(trace, made, "out_t", asked)
-    text, operands, size = merged(text, {**given, **trace.operands})
+    text, operands, size = merged(text, {**given, **_used(trace, text)})
     return text, operands, dtype or natural, size, False
+
+
+def _used(trace: Trace, *texts: str) -> dict[str, Any]:
+    """Return the numbers of the closure in texts: a branch that is never taken has more."""
+    words = set(re.findall(r"\w+", " ".join(texts))) if trace.operands else set()
+    return {name: number for name, number in trace.operands.items() if name in words}
 
 
 def _computed(function: Any, operands: dict[str, Any]) -> tuple[Trace, dict[str, Any], Any]:

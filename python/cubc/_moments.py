@@ -13,6 +13,7 @@ import numpy as np
 from ._calls import as_array, is_on_cpu, item_dtype
 from ._core import Array, Lazy, asarray, reduce, transform
 from ._lazy import lazy
+from ._reductions import left_out
 
 _PAIR = "complex<f64>(convert<f64>(x), convert<f64>(x) * convert<f64>(x))"  # item and square
 _PAIR_LEFT = "imag(t) - real(t) * real(t) / n"
@@ -66,31 +67,43 @@ def is_one_pass(x: Any, kind: np.dtype[Any], device: Any) -> bool:
     return kind == np.float64 and real and not isinstance(x, Lazy) and not is_on_cpu(x, device)
 
 
-def squares_left(x: Any, kind: Any, axis: Any, count: int, keepdims: bool, options: Any) -> Any:
+def squares_left(
+    x: Any, kind: Any, axis: Any, count: Any, keepdims: bool, where: Any, options: Any
+) -> Any:
     """Return the sums of squares of what is left of items without their mean, in float64.
 
-    They are a lazy input where the items are on a device.
+    They are a lazy input where the items are on a device. `count` is the number of items that take
+    part; the others are read as 0, which adds nothing.
     """
     x = as_array(x)
+    every = where is True or where is None
     how = {"axis": axis, "keepdims": keepdims, **options}
     if kind.name in _SHORT:
-        t = reduce(lazy(_PAIR, x=x, dtype="complex128"), "sum", **how)
-        if not isinstance(t, Array):
-            with np.errstate(invalid="ignore"):
-                return np.maximum(t.imag - t.real * t.real / count, 0)
-        return lazy(_at_least_0(_PAIR_LEFT), t=t, n=float(count), dtype="float64")
+        of = x if every else left_out(x, where, 0, options["stream"])
+        t = reduce(lazy(_PAIR, x=of, dtype="complex128"), "sum", **how)
+        if isinstance(t, Array):
+            return lazy(_at_least_0(_PAIR_LEFT), t=t, n=_divisor(count), dtype="float64")
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.maximum(t.imag - t.real * t.real / count, 0)
     is_host = isinstance(x, np.ndarray)
-    d = asarray(x, device=options["device"], stream=options["stream"]) if is_host else asarray(x)
-    operands, item = {"x": d}, "convert<f64>(x)"
-    if (
-        count == d.size and d.ndim
-    ):  # columns would divide the index of each item to find their first
-        operands["k"] = d.reshape(-1)[0]
+    x = x if is_host else asarray(x)
+    operands, item = {"x": x}, "convert<f64>(x)"
+    if not every:
+        operands["x"] = left_out(x, where, 0, options["stream"])
+    elif count == x.size and x.ndim:  # a column would divide each index to find its first item
+        operands["k"] = float(x[(0,) * x.ndim]) if is_host else x.reshape(-1)[0]
         item = "(convert<f64>(x) - convert<f64>(k))"
     of = lazy(_ITEM.format(x=item), dtype=_SUMS, **operands)
     t = reduce(of, _COMBINED, commutative=True, **how)
-    left = lazy(_at_least_0(_SUMS_LEFT), t=t, n=float(count), dtype="float64")
-    return transform("x", x=left, **options).numpy()[()] if is_host else left
+    text, n = _at_least_0(_SUMS_LEFT), _divisor(count)
+    if is_host:  # an array without dimensions is one there
+        return transform(text, t=np.asarray(t), n=n, dtype="float64", **options)[()]
+    return lazy(text, t=t, n=n, dtype="float64")
+
+
+def _divisor(count: Any) -> Any:
+    """Return a count as an operand: a number, or an array of some."""
+    return float(count) if np.ndim(count) == 0 and not isinstance(count, Array) else count
 
 
 def _at_least_0(text: str) -> str:

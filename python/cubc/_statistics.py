@@ -187,8 +187,8 @@ def var() -> Any:
     -----
     One pass over the items of float32, float16 and bfloat16 adds them and their squares in float64.
     On a GPU so does one over float64, integers and bool, in twice the digits of float64. Complex
-    numbers, float64 on the cpu, lazy inputs of it, and calls with `where` or `mean` take two
-    passes: the mean, and the squares of what is left without it.
+    numbers, float64 on the cpu, lazy inputs of it, and calls with `mean` take two passes: the mean,
+    and the squares of what is left without it.
 
     Examples
     --------
@@ -307,9 +307,9 @@ def _spread(text, x, axis, dtype, out, ddof, keepdims, where, mean, options, lea
         _refuse_cut_roots(x, axis, kind if out is None else out.dtype, keepdims or out is not None)
     real = {"complex64": np.dtype("f4"), "complex128": np.dtype("f8")}.get(kind.name, kind)
     divisor = left if isinstance(left, Array) else np.where(np.asarray(left) > 0, left, least)[()]
-    every = where is True or where is None
-    if every and mean is None and count and is_one_pass(x, kind, options["device"]):
-        total = squares_left(x, kind, axis, count, keepdims, options)
+    some = not isinstance(count, int) or count
+    if mean is None and some and is_one_pass(x, kind, options["device"]):
+        total = squares_left(x, kind, axis, count, keepdims, where, options)
         return _quotient(text, total, divisor, kind, out, options)
     is_real = item_dtype(x).kind != "c"
     if not is_real and kind.kind != "c":

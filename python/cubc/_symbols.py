@@ -242,6 +242,11 @@ def compute(ufunc: np.ufunc, *given: Any) -> Any:
     return made
 
 
+def _applied(ufunc: np.ufunc, *given: Any) -> Any:
+    """Return a ufunc of numbers, or the symbol of it if one of them is one."""
+    return compute(ufunc, *given) if any(isinstance(x, Symbol) for x in given) else ufunc(*given)
+
+
 def _computed(trace: Trace, ufunc: np.ufunc, given: Sequence[Any]) -> Any:
     plain = [plain_of(x) for x in given]
     for x in plain:
@@ -257,8 +262,10 @@ def _computed(trace: Trace, ufunc: np.ufunc, given: Sequence[Any]) -> Any:
     try:
         of = _arithmetic._types(ufunc, plain)
         text = _arithmetic._text(name, of)
-    except (TypeError, OverflowError) as error:
-        refuse(str(error), type(error))
+    except TypeError as error:
+        refuse(str(error))
+    except OverflowError as error:
+        refuse(str(error), OverflowError)
     places = {}
     for letter, x, dtype in zip("ab", given, of, strict=False):
         places[letter] = converted(trace, x, dtype)
@@ -311,7 +318,8 @@ class Symbol:
         if method != "__call__" or options:
             what = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
             refuse(f"numpy.{what} of one item has no options: write the ufunc of the item alone")
-        return compute(ufunc, *given)
+        # A number of NumPy beside an item is an array without dimensions here.
+        return compute(ufunc, *(x[()] if isinstance(x, np.ndarray) else x for x in given))
 
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
         if function is np.where and len(args) == 3:
@@ -321,7 +329,8 @@ class Symbol:
             met = condition if condition.dtype == bool else condition != 0
             return _chosen(self.trace, met, args[1], args[2])
         if function is np.clip and len(args) == 3 and not options:
-            return compute(np.minimum, compute(np.maximum, args[0], args[1]), args[2])
+            largest = _applied(np.maximum, args[0], args[1])
+            return _applied(np.minimum, largest, args[2])
         refuse(f"numpy.{function.__name__} has no expression: write it by ufuncs or as a text of C")
 
     def __getattr__(self, name: str) -> Any:

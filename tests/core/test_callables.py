@@ -161,3 +161,28 @@ def test_numbers_that_are_equal_and_not_the_same(device):
         made, wanted = cubc.transform(function, x=x), function(np.arange(1, 4))
         assert np.asarray(made).dtype == wanted.dtype == dtype
         same(np.signbit(np.asarray(made)), np.signbit(wanted))
+
+
+def test_numbers_of_branches_that_are_never_taken():
+    x, low, high = np.arange(5.0), 1.5, 2
+    found = cubc.transform(lambda x: np.where(high > low, x + low, x * high), x=x)
+    assert found.tolist() == (x + 1.5).tolist()
+    assert cubc.sum(cubc.lazy(lambda x: x if high else x * low, x=x)) == 10
+    assert cubc.select(x, lambda x: x > low if high == 2 else x < high).tolist() == [2, 3, 4]
+
+
+def test_numbers_of_numpy_beside_items():
+    x = np.arange(5.0)
+    for function in (
+        lambda x: np.sqrt(4.0) <= x,
+        lambda x: np.float64(2) - x,
+        lambda x: np.clip(3.5, 1, x),
+        lambda x: np.clip(1, 0, 3) + x,
+    ):
+        expected = [function(one) for one in x]
+        assert cubc.transform(function, x=x).tolist() == expected
+
+
+def test_a_ufunc_without_the_type_names_the_line():
+    with pytest.raises(TypeError, match=r"test_callables.py:\d+: .*positive"):
+        cubc.transform(lambda x: +(x > 1), x=np.arange(5.0))

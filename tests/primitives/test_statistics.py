@@ -107,6 +107,27 @@ def test_one_pass_of_twice_the_digits(device, type, axis):
     close(kept, exactly(x, axis, keepdims=True, ddof=1))
 
 
+@pytest.mark.parametrize("way", ["one_pass", "device"])
+@pytest.mark.parametrize(("type", "error"), [("f4", 3e-7), ("f8", 1e-12)])
+def test_one_pass_of_items_that_take_part(request, device, way, type, error):
+    """The first item of all is left out, and one column of all."""
+    request.getfixturevalue(way)
+    rng = np.random.default_rng(1)
+    x = (100 + 20 * rng.standard_normal((6, 70, 5))).astype(type)
+    mask = rng.random(x.shape) < 0.5
+    x[rng.random(x.shape) < 0.2] = x[:, 3, 2] = x[0, 0, 0] = np.nan
+    for axis in (None, 0, (0, 2), 1):
+        for options in ({}, {"where": mask}, {"ddof": 1, "keepdims": True}):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                expected = np.nanvar(x.astype("f8"), axis, **options)
+                masks = {k: on(device, v) for k, v in options.items() if k == "where"}
+                found = cubc.nanvar(on(device, x), axis, **{**options, **masks})
+                host = cubc.nanvar(x, axis, device=device, **options)
+            for one in (found, host):
+                np.testing.assert_allclose(np.asarray(one), expected, rtol=error)
+
+
 @pytest.mark.usefixtures("one_pass")
 def test_one_pass_without_a_finite_variance(device):
     x = np.full((300, 5), 0.1)
