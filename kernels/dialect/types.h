@@ -55,14 +55,24 @@ struct expressed<bf16> {
     typedef f32 type;
 };
 
+// Computed in f32, and rounded where a result is stored.
+#define STORED_ROUNDED(type)                                                                \
+    FUNCTION_MEMBER type& operator=(f32 v);                                                 \
+    FUNCTION_MEMBER type& operator+=(f32 v) { return *this = static_cast<f32>(*this) + v; } \
+    FUNCTION_MEMBER type& operator-=(f32 v) { return *this = static_cast<f32>(*this) - v; } \
+    FUNCTION_MEMBER type& operator*=(f32 v) { return *this = static_cast<f32>(*this) * v; } \
+    FUNCTION_MEMBER type& operator/=(f32 v) { return *this = static_cast<f32>(*this) / v; }
 struct f16 {
     u16 bits;
     FUNCTION_MEMBER operator f32() const;
+    STORED_ROUNDED(f16)
 };
 struct bf16 {
     u16 bits;
     FUNCTION_MEMBER operator f32() const { return f32_of(static_cast<u32>(bits) << 16); }
+    STORED_ROUNDED(bf16)
 };
+#undef STORED_ROUNDED
 
 #if defined(SIMT_CUDA)
 FUNCTION_MEMBER f16::operator f32() const
@@ -106,6 +116,16 @@ FUNCTION u16 bf16_bits(f32 v)
     const u32 b = bits_of(v);
     if ((b & 0x7fffffffu) > 0x7f800000u) return static_cast<u16>(b >> 16 | 0x40u); // a quiet NaN
     return static_cast<u16>((b + 0x7fffu + (b >> 16 & 1u)) >> 16);
+}
+FUNCTION_MEMBER f16& f16::operator=(f32 v)
+{
+    bits = f16_bits(v);
+    return *this;
+}
+FUNCTION_MEMBER bf16& bf16::operator=(f32 v)
+{
+    bits = bf16_bits(v);
+    return *this;
 }
 
 // Complex number. A real number converts to one implicitly. z.real and z.imag are its parts.

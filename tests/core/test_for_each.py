@@ -23,6 +23,25 @@ def test_every_type(device, type):
     same(out, x)
 
 
+@pytest.mark.parametrize("type", ["f2", "bfloat16"])
+def test_short_floats_are_rounded_where_they_are_stored(device, type):
+    x = cubc.asarray(np.arange(9.0), dtype=type, device=device)
+    out = cubc.empty(9, type, device=device)
+    cubc.for_each(
+        "out[i] = x[i] / 3; out[i] += 1; out[i] *= x[i]; out[i] -= 0.5; out[i] /= 2",
+        9,
+        x=x,
+        out=out,
+    )
+    expected = x
+    for text in ("x / 3", "x + 1", "x * y", "x - 0.5", "x / 2"):
+        more = {"y": x} if "y" in text else {}
+        expected = cubc.transform(text, x=expected, **more, dtype=type)
+    same(
+        cubc.transform("x", x=out, dtype="f4"), cubc.transform("x", x=expected, dtype="f4").numpy()
+    )
+
+
 @pytest.mark.parametrize("n", [0, 1, 2, 255, 256, 257, 4095, 4096, 4097, 8193, N])
 def test_sizes(device, n):
     out = on(device, np.full(n + 1, -1))
