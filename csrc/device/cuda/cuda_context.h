@@ -39,11 +39,11 @@ typedef struct cuda_device {
     cubc_device base;
     int ordinal; // as CUDA counts, and as CuPy and PyTorch do
     CUdevice handle;
-    int capability;     // 90: sm_90
-    CUcontext context;  // the primary one, shared with every other user of the runtime
-    cudaMemPool_t pool; // NULL where the device has no stream-ordered allocator
+    int capability;      // 90: sm_90
+    CUcontext context;   // the primary one, shared with every other user of the runtime
+    cudaMemPool_t pool;  // NULL where the device has no stream-ordered allocator
     block_cache *blocks; // before the pool; NULL where there is none
-    cudaStream_t aside; // for our own copies: waits for no other stream and no other for it
+    cudaStream_t aside;  // for our own copies: waits for no other stream and no other for it
     cuda_hold hold;
     cuda_clock clock; // guarded by the lock of `hold`
     cuda_sensors sensors;
