@@ -71,6 +71,10 @@ int py_scalar(PyObject *object, const char *what, cubc_type type, type_value *ou
     int status = -1;
     char *bytes;
     Py_ssize_t size;
+    if (PyUnicode_Check(object) || PyBytes_Check(object)) { // which NumPy would read as a number
+        PyErr_Format(PyExc_TypeError, "%s is %.80R: expected a number", what, object);
+        return -1;
+    }
     if (check_integral(object, what, type) < 0) return -1;
     PyObject *dtype = py_numpy_dtype(type), *array = NULL;
     if (dtype && !(array = PyObject_CallMethod(py_numpy, "asarray", "(OO)", object, dtype)))

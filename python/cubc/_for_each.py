@@ -24,7 +24,7 @@ _MANY = 1 << 22  # indices from which a thread takes several of short items
 _OWN = "cubc_"  # how names of the source begin that are not the caller's
 _SOURCE = """\
 #include "types.h"
-{structs}{checks}
+{bools}{structs}{checks}
 __global__ void for_each({parameters})
 {{
 {arrays}
@@ -37,6 +37,24 @@ __global__ void for_each({parameters})
         }}
     }}
 }}
+"""
+# A bool in memory, of any byte: 0 is False, and all else is True. What is written is 0 or 1.
+_BOOLS = """\
+struct cubc_bool {
+    u8 byte;
+    cubc_bool() = default;
+    FUNCTION_MEMBER cubc_bool(bool v) : byte(v) {}
+    FUNCTION_MEMBER cubc_bool(const cubc_bool& v) : byte(v.byte != 0) {}
+    FUNCTION_MEMBER operator bool() const { return byte != 0; }
+    FUNCTION_MEMBER cubc_bool& operator=(const cubc_bool& v)
+    {
+        byte = v.byte != 0;
+        return *this;
+    }
+    FUNCTION_MEMBER cubc_bool& operator|=(bool v) { return *this = *this || v; }
+    FUNCTION_MEMBER cubc_bool& operator&=(bool v) { return *this = *this && v; }
+    FUNCTION_MEMBER cubc_bool& operator^=(bool v) { return *this = *this != v; }
+};
 """
 # The first index outside of an array is noted; what is written there goes nowhere.
 _CHECKS = """\
@@ -214,8 +232,10 @@ def _place_of(arrays: dict[str, Any], device: Any) -> str | None:
 
 # ---- the kernel ----------------------------------------------------------------------------------
 def _type(dtype: Any, structs: dict[str, str]) -> str:
-    """Return the C++ type of items; that of a struct is defined."""
+    """Return the C++ type of items in memory; that of a struct is defined."""
     dtype = np.dtype(dtype)
+    if dtype.kind == "b":
+        return f"{_OWN}bool"
     if not dtype.fields:
         if dtype.name != "bfloat16" and (dtype.kind not in "biufc" or dtype.itemsize > 16):
             raise TypeError(f"an operand has the dtype {dtype}: for_each takes numbers and structs")
@@ -307,13 +327,17 @@ def _kernel(
             made = f"const cubc_checked<{of}> {name}{{{own}, {own}_n, cubc_note, {k}, {{}}}};"
             inside += [f"    {made}", f"    (void){name};"]
     for name, dtype in numbers:
-        parameters.append(f"const {_type(dtype, structs)} {name}")
+        of = "bool" if dtype.kind == "b" else _type(dtype, structs)
+        parameters.append(f"const {of} {name}")
     if check:
         parameters += [f"const i64 {_OWN}{k}_n" for k in range(len(arrays))]
         parameters.append("unsigned long long* cubc_note")
     parameters += ["const u64 cubc_each", "const i64 cubc_n"]
+    known = "".join(f"struct {name} {text}\n" for name, text in structs.items())
+    uses_bools = f"{_OWN}bool" in known + "".join(parameters)
     source = _SOURCE.format(
-        structs="".join(f"struct {name} {text}\n" for name, text in structs.items()),
+        bools=_BOOLS if uses_bools else "",
+        structs=known,
         checks=_CHECKS if check else "",
         parameters=", ".join(parameters),
         arrays="\n".join(inside),

@@ -83,7 +83,7 @@ def test_the_default_device():
         (1, np.zeros(4, "i4"), TypeError, "array of int32, the kernel's pointer is to float32"),
         (1, np.zeros((4, 2), "f4")[:, 0], ValueError, "argument 2 of saxpy is not contiguous"),
         (1, np.frombuffer(bytes(16), "f4"), ValueError, "argument 2 of saxpy is read-only"),
-        (2, "one", ValueError, "argument 3 of saxpy"),
+        (2, "one", TypeError, "argument 3 of saxpy"),
         (3, 2**31, OverflowError, "argument 4 of saxpy"),
         (3, 1.5, ValueError, "argument 4 of saxpy: 1.5 is not an integer"),
     ],

@@ -4,6 +4,8 @@ OpenCV's masks, views of buffers and memory maps have such bytes. A call is made
 bytes as they are and with the same truth values as 0 and 1, and gives the same both times.
 """
 
+import re
+
 import numpy as np
 import pytest
 from inputs import on
@@ -225,6 +227,36 @@ def flat(results):
     if isinstance(results, (list, tuple)):
         return [array for result in results for array in flat(result)]
     return [np.array(results.numpy() if isinstance(results, cubc.Array) else results)]
+
+
+FOREIGN = np.array([255, 0, 2, 1, 7, 0, 0, 128], "u1").view(bool)
+STATEMENTS = {
+    "y[i] = (x[i] == true) + 10 * !x[i] + 100 * (x[i] == x[0])": (101, 10),
+    "y[i] = x[i] + x[i]; y[i] += s": (3, 1),
+    "bool q = x[i]; y[i] = q ? 5 : 6": (5, 6),
+    "b[i] = x[i]; y[i] = 7": (7, 7),
+    "b[i] = x[i]; b[i] |= s; b[i] &= x[i]; y[i] = b[i]": (1, 0),
+    "b[i] = s; b[i] ^= x[i]; b[i] = !b[i]; y[i] = b[i]": (1, 0),
+    "auto v = x[i]; b[i] = v; y[i] = v": (1, 0),
+    "p[i].b = x[i]; p[i] = {p[i].b, 3}; b[i] = p[i].b; y[i] = p[i].n": (3, 3),
+}
+
+
+@pytest.mark.parametrize("check", [False, True])
+@pytest.mark.parametrize("body", STATEMENTS)
+def test_statements(device, body, check):
+    """What they write to bools is 0 or 1."""
+    structs = np.zeros(8, np.dtype([("b", "?"), ("n", "i4")], align=True))
+    hosts = {"x": FOREIGN, "b": FOREIGN.copy(), "y": np.zeros(8, "i4"), "p": structs}
+    arrays = {name: cubc.asarray(one, device=device) for name, one in hosts.items()}
+    used = {name: one for name, one in arrays.items() if name in re.findall(r"\w+", body)}
+    used |= {"s": True} if "s" in re.findall(r"\w+", body) else {}
+    cubc.for_each(body, 8, check=check, **used)
+    true, false = STATEMENTS[body]
+    assert arrays["y"].numpy().tolist() == np.where(normalised(FOREIGN), true, false).tolist()
+    if "b" in used:
+        written = arrays["b"].numpy().view("u1")
+        assert written.tolist() == normalised(FOREIGN).view("u1").tolist()
 
 
 @pytest.mark.some(28)
