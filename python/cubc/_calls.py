@@ -300,17 +300,16 @@ def described(x: Any) -> Any:
         if isinstance(x, np.ndarray) and type(x) is not np.ndarray:
             refuse_masked(x)
         return x
-    lent = hasattr(x, "__cuda_array_interface__") or hasattr(x, "__dlpack__")
-    whole = lent and hasattr(x, "dtype") and hasattr(x, "shape")
-    if whole and isinstance(x.dtype, np.dtype):
-        return x
-    if _of_host(x):  # as PyTorch's on the cpu
-        try:
-            return np.from_dlpack(x)
-        except (BufferError, RuntimeError, TypeError):  # of bfloat16
-            if not whole:
-                raise
-    if lent:
+    whole = hasattr(x, "dtype") and hasattr(x, "shape")
+    if hasattr(x, "__cuda_array_interface__"):
+        return x if whole else asarray(x)
+    if hasattr(x, "__dlpack__"):
+        if _of_host(x):  # as JAX's and PyTorch's on the cpu
+            try:
+                return np.from_dlpack(x)
+            except (BufferError, RuntimeError, TypeError):  # of bfloat16
+                if not whole:
+                    raise
         return x if whole else asarray(x)
     if not hasattr(x, "__array__"):
         return x
@@ -319,10 +318,8 @@ def described(x: Any) -> Any:
 
 
 def _of_host(x: Any) -> bool:
-    """Tell if DLPack says that an array is in the host's memory."""
-    if hasattr(x, "__cuda_array_interface__") or not hasattr(x, "__dlpack__"):
-        return False
-    return x.__dlpack_device__()[0] in (1, 3)
+    """Tell if an array that is no CUDA array is in the host's memory, as DLPack says it."""
+    return hasattr(x, "__dlpack_device__") and x.__dlpack_device__()[0] in (1, 3)
 
 
 def as_array(x: Any) -> Any:
@@ -370,9 +367,9 @@ def _of_device(a: Any) -> Any:
         return next((x for x in a.operands.values() if _of_device(x) is not None), None)
     if isinstance(a, Array):
         return a
-    if not hasattr(a, "shape") or hasattr(a, "__array_interface__") or _of_host(a):
+    if not hasattr(a, "shape") or hasattr(a, "__array_interface__"):
         return None
-    return a
+    return a if hasattr(a, "__cuda_array_interface__") or not _of_host(a) else None
 
 
 def one_dimension(function: str, x: Any, otherwise: str) -> None:
