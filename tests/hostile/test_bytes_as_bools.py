@@ -245,7 +245,7 @@ STATEMENTS = {
 @pytest.mark.parametrize("check", [False, True])
 @pytest.mark.parametrize("body", STATEMENTS)
 def test_statements(device, body, check):
-    """What they write to bools is 0 or 1."""
+    """Statements write 0 or 1 to bools."""
     structs = np.zeros(8, np.dtype([("b", "?"), ("n", "i4")], align=True))
     hosts = {"x": FOREIGN, "b": FOREIGN.copy(), "y": np.zeros(8, "i4"), "p": structs}
     arrays = {name: cubc.asarray(one, device=device) for name, one in hosts.items()}
