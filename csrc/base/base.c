@@ -278,6 +278,17 @@ void text_free(text *t)
     *t = (text){0};
 }
 
+void copy_cut(const char *from, char *to, size_t size)
+{
+    size_t length = strlen(from);
+    if (length >= size) {
+        length = size - 1;
+        while (length > 0 && ((unsigned char)from[length] & 0xc0) == 0x80) length--;
+    }
+    memcpy(to, from, length);
+    to[length] = 0;
+}
+
 cubc_status file_read(const char *path, text *out)
 {
     char buffer[16384];

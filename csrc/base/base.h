@@ -107,6 +107,9 @@ void text_printf(text *t, const char *format, ...) PRINTF_LIKE(2, 3);
 cubc_status text_done(const text *t); // CUBC_NO_MEMORY if any append failed
 void text_free(text *t);
 
+// Copies a string as far as there is room, and no part of a character of UTF-8.
+void copy_cut(const char *from, char *to, size_t size);
+
 cubc_status file_read(const char *path, text *out);
 bool file_write(int file, const void *bytes, size_t length); // all of it; errno says why not
 // Reads so many bytes and returns how many: fewer where the file ends, with errno 0, or where

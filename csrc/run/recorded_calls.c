@@ -83,18 +83,6 @@ static bool is_of(const entry *e, const call_work *w, uint64_t hash)
            memcmp(e->axis_values, w->axis_values, sizeof w->axis_values) == 0;
 }
 
-// A text that is cut ends before the letter of UTF-8 that it was cut within.
-static void take_name(char *out, size_t size, const char *name)
-{
-    size_t length = (size_t)snprintf(out, size, "%s", name);
-    if (length < size) return;
-    length = size - 1;
-    if (((unsigned char)name[length] & 0xc0) != 0x80) return;
-    while (length > 0 && ((unsigned char)out[--length] & 0xc0) == 0x80) {
-    }
-    out[length] = 0;
-}
-
 static void add_axis(recorded_call *out, int *count, const char *name, uint64_t value)
 {
     snprintf(out->axes[*count], sizeof out->axes[*count], "%s", name);
@@ -106,7 +94,7 @@ static void describe(const cubc_device *device, const call_work *w, const uint64
                      recorded_call *out)
 {
     int axes = 0;
-    take_name(out->name, sizeof out->name, w->name);
+    copy_cut(w->name, out->name, sizeof out->name);
     snprintf(out->type, sizeof out->type, "%s", w->type);
     snprintf(out->variant, sizeof out->variant, "%s", w->variant);
     for (int k = 0; k < POLICY_AXES && w->axes[k]; k++)

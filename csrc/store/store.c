@@ -328,25 +328,13 @@ static cubc_status put_locked(store *s, int which, const store_record *record, b
     return st;
 }
 
-// A copy whose length a store takes, whole characters of UTF-8 only.
-static void cut_message(const char *message, char cut[STORE_MESSAGE + 1])
-{
-    size_t length = strlen(message);
-    if (length > STORE_MESSAGE) {
-        length = STORE_MESSAGE;
-        while (length > 0 && ((unsigned char)message[length] & 0xc0) == 0x80) length--;
-    }
-    memcpy(cut, message, length);
-    cut[length] = 0;
-}
-
 // A row as it is stored, its message cut; `created` becomes the present moment.
 static cubc_status complete(store_record *record, char cut[STORE_MESSAGE + 1], char created[32])
 {
     time_t now = time(NULL);
     struct tm utc;
     if (record->row.message) {
-        cut_message(record->row.message, cut);
+        copy_cut(record->row.message, cut, STORE_MESSAGE + 1);
         record->row.message = cut;
     }
     if (!record->row.metrics) record->row.metrics = "";
