@@ -20,11 +20,7 @@ DEFINE_INPUT(TUNE_IN, in_t, item_t)
 #include "row_reduce_share.h"
 #include "single_thread_reduce.h"
 
-struct row_reduce_shared {
-    u64 none;
-};
-
-KERNEL(row_reduce_parts, row_reduce_args, row_reduce_shared)
+KERNEL(row_reduce_parts, row_reduce_args, no_shared)
 {
     (void)s;
     const u64 each = ceil_div(a.rows * a.splits, block_count()), first = block_id() * each;
@@ -38,7 +34,7 @@ KERNEL(row_reduce_parts, row_reduce_args, row_reduce_shared)
     }
 }
 
-KERNEL(row_reduce_join, row_reduce_args, row_reduce_shared)
+KERNEL(row_reduce_join, row_reduce_args, no_shared)
 {
     (void)s;
     join_parts(a);

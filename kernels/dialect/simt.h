@@ -52,6 +52,10 @@ static_assert(sizeof(u64) == 8 && sizeof(void*) == 8, "the dialect is 64-bit");
 #error "define SIMT_CUDA or SIMT_CPU"
 #endif
 
+struct no_shared { // storage of a kernel whose blocks share nothing
+    u64 none;
+};
+
 FUNCTION u32 lane_id() { return thread_id() % SIMT_WARP; }
 FUNCTION u32 warp_id() { return thread_id() / SIMT_WARP; }
 #define SIMT_WARPS ((SIMT_THREADS + SIMT_WARP - 1) / SIMT_WARP)

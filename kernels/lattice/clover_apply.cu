@@ -21,16 +21,12 @@ struct clover_apply_args {
     u64 fields; // spinor fields of one parity, over all sources
     u64 parity; // 0 or 1; 2: fields of parity 0 and 1 alternate
 };
-struct clover_apply_shared {
-    u64 none;
-};
 
-KERNEL(clover_apply_sites, clover_apply_args, clover_apply_shared)
+KERNEL(clover_apply_sites, clover_apply_args, no_shared)
 {
     (void)s;
     for (u32 k = 0; k < TUNE_SITES_PER_THREAD; k++) {
-        const u64 place =
-            (static_cast<u64>(block_id()) * SIMT_THREADS + thread_id()) * TUNE_SITES_PER_THREAD + k;
+        const u64 place = thread_site<TUNE_SITES_PER_THREAD>(k);
         const u64 field = place / SITES, start = field * SITES;
         const u32 index = static_cast<u32>(place % SITES);
         if (field >= a.fields) return;

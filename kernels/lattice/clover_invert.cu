@@ -26,9 +26,6 @@ struct clover_invert_args {
     f64* log_det; // log |det| of a site: both matrices
     f64 shift;
 };
-struct clover_invert_shared {
-    u64 none;
-};
 
 FUNCTION void put_element(real_t (&block)[BLOCK], int row, int column, complex_t e)
 {
@@ -105,12 +102,11 @@ FUNCTION void invert_site(const clover_invert_args& a, u64 start, u32 index)
     a.log_det[start + index] = log(determinant < 0 ? -determinant : determinant);
 }
 
-KERNEL(clover_invert_sites, clover_invert_args, clover_invert_shared)
+KERNEL(clover_invert_sites, clover_invert_args, no_shared)
 {
     (void)s;
     for (u32 k = 0; k < TUNE_SITES_PER_THREAD; k++) {
-        const u64 place =
-            (static_cast<u64>(block_id()) * SIMT_THREADS + thread_id()) * TUNE_SITES_PER_THREAD + k;
+        const u64 place = thread_site<TUNE_SITES_PER_THREAD>(k);
         const u64 parity = place / SITES;
         if (parity >= 2) return;
         invert_site(a, parity * SITES, static_cast<u32>(place % SITES));

@@ -36,9 +36,6 @@ struct fat_links_args {
     f64 one, three, five, seven, lepage;
     u64 direction; // mu
 };
-struct fat_links_shared {
-    u64 none;
-};
 
 FUNCTION void add_scaled(matrix& sum, real_t factor, const matrix& a)
 {
@@ -96,14 +93,13 @@ template <class Each>
 FUNCTION void for_sites(Each each)
 {
     for (u32 k = 0; k < TUNE_SITES_PER_THREAD; k++) {
-        const u64 number =
-            (static_cast<u64>(block_id()) * SIMT_THREADS + thread_id()) * TUNE_SITES_PER_THREAD + k;
+        const u64 number = thread_site<TUNE_SITES_PER_THREAD>(k);
         if (number >= 2 * static_cast<u64>(SITES)) return;
         each(full_site_of(number));
     }
 }
 
-KERNEL(fat_links_inner, fat_links_args, fat_links_shared)
+KERNEL(fat_links_inner, fat_links_args, no_shared)
 {
     (void)s;
     const int mu = static_cast<int>(a.direction);
@@ -119,7 +115,7 @@ KERNEL(fat_links_inner, fat_links_args, fat_links_shared)
     });
 }
 
-KERNEL(fat_links_middle, fat_links_args, fat_links_shared)
+KERNEL(fat_links_middle, fat_links_args, no_shared)
 {
     (void)s;
     const int mu = static_cast<int>(a.direction);
@@ -138,7 +134,7 @@ KERNEL(fat_links_middle, fat_links_args, fat_links_shared)
     });
 }
 
-KERNEL(fat_links_outer, fat_links_args, fat_links_shared)
+KERNEL(fat_links_outer, fat_links_args, no_shared)
 {
     (void)s;
     const int mu = static_cast<int>(a.direction);

@@ -19,9 +19,6 @@ struct gauge_project_args {
     const stored_t* links;
     stored_t* out; // may be the same as links
 };
-struct gauge_project_shared {
-    u64 none;
-};
 
 FUNCTION matrix projected(matrix u)
 {
@@ -31,12 +28,11 @@ FUNCTION matrix projected(matrix u)
     return u;
 }
 
-KERNEL(gauge_project, gauge_project_args, gauge_project_shared)
+KERNEL(gauge_project, gauge_project_args, no_shared)
 {
     (void)s;
     for (u32 k = 0; k < TUNE_SITES_PER_THREAD; k++) {
-        const u64 number =
-            (static_cast<u64>(block_id()) * SIMT_THREADS + thread_id()) * TUNE_SITES_PER_THREAD + k;
+        const u64 number = thread_site<TUNE_SITES_PER_THREAD>(k);
         const u32 parity = number >= SITES, index = static_cast<u32>(number - parity * SITES);
         if (number >= 2 * static_cast<u64>(SITES)) return;
         for (int d = 0; d < DIRECTIONS; d++)

@@ -27,9 +27,6 @@ struct gauge_random_args {
     part_place place;
 #endif
 };
-struct gauge_random_shared {
-    u64 none;
-};
 
 FUNCTION matrix random_matrix(u64 seed, u32 number, u32 direction, f64 identity, f64 noise)
 {
@@ -49,12 +46,11 @@ FUNCTION matrix random_matrix(u64 seed, u32 number, u32 direction, f64 identity,
     return u;
 }
 
-KERNEL(gauge_random, gauge_random_args, gauge_random_shared)
+KERNEL(gauge_random, gauge_random_args, no_shared)
 {
     (void)s;
     for (u32 k = 0; k < TUNE_SITES_PER_THREAD; k++) {
-        const u64 number =
-            (static_cast<u64>(block_id()) * SIMT_THREADS + thread_id()) * TUNE_SITES_PER_THREAD + k;
+        const u64 number = thread_site<TUNE_SITES_PER_THREAD>(k);
         const u32 parity = number >= SITES, index = static_cast<u32>(number - parity * SITES);
         if (number >= 2 * static_cast<u64>(SITES)) return;
         for (u32 d = 0; d < TUNE_MATRICES; d++) {

@@ -23,9 +23,6 @@ struct gauge_rotate_args {
     u64 fields;    // fields, each of both parities; 1 for links
     u64 last;      // the lattice's last time slice, if it is here
 };
-struct gauge_rotate_shared {
-    u64 none;
-};
 
 enum { REALS = 6 * TUNE_VECTORS }; // reals a site, for vectors
 
@@ -68,12 +65,11 @@ FUNCTION void rotate_vectors(const gauge_rotate_args& a, const full_site& here, 
     store_reals(a.out + start, here.at.index, reals);
 }
 
-KERNEL(gauge_rotate, gauge_rotate_args, gauge_rotate_shared)
+KERNEL(gauge_rotate, gauge_rotate_args, no_shared)
 {
     (void)s;
     for (u32 k = 0; k < TUNE_SITES_PER_THREAD; k++) {
-        const u64 number =
-            (static_cast<u64>(block_id()) * SIMT_THREADS + thread_id()) * TUNE_SITES_PER_THREAD + k;
+        const u64 number = thread_site<TUNE_SITES_PER_THREAD>(k);
         const u64 field = number / (2 * static_cast<u64>(SITES));
         if (field >= a.fields) return;
         const full_site here = full_site_of(number % (2 * static_cast<u64>(SITES)));

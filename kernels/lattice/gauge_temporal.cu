@@ -23,9 +23,6 @@ struct gauge_temporal_args {
     real_t (*edge)[3][3][2]; // of the first slice; then of the slice behind the last
 #endif
 };
-struct gauge_temporal_shared {
-    u64 none;
-};
 
 enum { SLICE = SITES / TUNE_LT }; // sites of one parity in a time slice
 
@@ -76,7 +73,7 @@ FUNCTION void walk(const gauge_temporal_args& a, u32 parity, u32 index)
 #endif
 }
 
-KERNEL(gauge_temporal, gauge_temporal_args, gauge_temporal_shared)
+KERNEL(gauge_temporal, gauge_temporal_args, no_shared)
 {
     (void)s;
     for (u32 k = 0; k < TUNE_SITES_PER_THREAD; k++) {

@@ -38,9 +38,6 @@ struct gauge_update_args {
     part_place place;
 #endif
 };
-struct gauge_update_shared {
-    u64 none;
-};
 
 // Adds the two staples of direction nu: U_nu(x + mu) U_mu(x + nu)^+ U_nu(x)^+, and that through x -
 // nu.
@@ -90,14 +87,13 @@ FUNCTION u32 number_of(const gauge_update_args& a, const full_site& here)
 #endif
 }
 
-KERNEL(gauge_update, gauge_update_args, gauge_update_shared)
+KERNEL(gauge_update, gauge_update_args, no_shared)
 {
     (void)s;
     const u32 parity = static_cast<u32>(a.parity);
     const int mu = static_cast<int>(a.direction);
     for (u32 k = 0; k < TUNE_SITES_PER_THREAD; k++) {
-        const u64 number =
-            (static_cast<u64>(block_id()) * SIMT_THREADS + thread_id()) * TUNE_SITES_PER_THREAD + k;
+        const u64 number = thread_site<TUNE_SITES_PER_THREAD>(k);
         if (number >= PART_SITES) return;
         const full_site here{part_site(static_cast<u32>(number), parity), parity};
         matrix staples{};

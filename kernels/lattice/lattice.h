@@ -27,6 +27,13 @@ struct site {
     bool off_faces; // a constant true: no neighbour is on another rank (halo.h)
 };
 
+// Returns the number of the thread's k-th site, where each thread has EACH neighbouring ones.
+template <u32 EACH>
+FUNCTION u64 thread_site(u32 k)
+{
+    return (static_cast<u64>(block_id()) * SIMT_THREADS + thread_id()) * EACH + k;
+}
+
 FUNCTION u32 other_parity(u32 parity) { return parity ^ 1u; }
 
 FUNCTION site site_at(u32 half_x, u32 y, u32 z, u32 t, u32 parity)

@@ -25,9 +25,6 @@ struct link_copy_args {
     const from_t* from;
     to_t* to;
 };
-struct link_copy_shared {
-    u64 none;
-};
 
 enum { MATRIX = 18 };
 
@@ -74,12 +71,11 @@ FUNCTION void write_link(S* to, u32 parity, int direction, u32 index, const matr
     }
 }
 
-KERNEL(link_copy_sites, link_copy_args, link_copy_shared)
+KERNEL(link_copy_sites, link_copy_args, no_shared)
 {
     (void)s;
     for (u32 k = 0; k < TUNE_SITES_PER_THREAD; k++) {
-        const u64 place =
-            (static_cast<u64>(block_id()) * SIMT_THREADS + thread_id()) * TUNE_SITES_PER_THREAD + k;
+        const u64 place = thread_site<TUNE_SITES_PER_THREAD>(k);
         const u32 parity = place >= SITES, index = static_cast<u32>(place - parity * SITES);
         if (place >= 2 * static_cast<u64>(SITES)) return;
         for (int direction = 0; direction < 4; direction++)

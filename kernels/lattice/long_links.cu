@@ -17,16 +17,12 @@ struct long_links_args {
     stored_t* out;
     f64 factor;
 };
-struct long_links_shared {
-    u64 none;
-};
 
-KERNEL(long_links, long_links_args, long_links_shared)
+KERNEL(long_links, long_links_args, no_shared)
 {
     (void)s;
     for (u32 k = 0; k < TUNE_SITES_PER_THREAD; k++) {
-        const u64 number =
-            (static_cast<u64>(block_id()) * SIMT_THREADS + thread_id()) * TUNE_SITES_PER_THREAD + k;
+        const u64 number = thread_site<TUNE_SITES_PER_THREAD>(k);
         if (number >= 2 * static_cast<u64>(SITES)) return;
         const full_site here = full_site_of(number);
         for (int mu = 0; mu < DIRECTIONS; mu++) {

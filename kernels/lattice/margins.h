@@ -15,9 +15,6 @@ struct margin_args {
     u64 depth;        // slices next to the part
     u64 places;       // sites of one parity of the slices on both sides
 };
-struct margin_shared {
-    u64 none;
-};
 
 // A place among the slices on both sides of a direction.
 struct margin_site {
@@ -99,16 +96,16 @@ FUNCTION void receive_margins(const margin_args& a)
     exchange_places<false>(a);
 }
 
-#define MARGIN_KERNELS(name)                           \
-    KERNEL(name##_send, margin_args, margin_shared)    \
-    {                                                  \
-        (void)s;                                       \
-        send_margins(a);                               \
-    }                                                  \
-    KERNEL(name##_receive, margin_args, margin_shared) \
-    {                                                  \
-        (void)s;                                       \
-        receive_margins(a);                            \
+#define MARGIN_KERNELS(name)                       \
+    KERNEL(name##_send, margin_args, no_shared)    \
+    {                                              \
+        (void)s;                                   \
+        send_margins(a);                           \
+    }                                              \
+    KERNEL(name##_receive, margin_args, no_shared) \
+    {                                              \
+        (void)s;                                   \
+        receive_margins(a);                        \
     }
 #else
 #define MARGIN_KERNELS(name)

@@ -17,9 +17,6 @@ struct part_copy_args {
     const stored_t* from;
     stored_t* to;
 };
-struct part_copy_shared {
-    u64 none;
-};
 
 enum : int { REALS = TUNE_REALS, WHOLE = 16 / sizeof(stored_t) };
 
@@ -42,12 +39,11 @@ FUNCTION u64 place_of(u64 sites, u32 parity, u32 index, int first, int items)
            static_cast<u64>(index) * static_cast<u64>(items);
 }
 
-KERNEL(part_copy, part_copy_args, part_copy_shared)
+KERNEL(part_copy, part_copy_args, no_shared)
 {
     (void)s;
     for (u32 k = 0; k < TUNE_SITES_PER_THREAD; k++) {
-        const u64 number =
-            (static_cast<u64>(block_id()) * SIMT_THREADS + thread_id()) * TUNE_SITES_PER_THREAD + k;
+        const u64 number = thread_site<TUNE_SITES_PER_THREAD>(k);
         if (number >= 2 * static_cast<u64>(PART_SITES)) return;
         const u32 parity = number >= PART_SITES,
                   index = static_cast<u32>(number - parity * PART_SITES),

@@ -30,9 +30,6 @@ struct spinor_copy_args {
     f32* to_norms;
     u64 fields; // fields of one parity, over all sources
 };
-struct spinor_copy_shared {
-    u64 none;
-};
 
 // Returns the index of a site's first complex number.
 template <int ORDER>
@@ -83,12 +80,11 @@ FUNCTION void change_spins(real_t (&v)[N])
     if constexpr (N == SPINOR) change_basis(v);
 }
 
-KERNEL(spinor_copy_sites, spinor_copy_args, spinor_copy_shared)
+KERNEL(spinor_copy_sites, spinor_copy_args, no_shared)
 {
     (void)s;
     for (u32 k = 0; k < TUNE_SITES_PER_THREAD; k++) {
-        const u64 place =
-            (static_cast<u64>(block_id()) * SIMT_THREADS + thread_id()) * TUNE_SITES_PER_THREAD + k;
+        const u64 place = thread_site<TUNE_SITES_PER_THREAD>(k);
         const u64 field = place / SITES;
         const u32 index = static_cast<u32>(place % SITES), parity = field % 2;
         real_t v[REALS];

@@ -19,16 +19,12 @@ struct spinor_twist_args {
     u64 fields; // fields of one parity, over all sources
     f64 a, a5;
 };
-struct spinor_twist_shared {
-    u64 none;
-};
 
-KERNEL(spinor_twist_sites, spinor_twist_args, spinor_twist_shared)
+KERNEL(spinor_twist_sites, spinor_twist_args, no_shared)
 {
     (void)s;
     for (u32 k = 0; k < TUNE_SITES_PER_THREAD; k++) {
-        const u64 place =
-            (static_cast<u64>(block_id()) * SIMT_THREADS + thread_id()) * TUNE_SITES_PER_THREAD + k;
+        const u64 place = thread_site<TUNE_SITES_PER_THREAD>(k);
         const u64 field = place / SITES, start = field * SITES;
         const u32 index = static_cast<u32>(place % SITES);
         real_t x[SPINOR], out[SPINOR] = {};

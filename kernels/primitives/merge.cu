@@ -21,11 +21,7 @@ struct merge_args { // arguments of both kernels
     u64* crossings; // of all tiles; NULL: blocks search their own
 };
 
-struct no_storage {
-    u64 none;
-};
-
-KERNEL(merge_crossings, merge_args, no_storage)
+KERNEL(merge_crossings, merge_args, no_shared)
 {
     (void)s;
     const u64 tile = static_cast<u64>(block_id()) * SIMT_THREADS + thread_id();

@@ -42,9 +42,6 @@ struct scatter_args {
     u64 n; // values
     axis_places at;
 };
-struct scatter_shared {
-    u64 none;
-};
 
 FUNCTION item_t combined(item_t item, item_t value)
 {
@@ -64,7 +61,7 @@ FUNCTION void place_value(T* to, T value)
         atomic_update(to, [value](T item) { return combined(item, value); });
 }
 
-KERNEL(scatter_copy, scatter_copy_args, scatter_shared)
+KERNEL(scatter_copy, scatter_copy_args, no_shared)
 {
     (void)s;
     const u64 tile = static_cast<u64>(block_id()) * (static_cast<u64>(SIMT_THREADS) * ITEMS);
@@ -83,7 +80,7 @@ KERNEL(scatter_copy, scatter_copy_args, scatter_shared)
     }
 }
 
-KERNEL(scatter_values, scatter_args, scatter_shared)
+KERNEL(scatter_values, scatter_args, no_shared)
 {
     (void)s;
     const u64 tile = static_cast<u64>(block_id()) * (static_cast<u64>(SIMT_THREADS) * ITEMS);

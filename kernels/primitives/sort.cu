@@ -54,9 +54,6 @@
 #include "sort_tile.h"
 
 // ---- clearing -----------------------------------------------------------------------------------
-struct no_shared {
-};
-
 // Clears the bins and what follows them up to the rows that the arguments name.
 KERNEL(sort_clear, sort_args, no_shared)
 {

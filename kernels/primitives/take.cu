@@ -28,11 +28,8 @@ struct take_args {
     u64 n; // items of the output
     axis_places at;
 };
-struct take_shared {
-    u64 none;
-};
 
-KERNEL(take_items, take_args, take_shared)
+KERNEL(take_items, take_args, no_shared)
 {
     (void)s;
     const u64 tile = static_cast<u64>(block_id()) * (static_cast<u64>(SIMT_THREADS) * ITEMS);

@@ -45,11 +45,8 @@ struct transform_args {
     u64 n;
     in_t in;
 };
-struct transform_shared {
-    u64 none;
-};
 
-KERNEL(transform_tiles, transform_args, transform_shared)
+KERNEL(transform_tiles, transform_args, no_shared)
 {
     (void)s;
     const u64 tile =
