@@ -9,9 +9,9 @@ import operator
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -25,7 +25,7 @@ from ._source import Source
 from ._space import Space, Value, named, parse_label
 from ._state import Skipped, State
 from ._user_benchmark import PickledWorkload
-from ._workload import CompileTimeWorkload
+from ._workload import Compilation, CompileTimeWorkload
 
 Function = Callable[[State], Any]
 
@@ -203,16 +203,17 @@ class Benchmark:
         check_names(self.name, limits, SourceSpace(self.source, arch, ()).ranges)
         at_run = tuple(axis for axis in self.axes if not axis.compile_time)
         cts = ax.combinations([axis for axis in self.axes if axis.compile_time], chosen)
+        every = ax.combinations(at_run, chosen)
         found: list[CompileTimeWorkload] = []
         for ct in cts:
-            skips = {i: self._skips(ct, rt) for i, rt in enumerate(ax.combinations(at_run, chosen))}
-            rts = [rt for i, rt in enumerate(ax.combinations(at_run, chosen)) if not skips[i]]
+            skips = [self._skips(ct, rt) for rt in every]
+            rts = [rt for rt, reason in zip(every, skips, strict=True) if not reason]
             if rts:
                 found.append(
                     UserCompileTimeWorkload(self.name, at_run, ct, rts, arch, limits, self)
                 )
         if not found:
-            raise ValueError(f"{self.name} skips all workloads: {next(iter(skips.values()))}")
+            raise ValueError(f"{self.name} skips all workloads: {skips[0]}")
         return found
 
     def _skips(self, ct: Mapping[str, str], rt: Mapping[str, int]) -> str:
@@ -385,16 +386,10 @@ class UserCompileTimeWorkload(CompileTimeWorkload):
     def _label(self, variant: str) -> str:
         return self.base if variant == "base" else variant
 
-    def compile(
-        self,
-        variant: str,
-        deadline: float,
-        abandon: bytes | bytearray = b"",
-        bundle: bytes | bytearray = b"",
-    ) -> float:
-        """Compile a variant into the cache; seconds that it took, 0 if it was there."""
+    def _compilations(self, variant: str) -> Iterator[Compilation]:
+        """The one of the program, whose code is the same at all run-time workloads."""
         title = f"{self.benchmark} {variant}"
-        return _core.source_compile(self.text(variant), self.arch, title, deadline, abandon, bundle)
+        yield partial(_core.source_compile, self.text(variant), self.arch, title)
 
     @property
     def opening(self) -> tuple:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import zip_longest
 from typing import Any
 
@@ -17,6 +17,20 @@ from ._constraints import Constraint, check_names
 from ._groups import Group
 from ._space import Space
 from ._words import listed
+
+# Takes a deadline in seconds, the byte by which it is abandoned, and a bundle; returns its seconds.
+Compilation = Callable[[float, bytes | bytearray, bytes | bytearray], float]
+
+
+def _compile_at(
+    key: tuple[str, dict[str, str], str],
+    variant: str,
+    rt: dict[str, int],
+    deadline: float,
+    abandon: bytes | bytearray,
+    bundle: bytes | bytearray,
+) -> float:
+    return _core.compile(*key, variant, deadline, abandon, rt, bundle)
 
 
 @dataclass(frozen=True)
@@ -75,7 +89,6 @@ class CompileTimeWorkload:
     ) -> float:
         """Compile a variant into the cache; seconds that it took, 0 if it was there.
 
-        Run-time workloads may have code of their own: the kernels of a lattice know its extents.
         It is abandoned with KeyboardInterrupt when the first byte of `abandon` is set. Kernels that
         are in `bundle`, as of other processes, are not compiled; a bytearray gets the others.
 
@@ -84,12 +97,19 @@ class CompileTimeWorkload:
         Exception
             One of `status.FAILURES`.
         """
-        end = time.monotonic() + deadline
-        seconds = _core.compile(*self.policy_key, variant, deadline, abandon, self.rts[0], bundle)
-        for rt in self.rts[1:]:
+        end, seconds = time.monotonic() + deadline, 0.0
+        for compilation in self._compilations(variant):
             left = max(end - time.monotonic(), 1e-3) if deadline else 0.0
-            seconds += _core.compile(*self.policy_key, variant, left, abandon, rt, bundle)
+            seconds += compilation(left, abandon, bundle)
         return seconds
+
+    def _compilations(self, variant: str) -> Iterator[Compilation]:
+        """Compilations of a variant, one after another.
+
+        Run-time workloads may have code of their own: the kernels of a lattice know its extents.
+        """
+        for rt in self.rts:
+            yield partial(_compile_at, self.policy_key, variant, rt)
 
     @property
     def opening(self) -> tuple:
