@@ -5,6 +5,7 @@
 #include "store/store_codec.h"
 
 #include "base/stats.h"
+#include "base/words.h"
 
 #include <limits.h>
 #include <math.h>
@@ -57,15 +58,14 @@ static void encode(store_series series, uint8_t *to)
     for (size_t i = 0; i < series.count; i++) {
         uint32_t word;
         memcpy(&word, &series.values[i], sizeof word);
-        for (int b = 0; b < 4; b++) *to++ = (uint8_t)(word >> 8 * b);
+        words_store32(to + 4 * i, word, false);
     }
 }
 
 static void decode(const uint8_t *data, size_t count, float *to)
 {
-    for (size_t i = 0; i < count; i++, data += 4) {
-        uint32_t word = (uint32_t)data[0] | (uint32_t)data[1] << 8 | (uint32_t)data[2] << 16 |
-                        (uint32_t)data[3] << 24;
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t word = words_load32(data + 4 * i, false);
         memcpy(&to[i], &word, sizeof word);
     }
 }

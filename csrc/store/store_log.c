@@ -4,13 +4,13 @@
 // checksums of header and frames continue one another, so that the first that differs is the end.
 #include "store/store_image.h"
 
-#include <string.h>
+#include "base/words.h"
 
 enum { FRAME_HEADER = 24, MOST_PAGE = 65536 };
 
 static uint32_t big_endian(const uint8_t *at)
 {
-    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+    return words_load32(at, true);
 }
 
 typedef struct log_reader {
@@ -24,15 +24,8 @@ static void add_up(log_reader *l, const uint8_t *at, size_t size)
 {
     uint32_t s0 = l->checksums[0], s1 = l->checksums[1];
     for (const uint8_t *end = at + size; at < end; at += 8) {
-        uint32_t words[2];
-        for (int k = 0; k < 2; k++) {
-            const uint8_t *w = at + 4 * k;
-            words[k] =
-                l->big ? big_endian(w)
-                       : (uint32_t)w[3] << 24 | (uint32_t)w[2] << 16 | (uint32_t)w[1] << 8 | w[0];
-        }
-        s0 += words[0] + s1;
-        s1 += words[1] + s0;
+        s0 += words_load32(at, l->big) + s1;
+        s1 += words_load32(at + 4, l->big) + s0;
     }
     l->checksums[0] = s0;
     l->checksums[1] = s1;

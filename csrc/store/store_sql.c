@@ -73,6 +73,7 @@ cubc_status sql_explain(const sql *s, int line)
     }
 #undef EXPLAIN
 }
+
 // ---- scripts and transactions -----------------------------------------------------------------
 cubc_status sql_execute(sql *s, const char *script)
 {
@@ -205,6 +206,11 @@ int sql_changed(const sql *s)
 int64_t sql_last_row(const sql *s)
 {
     return sqlite3_last_insert_rowid(s->db);
+}
+
+int sql_columns(const sql_query *q)
+{
+    return sqlite3_column_count(q->statement);
 }
 
 bool sql_read_text(sql_query *q, const char **value, size_t *length)

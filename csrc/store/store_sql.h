@@ -58,6 +58,7 @@ bool sql_is_too_big(const sql *s);  // the last call on it failed for that reaso
 int sql_changed(const sql *s);      // rows, by the last statement
 int64_t sql_last_row(const sql *s); // the number of the row that was inserted last
 
+int sql_columns(const sql_query *q); // of a row
 // The columns of a row, in order; false if a value is not of the type asked for.
 bool sql_read_text(sql_query *q, const char **value, size_t *length); // no NUL inside
 bool sql_read_integer(sql_query *q, int64_t *value);

@@ -17,12 +17,12 @@
 
 // ---- copying ----------------------------------------------------------------------------------
 // A row of texts and integers, column by column.
-static cubc_status copy_row(sql_query *from, store *to, int put, int columns)
+static cubc_status copy_row(sql_query *from, store *to, int put)
 {
     sql_query q;
     bool any;
     TRY(sql_start(to->db, put, &q));
-    for (int k = 0; k < columns; k++) {
+    for (int k = sql_columns(from); k > 0; k--) {
         const char *value;
         int64_t number;
         size_t length;
@@ -39,13 +39,13 @@ static cubc_status copy_row(sql_query *from, store *to, int put, int columns)
     return st;
 }
 
-static cubc_status copy_table(sql *old, int all, store *to, int put, int columns)
+static cubc_status copy_table(sql *old, int all, store *to, int put)
 {
     sql_query q;
     bool row = true;
     cubc_status st;
     TRY(sql_start(old, all, &q));
-    while (!(st = sql_step(&q, &row)) && row && !(st = copy_row(&q, to, put, columns))) continue;
+    while (!(st = sql_step(&q, &row)) && row && !(st = copy_row(&q, to, put))) continue;
     sql_finish(&q);
     return st;
 }
@@ -67,9 +67,9 @@ static cubc_status copy_measurements(store *from, store *to)
 static cubc_status copy_all(sql *old, int version, store *to)
 {
     store from = {.mutex = PTHREAD_MUTEX_INITIALIZER, .db = old, .version = version};
-    TRY(copy_table(old, ALL_DEVICES, to, PUT_DEVICE, 18));
-    TRY(copy_table(old, ALL_ENVIRONMENTS, to, PUT_ENVIRONMENT, 5));
-    TRY(copy_table(old, ALL_BENCHMARKS, to, PUT_BENCHMARK, 3));
+    TRY(copy_table(old, ALL_DEVICES, to, PUT_DEVICE));
+    TRY(copy_table(old, ALL_ENVIRONMENTS, to, PUT_ENVIRONMENT));
+    TRY(copy_table(old, ALL_BENCHMARKS, to, PUT_BENCHMARK));
     return copy_measurements(&from, to);
 }
 

@@ -1,7 +1,7 @@
 // The checksums of lattice files: see checksums.h.
 #include "lattice/io/checksums.h"
 
-#include "lattice/io/words.h"
+#include "base/words.h"
 
 #include <string.h>
 

@@ -6,6 +6,7 @@
 #ifndef CUBC_LATTICE_DISK_FIELD_H
 #define CUBC_LATTICE_DISK_FIELD_H
 
+#include "base/words.h"
 #include "cubc/fields.h"
 #include "lattice/io/checksums.h"
 #include "lattice/io/field_part.h"
@@ -51,6 +52,17 @@ int disk_field_file_reals(const disk_field *f);    // of a site in the file
 size_t disk_field_site_bytes(const disk_field *f); // of a site in the file
 // Sets extents, sites and bytes. Fails unless they make exactly info.data_bytes bytes.
 cubc_status disk_field_set_extent(disk_field *f, const uint64_t extent[4]);
+
+// Four extents as words of a header, x first.
+static inline void disk_load_extent(const unsigned char *from, bool big_endian, uint64_t extent[4])
+{
+    for (int k = 0; k < 4; k++) extent[k] = words_load32(from + 4 * k, big_endian);
+}
+
+static inline void disk_store_extent(unsigned char *to, const int extent[4], bool big_endian)
+{
+    for (int k = 0; k < 4; k++) words_store32(to + 4 * k, (uint32_t)extent[k], big_endian);
+}
 
 // True if the field in memory has a place for a point; *index gets its number there.
 bool disk_field_index(const disk_field *f, const int at[4], uint64_t *index);

@@ -2,8 +2,8 @@
 #include "lattice/io/disk_field.h"
 
 #include "base/shares.h"
+#include "base/words.h"
 #include "lattice/io/links.h"
-#include "lattice/io/words.h"
 
 #include <float.h>
 #include <inttypes.h>

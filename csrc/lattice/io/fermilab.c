@@ -1,8 +1,8 @@
 // Fermilab's format as MILC writes it: a header of 36 bytes, and in single precision and either
 // byte order whole propagators, Wilson or staggered, site after site, or spinors, one for each
 // source spin and colour. Checksums are in another file, which is neither read nor written.
+#include "base/words.h"
 #include "lattice/io/format.h"
-#include "lattice/io/words.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -56,7 +56,7 @@ static cubc_status open_fields(const infile *file, int flags, disk_fields *out)
     TRY(set_kind(header, big, &f));
     f.info.precision = 32;
     f.info.big_endian = big;
-    words_load_extent(header + EXTENTS, big, extent);
+    disk_load_extent(header + EXTENTS, big, extent);
     f.info.data_offset = HEADER;
     f.info.data_bytes = file->size - HEADER;
     snprintf(f.what, sizeof f.what, "data at byte %d", HEADER);
@@ -88,7 +88,7 @@ static cubc_status write_field(const outfile *file, disk_field *f, const double 
     words_store32(header, MAGIC, false);
     words_store32(header + NUMBER_BYTES, 4, false);
     words_store32(header + SITE_NUMBERS, STAGGERED, false);
-    words_store_extent(header + EXTENTS, f->info.extent, false);
+    disk_store_extent(header + EXTENTS, f->info.extent, false);
     TRY(outfile_once(file, 0, header, sizeof header));
     return disk_field_store(file, f, from);
 }

@@ -4,10 +4,10 @@
 //
 // A file may hold any number of fields. A field is described by the records before it and, in files
 // of another order, by those behind the last field. They hold until others come.
+#include "base/words.h"
 #include "lattice/io/format.h"
 #include "lattice/io/lime.h"
 #include "lattice/io/scidac.h"
-#include "lattice/io/words.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "lattice/io/lime.h"
 
 #include "base/integer.h"
-#include "lattice/io/words.h"
+#include "base/words.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #ifndef CUBC_LATTICE_MILC_HEADER_H
 #define CUBC_LATTICE_MILC_HEADER_H
 
+#include "base/words.h"
 #include "lattice/io/disk_field.h"
-#include "lattice/io/words.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static inline cubc_status milc_read_header(const unsigned char *header, bool big
              "header at byte %d: the order of sites is %" PRIu32
              ", expected 0, one after the other",
              MILC_ORDER, order);
-    words_load_extent(header + MILC_EXTENTS, big_endian, extent);
+    disk_load_extent(header + MILC_EXTENTS, big_endian, extent);
     return CUBC_OK;
 }
 
@@ -32,7 +32,7 @@ static inline void milc_write_header(unsigned char header[MILC_HEADER], uint32_t
 {
     memset(header, 0, MILC_HEADER);
     words_store32(header, magic, false);
-    words_store_extent(header + MILC_EXTENTS, f->info.extent, false);
+    disk_store_extent(header + MILC_EXTENTS, f->info.extent, false);
     snprintf((char *)header + MILC_DATE, MILC_ORDER - MILC_DATE, "cubc " CUBC_VERSION);
     words_store32(header + MILC_ORDER, LEXICOGRAPHIC, false);
 }

@@ -4,9 +4,9 @@
 // DD-alphaAMG has the four links in the directions t, z, y, x of each point, x fastest, and its
 // extents are T, Z, Y, X. The plaquette tells which of them a file is: in the other order the
 // links have another.
+#include "base/words.h"
 #include "lattice/io/format.h"
 #include "lattice/io/links.h"
-#include "lattice/io/words.h"
 
 #include <math.h>
 #include <stdio.h>

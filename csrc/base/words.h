@@ -1,6 +1,6 @@
 // Numbers of a file's byte order, at any address.
-#ifndef CUBC_LATTICE_WORDS_H
-#define CUBC_LATTICE_WORDS_H
+#ifndef CUBC_WORDS_H
+#define CUBC_WORDS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,17 +35,6 @@ static inline void words_store64(void *to, uint64_t word, bool big_endian)
 {
     if (words_swapped(big_endian)) word = __builtin_bswap64(word);
     memcpy(to, &word, sizeof word);
-}
-
-// The extents of a lattice, x first.
-static inline void words_load_extent(const unsigned char *from, bool big_endian, uint64_t extent[4])
-{
-    for (int k = 0; k < 4; k++) extent[k] = words_load32(from + 4 * k, big_endian);
-}
-
-static inline void words_store_extent(unsigned char *to, const int extent[4], bool big_endian)
-{
-    for (int k = 0; k < 4; k++) words_store32(to + 4 * k, (uint32_t)extent[k], big_endian);
 }
 
 #endif
