@@ -80,14 +80,13 @@ from ._runs import (
 )
 from ._scans import scan
 from ._scatter import put, put_along_axis, scatter
-from ._segments import (
+from ._segmented_sorts import (
     segmented_argsort,
-    segmented_reduce,
-    segmented_scan,
     segmented_sort,
     segmented_sort_pairs,
     segmented_topk,
 )
+from ._segments import segmented_reduce, segmented_scan
 from ._selections import flatnonzero, partition_if, select, unique_consecutive
 from ._sets import (
     intersect1d,

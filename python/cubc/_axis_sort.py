@@ -8,7 +8,7 @@ from typing import Any
 from ._axes import axis_number, items_of, on_rows
 from ._calls import as_array, is_on_cpu
 from ._core import call
-from ._segments import argsort_in_segments, segmented_sort
+from ._segmented_sorts import argsort_in_segments, segmented_sort
 
 # Most items of an axis that is sorted where it is: CUBC_AXIS_SORT_LONGEST, more are refused there.
 # The cpu sorts longer rows faster by `segmented_sort`.

@@ -9,7 +9,7 @@ from ._calls import as_array, dimensions, output_pair, primitive
 from ._core import call
 from ._options import Placement, without_workspace
 from ._payload import call_with_values
-from ._segments import number_of_keys, sort_in_segments
+from ._segmented_sorts import number_of_keys, sort_in_segments
 from ._sorting import sort_pairs
 
 IN_ORDER = 2048  # keys that cubc_topk finds in order, and the most that cubc_segmented_topk finds
