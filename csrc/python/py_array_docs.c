@@ -165,10 +165,12 @@ const char array_reshape_doc[] = "reshape($self, *shape)\n"
                                  ">>> cubc.asarray(range(6)).reshape(2, -1).shape\n"
                                  "(2, 3)";
 
-const char array_astype_doc[] = "astype($self, dtype, /)\n"
+const char array_astype_doc[] = "astype($self, dtype, /, *, copy=True)\n"
                                 "--\n"
                                 "\n"
                                 "Return a copy of another type, as NumPy converts items.\n"
+                                "\n"
+                                "With copy=False an array of that type is returned itself.\n"
                                 "\n"
                                 "Raises\n"
                                 "------\n"

@@ -49,10 +49,14 @@ PyObject *py_array_host_array(PyObject *self, PyObject *args, PyObject *keywords
     return cast;
 }
 
-PyObject *py_array_host_item(PyObject *self, PyObject *unused)
+PyObject *py_array_host_item(PyObject *self, PyObject *args)
 {
     py_array *a = (py_array *)self;
-    (void)unused;
+    if (args && PyTuple_Size(args)) {
+        PyErr_SetString(PyExc_TypeError, "item() takes no index: write d[k].item(), or "
+                                         "d.reshape(-1)[k].item() for a place among all items");
+        return NULL;
+    }
     if (a->n != 1) {
         PyErr_Format(PyExc_ValueError,
                      "only an array of one item can become a scalar, this one has %llu: a.numpy() "
@@ -76,7 +80,7 @@ PyObject *py_array_host_tolist(PyObject *self, PyObject *unused)
 
 PyObject *py_array_host_complex(PyObject *self, PyObject *unused)
 {
-    PyObject *item = py_array_host_item(self, unused);
+    PyObject *item = py_array_host_item(self, NULL);
     PyObject *number = item ? PyObject_CallFunction((PyObject *)&PyComplex_Type, "O", item) : NULL;
     Py_XDECREF(item);
     return number;

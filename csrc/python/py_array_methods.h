@@ -7,7 +7,7 @@
 // ---- py_array_host.c ----------------------------------------------------------------------------
 PyObject *py_array_host_numpy(PyObject *self, PyObject *unused);
 PyObject *py_array_host_array(PyObject *self, PyObject *args, PyObject *keywords);
-PyObject *py_array_host_item(PyObject *self, PyObject *unused);
+PyObject *py_array_host_item(PyObject *self, PyObject *args);
 PyObject *py_array_host_tolist(PyObject *self, PyObject *unused);
 PyObject *py_array_host_complex(PyObject *self, PyObject *unused);
 PyObject *py_array_host_float(PyObject *self);
@@ -16,8 +16,8 @@ PyObject *py_array_host_index(PyObject *self);
 int py_array_host_bool(PyObject *self);
 
 // ---- py_array_views.c ---------------------------------------------------------------------------
-PyObject *py_array_views_reshape(PyObject *self, PyObject *args);
-PyObject *py_array_views_astype(PyObject *self, PyObject *dtype);
+PyObject *py_array_views_reshape(PyObject *self, PyObject *args, PyObject *keywords);
+PyObject *py_array_views_astype(PyObject *self, PyObject *args, PyObject *keywords);
 PyObject *py_array_views_copy(PyObject *self, PyObject *unused);
 PyObject *py_array_views_subscript(PyObject *self, PyObject *index);
 

@@ -115,10 +115,10 @@ static PyGetSetDef properties[] = {
 #define KEYWORDS(function) ((PyCFunction)(void (*)(void))(function))
 static PyMethodDef array_methods[] = {
     {"numpy", py_array_host_numpy, METH_NOARGS, array_numpy_doc},
-    {"item", py_array_host_item, METH_NOARGS, array_item_doc},
+    {"item", py_array_host_item, METH_VARARGS, array_item_doc},
     {"tolist", py_array_host_tolist, METH_NOARGS, array_tolist_doc},
-    {"reshape", py_array_views_reshape, METH_VARARGS, array_reshape_doc},
-    {"astype", py_array_views_astype, METH_O, array_astype_doc},
+    {"reshape", KEYWORDS(py_array_views_reshape), METH_VARARGS | METH_KEYWORDS, array_reshape_doc},
+    {"astype", KEYWORDS(py_array_views_astype), METH_VARARGS | METH_KEYWORDS, array_astype_doc},
     {"copy", py_array_views_copy, METH_NOARGS, array_copy_doc},
     {"__complex__", py_array_host_complex, METH_NOARGS, NULL},
     {"__array__", KEYWORDS(py_array_host_array), METH_VARARGS | METH_KEYWORDS, NULL},

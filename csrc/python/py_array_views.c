@@ -27,8 +27,14 @@ static int read_extents(const py_array *a, PyObject *given, Py_ssize_t *shape)
     return -1;
 }
 
-PyObject *py_array_views_reshape(PyObject *self, PyObject *args)
+PyObject *py_array_views_reshape(PyObject *self, PyObject *args, PyObject *keywords)
 {
+    if (keywords && PyDict_Size(keywords)) {
+        PyErr_SetString(PyExc_TypeError,
+                        "reshape() takes extents alone, and items in C order: for another order "
+                        "reshape d.T, and turn the result");
+        return NULL;
+    }
     py_array *a = (py_array *)self;
     PyObject *shaped = NULL;
     Py_ssize_t shape[VIEW_DIMENSIONS];
@@ -57,9 +63,17 @@ static PyObject *converted(PyObject *self, PyObject *dtype)
     return made;
 }
 
-PyObject *py_array_views_astype(PyObject *self, PyObject *dtype)
+PyObject *py_array_views_astype(PyObject *self, PyObject *args, PyObject *keywords)
 {
+    static char *names[] = {"", "copy", NULL};
+    PyObject *dtype;
+    int copy = 1;
     cubc_type type;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$p:astype", names, &dtype, &copy))
+        return NULL;
+    if (!copy && py_dtype(dtype, &type) == 0 && type == ((py_array *)self)->type)
+        return Py_NewRef(self);
+    if (PyErr_Occurred()) return py_call_named(NULL, "transform", "astype");
     bool is_there =
         py_dtype(dtype, &type) == 0 && py_check_conversion(((py_array *)self)->type, type) == 0;
     return py_call_named(is_there ? converted(self, dtype) : NULL, "transform", "astype");

@@ -368,3 +368,18 @@ def test_astype_copy_and_tolist(device):
     np.testing.assert_array_equal(b.numpy(), x)
     p = np.zeros(3, [("n", "i4"), ("m", "f8")])
     assert cubc.asarray(p, device=device).copy().tolist() == p.tolist()
+
+
+def test_methods_say_what_to_write_for_numpys_other_arguments(device):
+    d = cubc.asarray(np.arange(4.0).reshape(2, 2), device=device)
+    assert d.astype("f8", copy=False) is d
+    assert d.astype("f8").ptr != d.ptr
+    assert d.astype("f4", copy=False).dtype == np.float32
+    for call, words in (
+        (lambda: d.reshape(4, order="F"), "reshape d.T"),
+        (lambda: d.item(3), "write d.k..item"),
+        (lambda: d.astype("f4", order="F"), "'order' is an invalid keyword"),
+        (lambda: d.astype("foo", copy=False), "dtype cannot be 'foo'"),
+    ):
+        with pytest.raises(TypeError, match=words):
+            call()
