@@ -48,9 +48,8 @@ PyObject *py_array_export_cuda_interface(PyObject *self, void *unused)
 }
 
 // A consumer asks for DLPack 1 by max_version=(1, 0) or above; others get 0.8. -1: an exception.
-static int wants_versioned(PyObject *keywords)
+static int wants_versioned(PyObject *most)
 {
-    PyObject *most = keywords ? PyDict_GetItemString(keywords, "max_version") : NULL;
     if (!most || most == Py_None) return 0;
     PyObject *major = PySequence_GetItem(most, 0);
     long number = major ? PyLong_AsLong(major) : -1;
@@ -59,9 +58,8 @@ static int wants_versioned(PyObject *keywords)
 }
 
 // The device that a consumer asks for is the array's own, or none is named.
-static bool same_device(PyObject *self, PyObject *keywords)
+static bool same_device(PyObject *self, PyObject *asked)
 {
-    PyObject *asked = keywords ? PyDict_GetItemString(keywords, "dl_device") : NULL;
     if (!asked || asked == Py_None) return true;
     PyObject *own = py_array_export_dlpack_device(self, NULL);
     bool same = own && PyObject_RichCompareBool(own, asked, Py_EQ) == 1;
@@ -71,26 +69,26 @@ static bool same_device(PyObject *self, PyObject *keywords)
 
 PyObject *py_array_export_dlpack(PyObject *self, PyObject *args, PyObject *keywords)
 {
+    static char *names[] = {"stream", "max_version", "dl_device", "copy", NULL};
     py_array *a = (py_array *)self;
-    PyObject *stream_object = keywords ? PyDict_GetItemString(keywords, "stream") : NULL;
-    PyObject *copy = keywords ? PyDict_GetItemString(keywords, "copy") : NULL;
+    PyObject *stream_object = NULL, *version = NULL, *asked = NULL, *copy = Py_None;
     void *stream = NULL;
     cubc_status st = CUBC_OK;
-    (void)args;
-    if (copy == Py_True) {
-        PyErr_SetString(PyExc_BufferError, "cubc.Array exports its own memory; copy the result");
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O$OOO:__dlpack__", names, &stream_object,
+                                     &version, &asked, &copy))
         return NULL;
-    }
-    int versioned = wants_versioned(keywords);
+    const int copied = PyObject_IsTrue(copy);
+    if (copied < 0) return NULL;
+    int versioned = wants_versioned(version);
     if (versioned < 0) return NULL;
-    if (!same_device(self, keywords)) {
+    if (!same_device(self, asked)) {
         if (!PyErr_Occurred())
             PyErr_SetString(PyExc_BufferError,
                             "cubc.Array is exported on its own device: cubc.asarray(x, device=...) "
                             "moves it");
         return NULL;
     }
-    if (a->read_only && !versioned) {
+    if (a->read_only && !versioned && !copied) {
         PyErr_SetString(PyExc_BufferError, "the array is read-only, which DLPack says from 1.0 on: "
                                            "ask with max_version=(1, 0)");
         return NULL;
@@ -104,8 +102,13 @@ PyObject *py_array_export_dlpack(PyObject *self, PyObject *args, PyObject *keywo
                  PyLong_AsLong(stream_object) == -1 && !PyErr_Occurred();
     if (!quiet && py_stream(stream_object, &stream) < 0) return NULL;
     if (stream == (void *)1) stream = NULL;
+    PyObject *given = copied ? py_array_views_copy(self, NULL) : Py_NewRef(self);
+    if (!given) return NULL;
+    a = (py_array *)given;
     if (!quiet) st = a->device->api->order(a->device, stream, a->stream);
-    return st ? py_raise(st) : py_dlpack_export(a, versioned);
+    PyObject *capsule = st ? py_raise(st) : py_dlpack_export(a, versioned, copied);
+    Py_DECREF(given);
+    return capsule;
 }
 
 PyObject *py_array_export_dlpack_device(PyObject *self, PyObject *unused)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DL_MAJOR = 1, DL_READ_ONLY = 1 }; // the flag is bit 0
+enum { DL_MAJOR = 1, DL_READ_ONLY = 1, DL_IS_COPIED = 2 }; // the last two are flags
 enum { DL_CPU = 1, DL_CUDA = 2, DL_CUDA_HOST = 3, DL_CUDA_MANAGED = 13 };
 enum { DL_INT = 0, DL_UINT = 1, DL_FLOAT = 2, DL_BFLOAT = 4, DL_COMPLEX = 5, DL_BOOL = 6 };
 
@@ -100,10 +100,11 @@ static exported *export_array(py_array *array)
     return e;
 }
 
-PyObject *py_dlpack_export(py_array *array, bool versioned)
+PyObject *py_dlpack_export(py_array *array, bool versioned, bool copied)
 {
     exported *e = export_array(array);
     if (!e) return NULL;
+    if (copied) e->versioned.flags |= DL_IS_COPIED;
     PyObject *capsule = versioned
                             ? PyCapsule_New(&e->versioned, "dltensor_versioned", delete_capsule)
                             : PyCapsule_New(&e->managed, "dltensor", delete_capsule);

@@ -188,8 +188,8 @@ def _condition_of(function: Any, x: Any, numbers: bool) -> Any:
     names = list(both)[: 1 if _count(function) == 1 else 2]
     trace, made = _traced(function, names, [both[name] for name in names], numbers)
     text, of = _result(trace, made, "out_t")
-    used = _used(trace, text)
-    return lazy(text, dtype=of, x=x, **used) if used else text
+    found = _used(trace, text)
+    return lazy(text, dtype=of, x=x, **found) if found else text
 
 
 def argument_of(name: str, function: Any, x: Any, dtype: Any, more: bool) -> Any:

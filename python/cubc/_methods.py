@@ -14,6 +14,7 @@ from ._axes import axis_number
 from ._calls import named
 from ._core import Array, Lazy, NoDeviceError, asarray
 from ._elements import items_in_turn, set_item
+from ._lazy import indexed
 from ._ordered import searchsorted
 from ._partitions import argpartition
 from ._scatter import put
@@ -94,6 +95,17 @@ def _restored(items: np.ndarray[Any, Any], device: str) -> Array:
 
 def _reduce(self: Array) -> tuple[Any, ...]:
     return _restored, (self.numpy(), self.device)
+
+
+def _restored_lazy(expression: str, operands: dict[str, Any], dtype: Any, shape: Any) -> Lazy:
+    """Return a lazy input as it was pickled; without arrays its size says its shape."""
+    along = [x for name, x in operands.items() if name not in indexed(expression)]
+    shaped = any(np.ndim(x) for x in along)
+    return Lazy(expression, operands, dtype, None if shaped or not shape else shape[0])
+
+
+def _reduce_lazy(self: Lazy) -> tuple[Any, ...]:
+    return _restored_lazy, (self.expression, dict(self.operands), self.dtype, self.shape)
 
 
 def _copied(self: Array) -> Array:
@@ -398,6 +410,7 @@ _OF_ARRAY = {
     "__iter__": items_in_turn,
 }
 _OF_LAZY = {
+    "__reduce__": _reduce_lazy,
     "__getattr__": _missing,
     "device": property(_device_of, doc="Name of the device of the operands."),
     "T": property(lambda self: _turned(asarray(self)), doc="A copy with the axes reversed."),

@@ -1,8 +1,10 @@
 """cubc.Array: making one, what it tells, and the way to and from other libraries."""
 
+import copy
 import ctypes
 import gc
 import operator
+import pickle
 import weakref
 from pathlib import Path
 
@@ -383,3 +385,30 @@ def test_methods_say_what_to_write_for_numpys_other_arguments(device):
     ):
         with pytest.raises(TypeError, match=words):
             call()
+
+
+def test_dlpack_copies_where_it_is_asked(device):
+    d = cubc.asarray(np.arange(5.0), device=device)
+    d.__dlpack__(max_version=(1, 0), copy=False)
+    with pytest.raises(TypeError, match="copied"):
+        d.__dlpack__(copied=True)
+    if device != "cpu" or np.lib.NumpyVersion(np.__version__) < "2.1.0":  # which has no copy=
+        return
+    shared, copied = np.from_dlpack(d), np.from_dlpack(d, copy=True)
+    d[0] = 9
+    assert (shared[0], copied[0]) == (9, 0)
+    assert copied.flags.writeable
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_pickles_of_lazy_inputs(device, again):
+    d = cubc.asarray(np.arange(6.0).reshape(2, 3), device=device)
+    for lazy in (
+        d * d + 1,
+        cubc.lazy("i * 2", size=4),
+        cubc.lazy("t[k]", t=d, k=cubc.asarray([5, 0], device=device)),
+        cubc.lazy("t[i] + s", t=d, s=2, size=3),
+    ):
+        made = again(lazy)
+        assert (made.shape, made.dtype) == (lazy.shape, lazy.dtype)
+        assert np.asarray(made.array()).tolist() == np.asarray(lazy.array()).tolist()
