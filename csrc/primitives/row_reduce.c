@@ -39,9 +39,13 @@ static void place_vectors(problem *p)
 static void row_reduce_complete(const void *call, problem *p)
 {
     (void)call;
-    problem_set_benchmark(p, "row_reduce.", problem_operator_name(p));
+    problem_set_benchmark(p, "row_reduce.",
+                          reduction_is_several(p) ? "several" : problem_operator_name(p));
     place_vectors(p);
 }
+
+static const cubc_segmented_reduce_params several = {
+    .out = BENCHMARK_ARRAY(1), .op = REDUCTION_SEVERAL, .commutative = 1};
 
 static cubc_status row_reduce_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                        problem *out)
@@ -52,6 +56,14 @@ static cubc_status row_reduce_workload(const benchmark *b, cubc_type type, const
     call.n = call.segments * length;
     call.type = type;
     operator_types(operator_find(call.op), type, true, NULL, &call.acc_type, &call.out_type);
+    const cubc_operand x = {.name = "x", .data = BENCHMARK_ARRAY(2), .type = type};
+    cubc_lazy in = {.expression = REDUCTION_SEVERAL_ITEM, .operands = &x, .operand_count = 1};
+    if (b->call == &several) {
+        TRY(reduction_several_type(type, &in.type));
+        call.acc_type = call.out_type = in.type;
+        call.in = &in;
+        call.type = CUBC_LAZY;
+    }
     return segmented_reduce_problem(&call, out);
 }
 
@@ -188,10 +200,12 @@ static cubc_status row_reduce_plan(const problem *p, const instance *i, plan *ou
     BENCHMARK_OF("row_reduce." op_name, .axes[SEGMENT_SIZE] = AXIS(row_lengths), \
                  REDUCTION_CALL(segmented_reduce, .op = op_name))
 static const int lengths[] = {8, 64, 1000, 65536}, length[] = {1000};
-static const benchmark row_reduce_benchmarks[] = {BENCHMARK("sum", lengths),
-                                                  BENCHMARK("argmin", length)};
+static const benchmark row_reduce_benchmarks[] = {
+    BENCHMARK("sum", lengths), BENCHMARK("argmin", length),
+    BENCHMARK_OF("row_reduce.several", .axes[SEGMENT_SIZE] = AXIS(length), .call = &several)};
 
 const algorithm row_reduce_algorithm = {.name = "row_reduce",
+                                        .makes_structs = true,
                                         .source = "row_reduce.cu",
                                         .kernels = {"row_reduce_parts", "row_reduce_join"},
                                         .cpu_source = "cpu_row_reduce.cu",

@@ -85,6 +85,7 @@ SHIPPED = (
     "segmented_reduce.sum SegmentSize=256",
     "row_reduce.sum SegmentSize=1000",
     "row_reduce.argmin SegmentSize=37",
+    "row_reduce.several SegmentSize=37",
     "select.flagged",
     "select.three_way",
     "transform.triad",

@@ -261,7 +261,7 @@ BENCHMARKS = {
     "scan": ["scan.exclusive.sum", "scan.inclusive.max", "scan.by_key", "scan.segmented"],
     "searchsorted": ["searchsorted.lower", "searchsorted.upper"],
     "segment_ids": ["segment_ids.offsets"],
-    "row_reduce": ["row_reduce.sum", "row_reduce.argmin"],
+    "row_reduce": ["row_reduce.sum", "row_reduce.argmin", "row_reduce.several"],
     "segmented_reduce": ["segmented_reduce.sum", "segmented_reduce.argmin"],
     "segmented_sort": ["segmented_sort.keys", "segmented_sort.pairs"],
     "segmented_topk": ["segmented_topk.segments", "segmented_topk.rows.unordered"],
