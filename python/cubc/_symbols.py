@@ -17,7 +17,6 @@ from . import _arithmetic
 from ._lazy import dialect
 
 _MOST_ENDS = 64  # of a function: returns under different conditions
-_OWN = ("cubc._symbols", "cubc._callables", "cubc._for_each")
 
 
 def named(function: Any) -> str:
@@ -290,7 +289,7 @@ def _whole_power(x: Any, exponent: int) -> Any:
 def refuse(message: str, error: type[Exception] = TypeError) -> NoReturn:
     """Raise an error that names the line of the user's function."""
     frame: Any = sys._getframe(1)
-    while frame is not None and frame.f_globals.get("__name__") in _OWN:
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("cubc."):
         frame = frame.f_back
     at = f"{frame.f_code.co_filename}:{frame.f_lineno}: " if frame is not None else ""
     raise error(at + message)
@@ -303,6 +302,9 @@ class Symbol:
 
     def __init__(self, trace: Trace, text: str, dtype: Any):
         self.trace, self.text, self.dtype = trace, text, dtype
+
+    def __repr__(self) -> str:
+        return f"<item {self.text:.60}, {self.dtype}>"
 
     def __hash__(self) -> int:
         refuse("an item is no key of a dict: write comparisons, or 'table[k]' of cubc.lazy")
@@ -337,6 +339,8 @@ class Symbol:
         return self._field(name)
 
     def __getitem__(self, name: Any) -> Any:
+        if not isinstance(name, str | int):
+            refuse("an item has no items of its own: index an array as 'table[k]' of cubc.lazy")
         if isinstance(name, int) and self.dtype.fields:
             name = self.dtype.names[name]
         return self._field(name)

@@ -186,3 +186,17 @@ def test_numbers_of_numpy_beside_items():
 def test_a_ufunc_without_the_type_names_the_line():
     with pytest.raises(TypeError, match=r"test_callables.py:\d+: .*positive"):
         cubc.transform(lambda x: +(x > 1), x=np.arange(5.0))
+
+
+def test_what_a_function_returns_is_refused_with_a_line_of_the_users():
+    x = np.arange(5)
+    for call in (
+        lambda: cubc.select(x, lambda v: [v]),
+        lambda: cubc.find_if(x, lambda v: "a"),
+        lambda: cubc.merge_sort(x, lambda a, b: a[b]),
+        lambda: cubc.reduce(x, lambda a, b: [a, b]),
+    ):
+        with pytest.raises(
+            TypeError, match=r"test_callables.py:\d+: (the result is|an item has no)"
+        ):
+            call()
