@@ -93,7 +93,8 @@ struct algorithm {
     // share a kernel.
     const char *cpu_unused[MAX_CPU_UNUSED];
     const char *axes[POLICY_AXES + 1]; // run-time axes that policies go by; none: Elements
-    bool makes_structs; // policies of lazy structs go by the bytes that they are made of
+    bool makes_structs; // policies of lazy structs go by the bytes that they are made of,
+                        // where the operator is commutative
     const benchmark *benchmarks;
     int benchmark_count;
     const field *fields; // of cubc_<name>_params; none where a binding has glue of its own

@@ -303,8 +303,8 @@ double problem_array_bytes(const problem *p)
 // ---- variants ----------------------------------------------------------------------------------
 cubc_type problem_policy_type(const problem *p)
 {
-    bool made =
-        p->algorithm->makes_structs && p->inputs[0].lazy && type_table[p->type].kind == KIND_STRUCT;
+    bool made = p->algorithm->makes_structs && p->commutative && p->inputs[0].lazy &&
+                type_table[p->type].kind == KIND_STRUCT;
     cubc_type widest = made ? CUBC_BOOL : (cubc_type)p->type; // made: the first operand's, or wider
     for (int l = 0; l < p->lazy_count; l++)
         for (int k = 0; k < p->lazy[l].count && !p->lazy[l].bounds; k++) {
@@ -347,7 +347,8 @@ const char *problem_invalid_columns(const problem *p, const char *kind, const sp
 {
     const int size = (int)cubc_type_size((cubc_type)p->type);
     const int vector = 1 << variant_value(s, v, "ipv", 0);
-    const cubc_type loaded = p->algorithm->makes_structs ? problem_policy_type(p) : p->type;
+    const cubc_type loaded =
+        p->algorithm->makes_structs ? problem_policy_type(p) : (cubc_type)p->type;
     if (!device_is_cpu(kind) && vector > 1 && vector * (int)cubc_type_size(loaded) > 16)
         return "a vector is wider than 16 bytes";
     if (!device_is_cpu(kind) &&
