@@ -304,7 +304,7 @@ def test_types_of_integers(name, type):
 
 
 def test_axes_of_one_number():
-    """Of types without NaN nan... is the function of that name; a mask counts without an axis."""
+    """A mask counts without an axis; items without NaN are those of the plain function."""
     for name in ("mean", "var", "std", "nanmean", "nanvar", "nanstd"):
         for x in (np.array(3), np.array(True)):
             with pytest.raises(np.exceptions.AxisError):
