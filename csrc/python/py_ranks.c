@@ -37,23 +37,44 @@ static int take_bytes(PyObject *list, void *all, size_t bytes, int size)
     return 0;
 }
 
-// May be called where the lock of Python is not held. An exception is reported by itself.
+// ---- functions of the communicator --------------------------------------------------------------
+// They may be called where the lock of Python is not held, and after one of them was interrupted.
+typedef struct python_turn {
+    PyGILState_STATE state;
+    PyObject *type, *value, *trace; // the interruption, which stays set
+} python_turn;
+
+static python_turn begin_turn(void)
+{
+    python_turn turn = {.state = PyGILState_Ensure()};
+    PyErr_Fetch(&turn.type, &turn.value, &turn.trace);
+    return turn;
+}
+
+// An exception is reported by itself, but for Ctrl-C's, which py_raise finds.
+static void end_turn(python_turn *turn, PyObject *function)
+{
+    if (PyErr_Occurred() && (turn->type || PyErr_ExceptionMatches(PyExc_Exception)))
+        PyErr_WriteUnraisable(function);
+    if (turn->type) PyErr_Restore(turn->type, turn->value, turn->trace);
+    PyGILState_Release(turn->state);
+}
+
 static int all_gather(void *context, const void *mine, void *all, size_t bytes)
 {
     python_ranks *r = context;
-    PyGILState_STATE state = PyGILState_Ensure();
+    python_turn turn = begin_turn();
     PyObject *given = PyObject_CallFunction(r->all_gather, "y#", mine, (Py_ssize_t)bytes);
     int failed = take_bytes(given, all, bytes, r->comm.size);
     Py_XDECREF(given);
-    if (failed) PyErr_WriteUnraisable(r->all_gather);
-    PyGILState_Release(state);
+    end_turn(&turn, r->all_gather);
     return failed;
 }
 
 static int start(void *context, int to, const void *send, int from, void *receive, size_t bytes)
 {
     python_ranks *r = context;
-    PyGILState_STATE state = PyGILState_Ensure();
+    python_turn turn = begin_turn();
     PyObject *sent = PyMemoryView_FromMemory((char *)send, (Py_ssize_t)bytes, PyBUF_READ);
     PyObject *received = PyMemoryView_FromMemory(receive, (Py_ssize_t)bytes, PyBUF_WRITE);
     PyObject *done =
@@ -62,25 +83,24 @@ static int start(void *context, int to, const void *send, int from, void *receiv
     Py_XDECREF(done);
     Py_XDECREF(received);
     Py_XDECREF(sent);
-    if (failed) PyErr_WriteUnraisable(r->start);
-    PyGILState_Release(state);
+    end_turn(&turn, r->start);
     return failed;
 }
 
 static int finish(void *context, double seconds)
 {
     python_ranks *r = context;
-    PyGILState_STATE state = PyGILState_Ensure();
+    python_turn turn = begin_turn();
     PyObject *late = PyObject_CallFunction(r->finish, "d", seconds);
     long rank = late && late != Py_None ? PyLong_AsLong(late) : -1;
     const int done = late == Py_None;
     Py_XDECREF(late);
-    if (PyErr_Occurred()) PyErr_WriteUnraisable(r->finish);
-    PyGILState_Release(state);
+    end_turn(&turn, r->finish);
     if (done) return 0;
     return rank >= 0 && rank < r->comm.size ? 1 + (int)rank : -1;
 }
 
+// ---- ranks --------------------------------------------------------------------------------------
 static void forget(python_ranks *r)
 {
     cubc_ranks_close(r->ranks);

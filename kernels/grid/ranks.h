@@ -129,18 +129,19 @@ SLOW_FUNCTION void give_up(const rank_table& t, rank_message message, u64 from)
 }
 
 // Waits a little for a message that is not there yet. `since` is 0 the first time, then what this
-// returned before. Returns 0 if the message will not come.
-enum : u64 { LOOK_FOR_FAILURE_AFTER = 10000 }; // nanoseconds: it is a load more each time
+// returned before. Returns 0 if the message will not come. A thread that does the work of many
+// waits for one site after the other: each of these waits ends at once when one has failed.
+enum : u64 { LOOK_FOR_FAILURE_AFTER = SIMT_SINGLE_THREAD ? 0 : 10000 }; // ns: a load more each time
 SLOW_FUNCTION u64 wait_longer(const rank_table& t, u64 since, rank_message message, u64 from)
 {
-    const u64 now = clock_nanoseconds();
+    const u64 now = clock_nanoseconds(), begun = since == 0 ? now : since, waited = now - begun;
+    if (waited >= LOOK_FOR_FAILURE_AFTER && load_relaxed_system(failed_in(t.mine))) return 0;
+    if (waited > t.nanoseconds) {
+        give_up(t, message, from);
+        return 0;
+    }
     spin_pause();
-    if (since == 0) return now;
-    if (now - since < LOOK_FOR_FAILURE_AFTER) return since;
-    if (load_relaxed_system(failed_in(t.mine))) return 0;
-    if (now - since <= t.nanoseconds) return since;
-    give_up(t, message, from);
-    return 0;
+    return begun;
 }
 
 // Waits until a flag of this rank's window reaches a number. Returns false if that failed. Called

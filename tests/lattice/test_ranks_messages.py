@@ -81,7 +81,8 @@ class Late:
         self.comm, self.buffer, self.message = comm, buffer, b""
 
     def Test(self):
-        self.comm.look()
+        if len(self.message) > 4:  # a word says that ranks are there, before a kernel runs
+            self.comm.look()
         self.buffer[:] = self.message
         return True
 
@@ -244,6 +245,7 @@ def ask_for(comm):
         operator, psi = test_ranks.operator_on(
             lattice.Grid((1, 1, 1, 2), comm, transport=transport)
         )
+        operator(psi)  # before which ranks tell each other of their memory
         before = sum(comm.sent)
         operator(psi)
         used.append(sum(comm.sent) > before)
@@ -266,6 +268,7 @@ def send_to_neighbours(comm):
     """Ranks of a host send each other nothing but sums."""
     grid = lattice.Grid((1, 1, 1, 4), comm)
     operator, psi = test_ranks.operator_on(grid)
+    operator(psi)  # before which ranks tell each other of their memory
     before = list(comm.sent)
     operator(psi)
     print("sent to", [rank for rank in range(4) if comm.sent[rank] > before[rank]])
@@ -346,20 +349,85 @@ def test_a_rank_that_hangs_ends_a_solve(tmp_path):
     ranks.run(2, sleep_in_a_solve, tmp_path, "cpu", ranks.PairComm)
 
 
+def die_before_more_sources(comm):
+    """The solve of more sources needs more memory, of which ranks tell each other."""
+    grid = lattice.Grid((1, 1, 1, comm.size), comm, timeout=2, transport="memory")
+    gauge = lattice.Gauge(grid.part(near_one(whole_extent(grid.grid)[::-1])), grid=grid)
+    operator, b = lattice.Wilson(gauge, KAPPA), fields(EXTENT, 9)[1]
+    operator.solve(b[0], tol=1e-2)
+    comm.allgather(None)
+    if comm.rank == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    with pytest.raises(TimeoutError, match="rank 0 of 2 waited 2 s for a message of rank 1"):
+        operator.solve(b, tol=1e-2)
+
+
+def test_a_rank_that_dies_ends_those_that_want_memory(tmp_path):
+    ends = [0, -signal.SIGKILL]
+    ranks.run(2, die_before_more_sources, tmp_path, "cpu", ranks.PairComm, limit=30, ends=ends)
+
+
 class Two(test_ranks.Two):
-    """The second of two ranks, whose messages fail."""
+    """The second of two ranks; the first sends what it gets. Messages above `most` bytes fail."""
+
+    def __init__(self, most, error):
+        super().__init__()
+        self.most, self.error = most, error
 
     def Irecv(self, buffer, source, tag):
-        raise OSError("the network is down")
+        if len(buffer) > self.most:
+            raise self.error
+        self.buffer = buffer
+        return ranks.Sent()
 
-    Isend = Irecv
+    def Isend(self, data, dest, tag):
+        self.buffer[:] = data
+        return ranks.Sent()
+
+
+OF_SETUP = 200  # bytes at most, of what ranks tell each other before they send faces
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_message_that_fails():
-    grid = lattice.Grid((1, 1, 1, 2), Two(), device="cpu", transport="messages")
+    two = Two(OF_SETUP, OSError("the network is down"))
+    grid = lattice.Grid((1, 1, 1, 2), two, device="cpu", transport="messages")
     operator, psi = test_ranks.operator_on(grid)
     with pytest.raises(OSError, match="exchange of messages has failed, on rank 1 of 2"):
         operator(psi)
     with pytest.raises(TimeoutError, match="for the messages of rank 0"):
         grid.check()
+
+
+class Interrupted(Two):
+    """Ctrl-C comes before the first message."""
+
+    def __init__(self):
+        super().__init__(OF_SETUP, None)
+        self.tests, self.ends = 0, []
+
+    def Isend(self, data, dest, tag):
+        return self
+
+    def Test(self):
+        self.tests += 1
+        if self.tests == 2:
+            raise KeyboardInterrupt("of the user")
+        return False
+
+    def Cancel(self):
+        self.ends.append("cancel")
+
+    def Wait(self):
+        self.ends.append("wait")
+
+
+@pytest.mark.parametrize("most", [0, OF_SETUP])
+def test_ctrl_c_ends_a_wait_for_a_message(most):
+    """It is no failure of the communicator, and leaves no message that writes to memory later."""
+    two = Two(0, KeyboardInterrupt("of the user")) if most == 0 else Interrupted()
+    operator, psi = test_ranks.operator_on(lattice.Grid((1, 1, 1, 2), two, device="cpu"))
+    with pytest.raises(KeyboardInterrupt, match="of the user"):
+        operator(psi)
+    if most:
+        assert two.ends == ["cancel", "wait"]

@@ -65,6 +65,7 @@ TESTED_IN = {
 SINGLE_THREAD = {
     "copy_batch.cu": "a single thread copies whole copies, where a thread of many takes 16 bytes",
     "histogram.cu": "neighbouring items count in different copies, as neighbouring lanes do",
+    "ranks.h": "a single thread waits for many sites, and looks for a failure each time",
     "reduce.cu": "bytes are added four at a time where no compiler vectorises the loop",
     "runs.cu": "a single thread adds while it stores, without a branch",
     "scan.cu": "a single thread takes tiles alone, and has no teams",

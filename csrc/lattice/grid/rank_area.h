@@ -40,6 +40,7 @@ struct cubc_ranks {
     int grid[4], place[4], cut;
     double seconds;
     int32_t *went;               // how a step went on each rank
+    messenger *setup;            // by which they meet before an all_gather; NULL: they do not
     bool apart;                  // an all_gather has failed: ranks may not agree
     cubc_ranks_transport wanted; // by the caller
     messenger *messenger;        // NULL: ranks reach each other's memory

@@ -3,6 +3,7 @@
 
 #include "base/integer.h"
 #include "base/size.h"
+#include "lattice/grid/comm_messenger.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -272,10 +273,14 @@ cubc_status cubc_ranks_open(cubc_device *device, const cubc_ranks_params *p, cub
     ranks_place_of(r, r->comm.rank, r->place);
     r->device = device;
     device_retain(device);
+    cubc_status st = CUBC_OK;
+    if (r->comm.size > 1 && (r->comm.start || r->comm.exchange))
+        st = comm_messenger_open(&r->comm, r->seconds, COMM_MOST_BYTES, &r->setup);
     r->went = mem_alloc((size_t)r->comm.size, sizeof *r->went);
-    if (!r->went) {
+    if (!r->went) st = CUBC_NO_MEMORY;
+    if (st) {
         cubc_ranks_close(r);
-        return CUBC_NO_MEMORY;
+        return st;
     }
     *out = r;
     return CUBC_OK;
@@ -285,6 +290,7 @@ void cubc_ranks_close(cubc_ranks *r)
 {
     if (!r) return;
     ranks_close_messenger(r);
+    if (r->setup) r->setup->api->close(r->setup);
     while (r->newest) {
         rank_area *older = r->newest->older;
         close_area(r, r->newest);

@@ -1,8 +1,20 @@
 // Steps that all ranks take, or none: see rank_area.h.
 #include "lattice/grid/rank_area.h"
 
+// Fails if a rank does not come to the same place in time.
+static cubc_status wait_for_all(cubc_ranks *r)
+{
+    if (!r->setup) return CUBC_OK;
+    r->went[r->comm.rank] = CUBC_OK;
+    return r->setup->api->gather(r->setup, r->went, sizeof *r->went, NULL);
+}
+
+// all_gather waits for a rank that has ended as long as it likes.
 cubc_status ranks_gather(cubc_ranks *r, const void *mine, void *all, size_t bytes)
 {
+    cubc_status st = wait_for_all(r);
+    r->apart = r->apart || st;
+    TRY(st);
     if (r->comm.all_gather(r->comm.context, mine, all, bytes) == 0) return CUBC_OK;
     r->apart = true;
     FAIL(CUBC_IO_ERROR, "the ranks' all_gather has failed");

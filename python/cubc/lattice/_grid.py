@@ -363,15 +363,18 @@ class _Messages:
         """Wait up to `limit` seconds for all; return a rank whose message has not come, or -1."""
         left, self._requests = self._requests, []
         begun = time.monotonic()
-        while left := [(source, request) for source, request in left if not request.Test()]:
-            waited = time.monotonic() - begun
-            if waited > limit:
-                for _, request in left:  # which reads and stores nothing behind Wait
+        try:
+            while left := [(source, request) for source, request in left if not request.Test()]:
+                waited = time.monotonic() - begun
+                if waited > limit:
+                    return next((source for source, _ in left if source >= 0), -1)
+                if waited > SPIN:
+                    time.sleep(1e-4)
+        finally:
+            for _, request in left:  # which reads and stores nothing behind Wait
+                if not request.Test():
                     request.Cancel()
                     request.Wait()
-                return next((source for source, _ in left if source >= 0), -1)
-            if waited > SPIN:
-                time.sleep(1e-4)
         return None
 
 

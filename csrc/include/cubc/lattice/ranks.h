@@ -25,7 +25,7 @@ typedef struct cubc_comm {
     int rank, size;
     void *context;
     // Gathers `bytes` bytes of every rank, in the order of ranks; all ranks call it. Not 0: it
-    // failed.
+    // failed. Where there are start or exchange, ranks meet by these first, for `seconds` at most.
     int (*all_gather)(void *context, const void *mine, void *all, size_t bytes);
     // Sends `bytes` bytes, 2^30 at most, to rank `to`, and receives as many of rank `from`, while
     // these do. One of both may be -1, nobody.
