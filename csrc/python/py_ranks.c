@@ -173,19 +173,13 @@ static PyObject *ranks_open(PyObject *self, PyObject *args, PyObject *keywords)
         device_release(device);
     }
     PyObject *capsule = st ? NULL : PyCapsule_New(r, capsule_name, destroy);
-    if (capsule) return capsule;
-    forget(r);
-    return st ? py_raise(st) : NULL;
-}
-
-static PyObject *ranks_place(PyObject *self, PyObject *object)
-{
-    cubc_ranks *ranks;
+    if (!capsule) {
+        forget(r);
+        return st ? py_raise(st) : NULL;
+    }
     int place[4];
-    (void)self;
-    if (py_ranks(object, &ranks) < 0) return NULL;
-    cubc_ranks_place(ranks, place);
-    return Py_BuildValue("(iiii)", place[0], place[1], place[2], place[3]);
+    cubc_ranks_place(r->ranks, place);
+    return Py_BuildValue("N(iiii)", capsule, place[0], place[1], place[2], place[3]);
 }
 
 static PyObject *ranks_check(PyObject *self, PyObject *object)
@@ -201,12 +195,49 @@ static PyObject *ranks_check(PyObject *self, PyObject *object)
     Py_RETURN_NONE;
 }
 
+static PyObject *ranks_stop_or_renew(PyObject *self, PyObject *args)
+{
+    PyObject *object;
+    cubc_ranks *ranks;
+    cubc_status st = CUBC_OK;
+    int renew;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "Op:ranks_stop", &object, &renew) || py_ranks(object, &ranks) < 0)
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    if (renew)
+        ranks_renew(ranks);
+    else
+        st = ranks_stop(ranks);
+    Py_END_ALLOW_THREADS
+    if (st) return py_raise(st);
+    Py_RETURN_NONE;
+}
+
+// Python's handlers run in the main thread alone, which tells this one by the flag.
+static PyObject *ranks_work(PyObject *self, PyObject *args)
+{
+    PyObject *work;
+    Py_buffer flag;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "Oy*:ranks_work", &work, &flag)) return NULL;
+    interrupt_watch(flag.len ? flag.buf : NULL);
+    PyObject *made = PyObject_CallNoArgs(work);
+    interrupt_watch(NULL);
+    PyBuffer_Release(&flag);
+    return made;
+}
+
 static PyMethodDef methods[] = {
     {"ranks_open", (PyCFunction)(void (*)(void))ranks_open, METH_VARARGS | METH_KEYWORDS,
-     "Open the ranks of a grid: device, rank, size, allgather, messages, grid, cut, seconds, "
+     "Open the ranks of a grid, with the place of this one: device, rank, size, allgather, "
+     "messages, grid, cut, seconds, "
      "transport."},
-    {"ranks_place", ranks_place, METH_O, "The place of this rank in the grid: x, y, z, t."},
     {"ranks_check", ranks_check, METH_O, "Raise TimeoutError if a rank has waited in vain."},
+    {"ranks_stop", ranks_stop_or_renew, METH_VARARGS,
+     "End the waits of a rank, or have it begin anew when all have ended: ranks, renew."},
+    {"ranks_work", ranks_work, METH_VARARGS,
+     "Call a function, interrupted once the first byte of a bytearray is set: function, flag."},
     {NULL, NULL, 0, NULL}};
 
 int py_ranks_setup(PyObject *module)

@@ -346,14 +346,14 @@ def ranks_open(
     cut: int,
     seconds: float,
     transport: int,
-) -> Any:
-    """Open the ranks of a grid; allgather(bytes) gives the list of the bytes of all.
+) -> tuple[Any, tuple[int, int, int, int]]:
+    """Open the ranks of a grid, with the place of this one. `_Messages` has those of a grid."""
 
-    messages: None or start(to, sent, source, received), and finish(seconds) with the rank that is late.
-    """
+def ranks_work(work: Callable[[], Any], flag: bytearray, /) -> Any:
+    """Return what `work` does, which is interrupted once the first byte of `flag` is not 0."""
 
-def ranks_place(ranks: Any, /) -> tuple[int, int, int, int]:
-    """Return the place of this rank in the grid: x, y, z, t."""
+def ranks_stop(ranks: Any, renew: bool, /) -> None:
+    """End the waits of a rank, or have it begin anew when all have ended."""
 
 def ranks_check(ranks: Any, /) -> None:
     """Raise TimeoutError if a rank has waited in vain."""

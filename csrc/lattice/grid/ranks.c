@@ -286,18 +286,32 @@ cubc_status cubc_ranks_open(cubc_device *device, const cubc_ranks_params *p, cub
     return CUBC_OK;
 }
 
-void cubc_ranks_close(cubc_ranks *r)
+static void close_memory(cubc_ranks *r)
 {
-    if (!r) return;
     ranks_close_messenger(r);
-    if (r->setup) r->setup->api->close(r->setup);
     while (r->newest) {
         rank_area *older = r->newest->older;
         close_area(r, r->newest);
         r->newest = older;
     }
-    device_release(r->device);
     mem_free(r->hosts);
+    r->hosts = NULL;
+}
+
+void ranks_renew(cubc_ranks *r)
+{
+    close_memory(r);
+    r->apart = false;
+    r->failed = 0;
+    r->failing = false;
+}
+
+void cubc_ranks_close(cubc_ranks *r)
+{
+    if (!r) return;
+    close_memory(r);
+    if (r->setup) r->setup->api->close(r->setup);
+    device_release(r->device);
     mem_free(r->went);
     mem_free(r);
 }

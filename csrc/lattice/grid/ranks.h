@@ -18,6 +18,10 @@ cubc_status ranks_reserve_sums(cubc_ranks *r, uint64_t states, int sums);
 cubc_status ranks_check_device(const cubc_ranks *r, const cubc_device *fields);
 // The kernels' rank_table, in the device's memory.
 void *ranks_table(const cubc_ranks *r);
+// Ends the waits of this rank's kernels, from any thread. Results are void.
+cubc_status ranks_stop(cubc_ranks *r);
+// Ranks that were stopped or have failed begin anew, once no kernel of any of them runs.
+void ranks_renew(cubc_ranks *r);
 
 // ---- messages that are moved between launches: ranks_steps.c ------------------------------------
 // True if the ranks reach no memory of each other, so that sums need a launch that receives them.

@@ -37,6 +37,26 @@ cubc_status ranks_failure(const cubc_ranks *r)
     return reason ? report(r, reason) : CUBC_OK;
 }
 
+static cubc_status leave_reason(cubc_ranks *r, void *stream)
+{
+    const device_api *api = r->device->api;
+    const uint64_t reason = rank_failure(MESSAGE_MOVED, r->comm.rank, r->comm.rank);
+    for (const rank_area *a = r->newest; a; a = a->older)
+        TRY(api->copy(r->device, a->windows[r->comm.rank], &reason, sizeof reason, stream));
+    return CUBC_OK;
+}
+
+// A stream of its own does not wait for kernels. A watch ends messages when it finds the reason.
+cubc_status ranks_stop(cubc_ranks *r)
+{
+    const device_api *api = r->device->api;
+    void *stream;
+    TRY(api->stream_create(r->device, &stream));
+    cubc_status st = leave_reason(r, stream);
+    api->stream_destroy(r->device, stream);
+    return st;
+}
+
 cubc_status cubc_ranks_check(cubc_ranks *r, cubc_stream stream)
 {
     const device_api *api = r->device->api;

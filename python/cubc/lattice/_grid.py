@@ -115,7 +115,8 @@ class Grid:
         self.device: str = _device_of(device, comm)
         if self.device.startswith("cuda"):
             _core.set_nccl_path(nccl_of_wheel())
-        self._ranks = _core.ranks_open(
+        self.place: tuple[int, int, int, int]  # x, y, z, t
+        self._ranks, self.place = _core.ranks_open(
             device=self.device,
             rank=self.rank,
             size=self.size,
@@ -128,7 +129,6 @@ class Grid:
         )
         # Directions whose faces are exchanged, a bit each.
         self._cut: int = own | sum(1 << d for d, ranks in enumerate(self.grid) if ranks > 1)
-        self.place: tuple[int, int, int, int] = _core.ranks_place(self._ranks)
 
     def __repr__(self) -> str:
         return f"Grid({'x'.join(map(str, self.grid))}, rank {self.rank} of {self.size})"

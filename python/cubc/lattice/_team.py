@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import functools
 import math
 import os
 import threading
 import weakref
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
-from typing import Any
+from queue import Empty, SimpleQueue
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -46,11 +47,14 @@ class _Comm:
         self.calls += 1
         with team._given:
             values = team._values.setdefault(call, {})
-            values[self.rank] = value
+            if not team._failed:  # else the others may have given up before this value
+                values[self.rank] = value
             team._given.notify_all()
             team._given.wait_for(lambda: len(values) == team.size or team._failed, LONGEST)
         if len(values) < team.size:
-            raise TimeoutError("another rank of this process has failed")
+            if team._failed:
+                raise KeyboardInterrupt
+            raise TimeoutError("another rank of this process does not come")
         return [values[rank] for rank in range(team.size)]
 
 
@@ -66,6 +70,26 @@ def _devices_of(devices: Sequence[str] | None, size: int) -> list[str]:
             raise ValueError(f"a grid of {size} ranks has {len(gpus)} GPUs: give devices=")
         return gpus[:size]
     return ["cpu", *(f"cpu:{n}" for n in range(1, size))]
+
+
+class _End(NamedTuple):
+    """How the work of a rank has ended."""
+
+    made: Any = None
+    error: BaseException | None = None
+
+
+def _serve(tasks: SimpleQueue[Callable[[], None] | None]) -> None:
+    """Do what a rank is given, in its thread, which keeps nothing of it."""
+    while (task := tasks.get()) is not None:
+        task()
+        del task
+
+
+def _dismiss(every: list[SimpleQueue[Callable[[], None] | None]]) -> None:
+    """End the threads of ranks."""
+    for tasks in every:
+        tasks.put(None)
 
 
 class Team:
@@ -85,23 +109,23 @@ class Team:
         self._given = threading.Condition()  # guards the three that follow
         self._values: dict[int, dict[int, Any]] = {}  # of calls of allgather, by rank
         self._failed = False
+        self._stop = bytearray(1)  # set to interrupt the ranks
+        self.ranks: list[Grid] = []
         self._comms = [_Comm(self, rank) for rank in range(self.size)]
         self._process = os.getpid()  # a forked child has none of the threads
-        self._threads = ThreadPoolExecutor(self.size, "cubc rank")
-        self.ranks: list[Grid] = self.run(
-            lambda rank: Grid(grid, self._comms[rank], device=self.devices[rank])
-        )
+        self._tasks: list[SimpleQueue[Callable[[], None] | None]] = []
+        for rank in range(self.size):
+            self._tasks.append(tasks := SimpleQueue())
+            name = f"cubc rank {rank}"
+            threading.Thread(target=_serve, args=(tasks,), name=name, daemon=True).start()
+        weakref.finalize(self, _dismiss, self._tasks)
+        self.ranks = self.run(lambda rank: Grid(grid, self._comms[rank], device=self.devices[rank]))
 
     def run(self, work: Callable[[int], Any]) -> list[Any]:
-        """Return what the ranks make of their numbers; all work at once, each in its thread."""
+        """Return what the ranks make of their numbers; all work at once, each in its thread.
 
-        def one(rank: int) -> Any:
-            try:
-                return work(rank)
-            except BaseException:
-                self._fail()
-                raise
-
+        Ctrl-C ends the work of all, and so does the failure of one. The ranks then begin anew.
+        """
         if os.getpid() != self._process:
             raise RuntimeError(
                 "the ranks are threads of the process that this one was forked from: make the "
@@ -110,27 +134,78 @@ class Team:
         with contextlib.ExitStack() as turn:
             for name in sorted(set(self.devices)):
                 turn.enter_context(_turns.setdefault(name, threading.Lock()))
+            if self._failed:  # and has been interrupted once more
+                self._begin_anew()
             self._values.clear()
-            self._failed = False
             for comm in self._comms:
                 comm.calls = 0
-            made = [self._threads.submit(one, rank) for rank in range(self.size)]
             try:
-                wait(made)
+                ends = self._do(lambda rank: _core.ranks_work(lambda: work(rank), self._stop))
+                failed = any(end is None or end.error for end in ends)
             except BaseException:
-                self._fail()
-                wait(made)
+                self._begin_anew()
                 raise
+            if failed:
+                self._begin_anew()
         # Some fail because another has, as a call of the system would: that one says why.
-        errors = [error for one in made if (error := one.exception())]
-        if errors:
-            raise min(errors, key=lambda error: isinstance(error, OSError))
-        return [one.result() for one in made]
+        if errors := [end.error for end in ends if end and end.error]:
+            raise min(errors, key=lambda error: isinstance(error, (OSError, KeyboardInterrupt)))
+        return [end.made for end in ends if end]
 
-    def _fail(self) -> None:
+    def _do(
+        self, work: Callable[[int], Any], meanwhile: Callable[[], None] = lambda: None
+    ) -> list[_End | None]:
+        """Return how the work of each rank has ended, once all have or one has failed.
+
+        Ctrl-C may raise anywhere here: no lock of Python's own is held.
+        """
+        ends: list[_End | None] = [None] * self.size
+        ended: SimpleQueue[int] = SimpleQueue()
+
+        def one(rank: int) -> None:
+            try:
+                end = _End(made=work(rank))
+            except BaseException as error:
+                end = _End(error=error)
+            ends[rank] = end
+            ended.put(rank)
+
+        for rank, tasks in enumerate(self._tasks):
+            tasks.put(functools.partial(one, rank))
+        while None in ends and not any(end and end.error for end in ends):
+            meanwhile()
+            with contextlib.suppress(Empty):
+                ended.get(timeout=0.1)
+        return ends
+
+    def _begin_anew(self) -> None:
+        """Interrupt what the ranks do, and have them begin anew, since not all are at one place.
+
+        Another Ctrl-C meanwhile does nothing more.
+        """
+
+        def stop() -> None:  # again and again: a rank may have made memory meanwhile
+            for grid in self.ranks:
+                _core.ranks_stop(grid._ranks, False)
+
+        def settle(rank: int) -> None:  # behind what the rank did
+            with contextlib.suppress(TimeoutError):  # which says that kernels have not waited
+                if self.ranks:  # else the team is being made
+                    self.ranks[rank].check()
+
+        def renew(rank: int) -> None:
+            if self.ranks:
+                _core.ranks_stop(self.ranks[rank]._ranks, True)
+
         with self._given:
-            self._failed = True
+            self._failed, self._stop[0] = True, 1
             self._given.notify_all()
+        for step, meanwhile in ((settle, stop), (renew, lambda: None)):
+            ends: list[_End | None] = [None]
+            while None in ends:
+                with contextlib.suppress(KeyboardInterrupt):
+                    ends = self._do(step, meanwhile)
+        self._failed, self._stop[0] = False, 0
 
     def parts(self, field: Any, axis: int) -> list[Any]:
         """Return the ranks' parts of an array; its axes from `axis` on are the lattice's."""
