@@ -186,17 +186,19 @@ static int fill_view(const DLTensor *t, const char *what, bool writable, py_view
     if (type_from_dl(t->dtype, &out->type) < 0) {
         static const char *const kinds[] = {"int",    "uint",    "float", "opaque",
                                             "bfloat", "complex", "bool"};
-        char name[32];
-        PyOS_snprintf(name, sizeof name, "%s%d",
+        char name[48], lanes[16] = "";
+        if (t->dtype.lanes != 1) PyOS_snprintf(lanes, sizeof lanes, "x%d", t->dtype.lanes);
+        PyOS_snprintf(name, sizeof name, "%s%d%s",
                       t->dtype.code < COUNT_OF(kinds) ? kinds[t->dtype.code]
                                                       : "DLPack type of bits ",
-                      t->dtype.bits);
+                      t->dtype.bits, lanes);
         return py_unsupported(what, NULL, name);
     }
     for (int d = 0; d < t->ndim && d < VIEW_DIMENSIONS; d++)
         out->shape[d] = (Py_ssize_t)t->shape[d];
     if (py_view_set_shape(out, what, t->ndim) < 0) return -1;
-    out->data = (char *)t->data + t->byte_offset;
+    // An array of no items may have any pointer and any offset.
+    out->data = (void *)((uintptr_t)t->data + t->byte_offset);
     if (in_order(t, out->n)) return open_device(t->device, what, out);
     if (writable || (t->device.device_type != DL_CUDA && t->device.device_type != DL_CUDA_MANAGED))
         return py_view_not_contiguous(what);

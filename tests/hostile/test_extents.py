@@ -51,10 +51,11 @@ class Tensor(ctypes.Structure):
 class OfDlpack:
     """A tensor of float64 in host memory; its strides are given too."""
 
-    def __init__(self, shape):
+    def __init__(self, shape, lanes=1, offset=0):
         extents = ctypes.c_int64 * len(shape)
         self.extents, self.strides = extents(*shape), extents(*[1] * len(shape))
-        self.tensor = Tensor(256, 1, 0, len(shape), 2, 64, 1, self.extents, self.strides)
+        parts = len(shape), 2, 64, lanes, self.extents, self.strides, offset
+        self.tensor = Tensor(256, 1, 0, *parts)
 
     def __dlpack_device__(self):
         return 1, 0
@@ -86,6 +87,17 @@ def test_cuda_array_interface(shape, dtype):
 def test_dlpack(shape):
     with pytest.raises(ValueError, match=TOO_LARGE):
         cubc.sum(OfDlpack(shape))
+
+
+def test_an_empty_dlpack_has_any_pointer():
+    """A sanitized build watches the sum of pointer and offset."""
+    for offset in (2**63, 2**64 - 1):
+        assert cubc.asarray(OfDlpack((0,), offset=offset), device="cpu").shape == (0,)
+
+
+def test_a_vector_type_of_dlpack_is_named():
+    with pytest.raises(TypeError, match="has the dtype float64x2; supported are"):
+        cubc.sum(OfDlpack((1,), lanes=2))
 
 
 def test_the_c_interface():

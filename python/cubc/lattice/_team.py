@@ -115,7 +115,8 @@ class Team:
         self._process = os.getpid()  # a forked child has none of the threads
         self._tasks: list[SimpleQueue[Callable[[], None] | None]] = []
         for rank in range(self.size):
-            self._tasks.append(tasks := SimpleQueue())
+            tasks: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+            self._tasks.append(tasks)
             name = f"cubc rank {rank}"
             threading.Thread(target=_serve, args=(tasks,), name=name, daemon=True).start()
         weakref.finalize(self, _dismiss, self._tasks)
