@@ -271,6 +271,7 @@ cubc_status py_say_notes(void)
 {
     char note[NOTE_BYTES];
     py_say_log();
+    if (PyErr_Occurred()) FAIL(CUBC_INTERRUPTED, "interrupted while a line was logged");
     while (note_take(note))
         if (PyErr_WarnEx(PyExc_RuntimeWarning, note, 1) < 0)
             FAIL(CUBC_INVALID_ARGUMENT, "%s", note);

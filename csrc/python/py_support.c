@@ -51,9 +51,11 @@ void py_say_log(void)
         PyObject *text = decoded(line);
         PyObject *done =
             module && text ? PyObject_CallMethod(module, "say", "iO", (int)kind, text) : NULL;
-        if (!done) PyErr_WriteUnraisable(NULL);
+        const bool interrupted = !done && !PyErr_ExceptionMatches(PyExc_Exception);
+        if (!done && !interrupted) PyErr_WriteUnraisable(NULL);
         Py_XDECREF(text);
         Py_XDECREF(done);
+        if (interrupted) break;
     }
     Py_XDECREF(module);
 }
@@ -73,7 +75,8 @@ PyObject *py_raise(cubc_status status)
     }
     PyObject *error = message && log ? PyObject_CallFunction(type, "O", message) : NULL;
     py_say_log(); // what was tried before comes before what failed
-    if (error && (status != CUBC_COMPILE_ERROR || PyObject_SetAttrString(error, "log", log) == 0))
+    if (!PyErr_Occurred() && error &&
+        (status != CUBC_COMPILE_ERROR || PyObject_SetAttrString(error, "log", log) == 0))
         PyErr_SetObject(type, error);
     Py_XDECREF(error);
     Py_XDECREF(log);

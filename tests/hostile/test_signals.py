@@ -176,6 +176,45 @@ def test_ctrl_c_in_a_kernel_that_never_ends(block):
     assert output(code, CUBC_CPU_THREADS=2) == "ok True\n" * 3 + "[7, 7, 7, 7]"
 
 
+def test_ctrl_c_in_a_kernel_that_calls_the_c_library():
+    """It is in its own code for a thousandth of its time."""
+    calls = """
+    source = '''
+    extern "C" double jn(int, double);
+    __global__ void bessel(double* out, int ever)
+    {
+        for (;;) {
+            out[0] += jn(60, out[0]);
+            if (!ever) return;
+        }
+    }
+    '''
+    kernel, out = cubc.Kernel(source, "bessel", block=1, device="cpu"), np.ones(1)
+    kernel(out, 0, grid=1)
+    for _ in range(4):
+        interrupted(lambda: kernel(out, 1, grid=1))
+    """
+    code = ENDLESS.replace("BLOCK", "1") + textwrap.dedent(calls)
+    assert output(code, CUBC_CPU_THREADS=1) == "ok True\n" * 3 + "ok True"
+
+
+def test_ctrl_c_while_a_line_is_logged():
+    """It ends the call, and is not reported as a failure of logging."""
+    code = """
+    import cubc._logging, logging
+    def press(kind, text):
+        raise KeyboardInterrupt
+    cubc._logging.say = press
+    for expression in ("x + 7", "x +"):
+        try:
+            cubc.transform(expression, x=np.arange(5), device="cpu")
+        except KeyboardInterrupt:
+            print("ended")
+    """
+    result = isolated.run(BEGIN + textwrap.dedent(code))
+    assert (result.stdout, result.stderr) == ("ended\nended\n", "")
+
+
 def test_ctrl_c_in_a_long_merge_sort():
     """Its comparisons spend their time in the C library, where a thread is not to be stopped."""
     calls = """

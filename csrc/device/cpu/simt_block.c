@@ -261,14 +261,16 @@ void simt_block_trap(simt_fault_kind kind)
     _longjmp(w->escape, 1);
 }
 
-void simt_block_ask(uintptr_t at)
+bool simt_block_ask(uintptr_t at, bool owns_nothing)
 {
     simt_worker *w = current;
-    if (!w || at - (uintptr_t)w->code >= w->code_bytes) return;
+    if (!w || w->polls) return true;
+    if (!owns_nothing && at - (uintptr_t)w->code >= w->code_bytes) return false;
     if (w->threads > 1)
         go_to_scheduler(w, w->running, ASKS_POLL);
     else if (simt_worker_stopped(w))
         _longjmp(w->escape, 1);
+    return true;
 }
 
 const simt_api simt_runtime = {

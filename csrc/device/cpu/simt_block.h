@@ -78,6 +78,7 @@ typedef struct simt_worker {
     size_t code_bytes;
     atomic_bool *stop;  // set when the launch is to be abandoned
     atomic_bool *asked; // set here when the user interrupted
+    bool polls;         // Python's handlers may run
     bool is_caller;     // only the calling thread may ask whether the user interrupted
     double next_poll;
     jmp_buf escape; // out of a block of one thread
@@ -119,8 +120,9 @@ void simt_worker_end(simt_worker *w);
 // For signal handlers. Ends the block of this thread with a fault; returns if it runs none.
 void simt_block_trap(simt_fault_kind kind);
 // Ends the block of this thread if the launch is to be abandoned. `at`: the address of the
-// instruction that was interrupted; returns if that is none of the kernel.
-void simt_block_ask(uintptr_t at);
+// instruction that was interrupted; returns false if that is none of the kernel that it runs.
+// `owns_nothing`: it is one of a function that may be left as the kernel may.
+bool simt_block_ask(uintptr_t at, bool owns_nothing);
 // CUBC_KERNEL_FAULT: w->message says what happened. CUBC_INTERRUPTED: the launch was stopped.
 cubc_status simt_block_run(simt_worker *w, uint32_t block, uint64_t seed);
 

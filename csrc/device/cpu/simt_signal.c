@@ -6,6 +6,9 @@
 #include "device/cpu/simt_block.h"
 
 #include <errno.h>
+#if defined(__linux__)
+#include <link.h>
+#endif
 #include <stdatomic.h>
 #include <string.h>
 #include <ucontext.h>
@@ -107,14 +110,57 @@ static uintptr_t interrupted_at(const ucontext_t *context)
 #endif
 }
 
+// Functions of C's libraries of mathematics are as the kernel's code: a kernel of sines is there
+// for nearly all of its time.
+typedef struct code_range {
+    _Atomic uintptr_t begin;
+    atomic_size_t bytes;
+} code_range;
+static code_range mathematics[2];
+
+static bool is_mathematics(uintptr_t at)
+{
+    for (size_t k = 0; k < COUNT_OF(mathematics); k++)
+        if (at - atomic_load(&mathematics[k].begin) < atomic_load(&mathematics[k].bytes))
+            return true;
+    return false;
+}
+
+#if defined(__linux__)
+static int note_mathematics(struct dl_phdr_info *info, size_t size, void *context)
+{
+    static const char *const names[COUNT_OF(mathematics)] = {"/libm.so", "/libmvec.so"};
+    (void)size, (void)context;
+    for (size_t k = 0; k < COUNT_OF(names); k++)
+        for (int i = 0; strstr(info->dlpi_name, names[k]) && i < info->dlpi_phnum; i++) {
+            const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+            if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X)) continue;
+            atomic_store(&mathematics[k].begin, info->dlpi_addr + segment->p_vaddr);
+            atomic_store(&mathematics[k].bytes, segment->p_memsz);
+        }
+    return 0;
+}
+
+static void find_mathematics(void)
+{
+    if (!atomic_load(&mathematics[0].bytes)) dl_iterate_phdr(note_mathematics, NULL);
+}
+#else
+static void find_mathematics(void)
+{
+}
+#endif
+
+static atomic_bool missed;
+
 static void on_ask(int number, siginfo_t *info, void *context)
 {
     int error = errno;
     (void)number;
     if (info->si_code > 0 || info->si_pid != getpid())
         pass_on(&ask, info, context);
-    else
-        simt_block_ask(interrupted_at(context));
+    else if (!simt_block_ask(interrupted_at(context), is_mathematics(interrupted_at(context))))
+        atomic_store(&missed, true);
     errno = error;
 }
 
@@ -203,6 +249,7 @@ void simt_signals_renew(void)
 
 void simt_ask_begin(void)
 {
+    find_mathematics();
     pthread_mutex_lock(&ownership);
     forget_parent();
     if (asking++ == 0) install(&ask, on_ask, SA_RESTART);
@@ -212,6 +259,11 @@ void simt_ask_begin(void)
 void simt_ask(pthread_t thread)
 {
     pthread_kill(thread, ask.number);
+}
+
+bool simt_ask_missed(void)
+{
+    return atomic_exchange(&missed, false);
 }
 
 void simt_ask_end(void)

@@ -10,8 +10,9 @@
 // other signal is touched.
 //
 // SIGURG asks a thread whether it is to go on. It acts only where the processor is in a kernel's
-// own code, which holds no lock and owns nothing: there the thread may leave, or run Python's
-// handlers. Elsewhere, as in a function of the C library, it is left alone until the next tick.
+// own code, or a function of mathematics, which hold no lock and own nothing: there the thread may
+// leave, or run Python's handlers. Elsewhere, as in a function of the C library, it is left alone
+// until the next tick, which then comes sooner.
 #ifndef CUBC_SIMT_SIGNAL_H
 #define CUBC_SIMT_SIGNAL_H
 
@@ -32,6 +33,8 @@ void simt_signals_renew(void);
 // During a launch, between these two, threads may be asked.
 void simt_ask_begin(void);
 void simt_ask(pthread_t thread);
+bool simt_ask_missed(
+    void); // a thread was in no kernel's code when it was asked, since this was asked
 void simt_ask_end(void);
 // For a thread of the core that runs kernels: its mask has none of their signals.
 void simt_signals_unmask(sigset_t *mask);

@@ -7,7 +7,11 @@
 #include <signal.h>
 #include <time.h>
 
-enum { IDLE = 20 }; // looks without a launch before it sleeps
+enum {
+    LOOKS = 50, // milliseconds between two
+    SOON = 1,   // where a thread was outside its kernel, and will be most of the time
+    IDLE = 20   // looks without a launch before it sleeps
+};
 
 // ---- waiting ------------------------------------------------------------------------------------
 #if defined(__APPLE__)
@@ -27,11 +31,11 @@ void simt_condition_init(pthread_cond_t *condition)
     pthread_condattr_destroy(&attributes);
 }
 
-void simt_wait_50_ms(pthread_cond_t *condition, pthread_mutex_t *lock)
+void simt_wait_ms(pthread_cond_t *condition, pthread_mutex_t *lock, int ms)
 {
     struct timespec until;
     clock_gettime(CLOCK, &until);
-    until.tv_nsec += 50 * 1000 * 1000;
+    until.tv_nsec += ms * 1000L * 1000;
     if (until.tv_nsec >= 1000 * 1000 * 1000) {
         until.tv_nsec -= 1000 * 1000 * 1000;
         until.tv_sec++;
@@ -74,7 +78,7 @@ static void *watch_main(void *argument)
         idle = same && now % 2 == 0 ? idle + 1 : 0;
         if (same && now % 2) look_after(w, now);
         if (idle < IDLE) {
-            simt_wait_50_ms(&w->wake, &w->lock);
+            simt_wait_ms(&w->wake, &w->lock, simt_ask_missed() ? SOON : LOOKS);
             continue;
         }
         atomic_store(&w->sleeps, true); // before the last look: a launch does it in reverse

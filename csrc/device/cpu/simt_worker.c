@@ -34,7 +34,10 @@ bool simt_worker_stopped(simt_worker *w)
     double now = now_seconds();
     if (now < w->next_poll) return false;
     w->next_poll = now + 0.05;
-    if (!interrupt_pending()) return false;
+    w->polls = true;
+    const bool pending = interrupt_pending();
+    w->polls = false;
+    if (!pending) return false;
     atomic_store(w->asked, true);
     atomic_store(w->stop, true);
     return true;
