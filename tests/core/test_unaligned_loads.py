@@ -9,21 +9,19 @@ from pathlib import Path
 from cubc import _core
 
 PROGRAM = r"""
-#include <cstdlib>
-#include <cstring>
-#include "memory.h"
+#include "memory.h" // alone: it has functions of the C library's names
 
 template <class T, int N>
 static void check()
 {
     enum { BYTES = N * sizeof(T) };
     for (int first = 0; first < 32; first += alignof(T)) {
-        u8* const all = static_cast<u8*>(malloc(first + BYTES)); // begins on 16 bytes
+        u8* const all = static_cast<u8*>(__builtin_malloc(first + BYTES)); // begins on 16 bytes
         for (int i = 0; i < first + BYTES; i++) all[i] = static_cast<u8>(7 * i + 3);
         bytes16 chunk[BYTES / 16];
         load_shifted<0, alignof(T)>(all + first, chunk);
-        if (memcmp(chunk, all + first, BYTES)) exit(first + 1);
-        free(all);
+        if (__builtin_memcmp(chunk, all + first, BYTES)) __builtin_exit(first + 1);
+        __builtin_free(all);
     }
 }
 
