@@ -340,7 +340,7 @@ static int check_held(const char *expression, const py_expression *f, cubc_type 
                      f->operands[k].name, f->numbers[k], py_type_name(out));
         return -1;
     }
-    if (!py_has_literals(expression, out)) return 0;
+    if (!py_may_overflow(expression, out)) return 0;
     return py_check_literals(expression, operand_names(f), operand_types(f, -1), out);
 }
 

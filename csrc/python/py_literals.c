@@ -3,12 +3,39 @@
 #include "base/types.h"
 #include "python/py_types.h"
 
+#include <ctype.h>
 #include <string.h>
 
-bool py_has_literals(const char *expression, cubc_type out)
+// Returns how many digits a number may have and be in any integer type of so many bytes.
+static size_t short_digits(size_t bytes)
+{
+    return bytes == 1 ? 2 : bytes == 2 ? 4 : bytes == 4 ? 9 : 18;
+}
+
+static bool is_of_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '.';
+}
+
+// Two numbers may make a third one, and - or ~ a negative one.
+bool py_may_overflow(const char *expression, cubc_type out)
 {
     const type_kind kind = type_table[out].kind;
-    return (kind == KIND_SIGNED || kind == KIND_UNSIGNED) && strpbrk(expression, "0123456789");
+    int numbers = 0;
+    if (kind != KIND_SIGNED && kind != KIND_UNSIGNED) return false;
+    for (const char *at = expression; *at;) {
+        const char *word = at;
+        while (is_of_word(*at)) at++;
+        if (word == at)
+            at++;
+        else if (isdigit((unsigned char)*word) || *word == '.') {
+            const size_t length = (size_t)(at - word);
+            if (++numbers > 1 || strspn(word, "0123456789") != length ||
+                length > short_digits(cubc_type_size(out)))
+                return true;
+        }
+    }
+    return numbers == 1 && kind == KIND_UNSIGNED && strpbrk(expression, "-~");
 }
 
 int py_check_literals(const char *expression, PyObject *names, PyObject *types, cubc_type out)
@@ -31,7 +58,7 @@ int py_check_literals(const char *expression, PyObject *names, PyObject *types, 
 
 int py_check_operator(const char *op, cubc_type type)
 {
-    if (!py_has_literals(op, type)) return 0;
+    if (!py_may_overflow(op, type)) return 0;
     PyObject *dtype = py_numpy_dtype(type);
     PyObject *types = dtype ? PyTuple_Pack(2, dtype, dtype) : NULL;
     Py_XDECREF(dtype);

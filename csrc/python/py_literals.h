@@ -9,8 +9,9 @@
 
 #include <stdbool.h>
 
-// True if a text has a number and its result is an integer; all others need no look at them.
-bool py_has_literals(const char *expression, cubc_type out);
+// True if the result is an integer and a number of the text may be beyond it. Most texts have none,
+// or a single short one, and need no closer look.
+bool py_may_overflow(const char *expression, cubc_type out);
 // The names of the operands and their types, as cubc._expression_types takes them: two tuples,
 // which are taken over; NULL with an exception set. -1 with an exception set, OverflowError for a
 // number.
