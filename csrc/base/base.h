@@ -112,8 +112,8 @@ void copy_cut(const char *from, char *to, size_t size);
 
 cubc_status file_read(const char *path, text *out);
 bool file_write(int file, const void *bytes, size_t length); // all of it; errno says why not
-// Reads so many bytes and returns how many: fewer where the file ends, with errno 0, or where
-// reading fails, with errno.
+// Returns how many bytes were read. Where they are fewer than asked errno is 0 at the end of the
+// file, or says what failed.
 size_t file_read_at(int file, uint64_t at, void *to, size_t bytes);
 // Edit-distance neighbour of `name`, or NULL if nothing is close; for "did you mean".
 const char *nearest_name(const char *name, const char *const *names, size_t count);

@@ -31,7 +31,8 @@ typedef struct block_cache block_cache;
 cubc_status block_cache_open(block_cache **out);
 void block_cache_close(block_cache *cache); // after the last block was freed; NULL: nothing
 
-// Returns how many bytes to allocate for a block of so many: as many, or up to a quarter more.
+// Returns how many bytes to allocate for a block of so many: as many, or up to a quarter more, and
+// no fewer than 256.
 size_t block_cache_room(size_t bytes);
 // Returns a block that the stream keeps, or NULL.
 void *block_cache_take(block_cache *cache, uint64_t stream, size_t bytes);

@@ -77,7 +77,7 @@ PyObject *py_array_export_dlpack(PyObject *self, PyObject *args, PyObject *keywo
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O$OOO:__dlpack__", names, &stream_object,
                                      &version, &asked, &copy))
         return NULL;
-    const int copied = PyObject_IsTrue(copy);
+    const int copied = Py_IsNone(copy) ? 0 : py_truth(copy, "copy", 0);
     if (copied < 0) return NULL;
     int versioned = wants_versioned(version);
     if (versioned < 0) return NULL;

@@ -66,11 +66,12 @@ static PyObject *converted(PyObject *self, PyObject *dtype)
 PyObject *py_array_views_astype(PyObject *self, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"", "copy", NULL};
-    PyObject *dtype;
-    int copy = 1;
+    PyObject *dtype, *copied = NULL;
     cubc_type type;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$p:astype", names, &dtype, &copy))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$O:astype", names, &dtype, &copied))
         return NULL;
+    const int copy = py_truth(copied, "copy", 1);
+    if (copy < 0) return NULL;
     if (!copy && py_dtype(dtype, &type) == 0 && type == ((py_array *)self)->type)
         return Py_NewRef(self);
     if (PyErr_Occurred()) return py_call_named(NULL, "transform", "astype");

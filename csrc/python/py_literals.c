@@ -17,7 +17,8 @@ static bool is_of_word(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '.';
 }
 
-// Two numbers may make a third one, and - or ~ a negative one.
+// Looks closer at two numbers, which may be folded into a greater one, and at - or ~, which make a
+// negative one of an unsigned type.
 bool py_may_overflow(const char *expression, cubc_type out)
 {
     const type_kind kind = type_table[out].kind;

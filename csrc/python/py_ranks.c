@@ -51,7 +51,8 @@ static python_turn begin_turn(void)
     return turn;
 }
 
-// An exception is reported by itself, but for Ctrl-C's, which py_raise finds.
+// Prints an exception, as the core knows statuses alone. That of Ctrl-C stays set, and py_raise
+// raises it.
 static void end_turn(python_turn *turn, PyObject *function)
 {
     if (PyErr_Occurred() && (turn->type || PyErr_ExceptionMatches(PyExc_Exception)))
@@ -195,22 +196,27 @@ static PyObject *ranks_check(PyObject *self, PyObject *object)
     Py_RETURN_NONE;
 }
 
-static PyObject *ranks_stop_or_renew(PyObject *self, PyObject *args)
+static PyObject *ranks_end_waits(PyObject *self, PyObject *object)
 {
-    PyObject *object;
     cubc_ranks *ranks;
-    cubc_status st = CUBC_OK;
-    int renew;
+    cubc_status st;
     (void)self;
-    if (!PyArg_ParseTuple(args, "Op:ranks_stop", &object, &renew) || py_ranks(object, &ranks) < 0)
-        return NULL;
+    if (py_ranks(object, &ranks) < 0) return NULL;
     Py_BEGIN_ALLOW_THREADS
-    if (renew)
-        ranks_renew(ranks);
-    else
-        st = ranks_stop(ranks);
+    st = ranks_stop(ranks);
     Py_END_ALLOW_THREADS
     if (st) return py_raise(st);
+    Py_RETURN_NONE;
+}
+
+static PyObject *ranks_begin_anew(PyObject *self, PyObject *object)
+{
+    cubc_ranks *ranks;
+    (void)self;
+    if (py_ranks(object, &ranks) < 0) return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    ranks_renew(ranks);
+    Py_END_ALLOW_THREADS
     Py_RETURN_NONE;
 }
 
@@ -234,8 +240,8 @@ static PyMethodDef methods[] = {
      "messages, grid, cut, seconds, "
      "transport."},
     {"ranks_check", ranks_check, METH_O, "Raise TimeoutError if a rank has waited in vain."},
-    {"ranks_stop", ranks_stop_or_renew, METH_VARARGS,
-     "End the waits of a rank, or have it begin anew when all have ended: ranks, renew."},
+    {"ranks_stop", ranks_end_waits, METH_O, "End the waits of a rank."},
+    {"ranks_renew", ranks_begin_anew, METH_O, "Have a rank begin anew, when all have ended."},
     {"ranks_work", ranks_work, METH_VARARGS,
      "Call a function, interrupted once the first byte of a bytearray is set: function, flag."},
     {NULL, NULL, 0, NULL}};

@@ -54,13 +54,13 @@ static void end_use(PyObject *self)
 static PyObject *store_new(PyTypeObject *cls, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"path", "create", NULL};
-    PyObject *path = NULL, *self;
-    int create = 0;
+    PyObject *path = NULL, *created = NULL, *self;
     cubc_status st;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|p:Store", names, PyUnicode_FSConverter,
-                                     &path, &create))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|O:Store", names, PyUnicode_FSConverter,
+                                     &path, &created))
         return NULL;
-    self = py_allocate(cls);
+    const int create = py_truth(created, "create", 0);
+    self = create < 0 ? NULL : py_allocate(cls);
     if (self) {
         const char *name = PyBytes_AsString(path);
         Py_BEGIN_ALLOW_THREADS

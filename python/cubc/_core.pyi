@@ -352,8 +352,11 @@ def ranks_open(
 def ranks_work(work: Callable[[], Any], flag: bytearray, /) -> Any:
     """Return what `work` does, which is interrupted once the first byte of `flag` is not 0."""
 
-def ranks_stop(ranks: Any, renew: bool, /) -> None:
-    """End the waits of a rank, or have it begin anew when all have ended."""
+def ranks_stop(ranks: Any, /) -> None:
+    """End the waits of a rank."""
+
+def ranks_renew(ranks: Any, /) -> None:
+    """Have a rank begin anew, when all have ended."""
 
 def ranks_check(ranks: Any, /) -> None:
     """Raise TimeoutError if a rank has waited in vain."""

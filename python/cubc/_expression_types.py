@@ -5,6 +5,8 @@ comparison as bool, ``x + 0.5`` of integers as float64. Literals and numbers are
 An expression that is not understood has no type here, and the arrays decide alone.
 """
 
+from __future__ import annotations
+
 import dataclasses
 import functools
 import operator
@@ -65,7 +67,14 @@ _NAMES = {
 _TYPES = {name: np.dtype(code) for name, code in _NAMES.items()}
 
 
-# Values of two literals together; quotients and remainders are C's, of which no literal is larger.
+def _quotient(a: int, b: int) -> int:
+    """Return a quotient of C, which is cut towards 0; one by 0 is left to the compiler."""
+    if b == 0:
+        return a
+    return abs(a) // abs(b) if (a < 0) == (b < 0) else -(abs(a) // abs(b))
+
+
+# Values of two literals together, as C computes them.
 _FOLDED: dict[str, Any] = {
     "+": operator.add,
     "-": operator.sub,
@@ -75,8 +84,8 @@ _FOLDED: dict[str, Any] = {
     "^": operator.xor,
     "<<": lambda a, b: a << b if 0 <= b < 64 else a,
     ">>": lambda a, b: a >> b if 0 <= b < 64 else a,
-    "/": lambda a, b: a,
-    "%": lambda a, b: a,
+    "/": _quotient,
+    "%": lambda a, b: a - _quotient(a, b) * b,
 }
 
 
@@ -85,7 +94,7 @@ class _NotUnderstoodError(Exception):
 
 
 class _Index(int):
-    """Type of the index i: weak beside floats, and an int64 beside integers."""
+    """Type of the index i: weak beside floats, int64 beside integers but uint64, which stays."""
 
 
 @dataclasses.dataclass
@@ -93,6 +102,10 @@ class _Literal:
     """An integer, or what C makes of some before the kernel runs."""
 
     value: int
+    bits: int = 0  # of an unsigned one, which wraps
+
+    def wrapped(self) -> _Literal:
+        return _Literal(self.value % 2**self.bits, self.bits) if self.bits else self
 
 
 @functools.lru_cache(maxsize=4096)
@@ -134,11 +147,9 @@ def check_literals(
     value = literal_beyond(expression, names, types, dtype) if dtype.kind in "iu" else None
     if value is None:
         return
-    try:
-        wide = np.result_type(dtype, np.min_scalar_type(value))
-    except TypeError:
-        wide = np.dtype(object)
-    advice = f": give dtype='{wide}', or items of that type" if wide.kind in "iu" else ""
+    holding = (f"{dtype.kind}{size}" for size in (2, 4, 8))  # of the same sign
+    held = [of for of in holding if np.iinfo(of).min <= value <= np.iinfo(of).max]
+    advice = f": give dtype='{np.dtype(held[0])}', or items of that type" if held else ""
     raise OverflowError(
         f"the expression '{expression:.80}' has {value}, which {dtype}, the type of the result, "
         f"cannot hold{advice}"
@@ -207,7 +218,8 @@ class _Parser:
             sign = self.take()
             right = self.binary(level + 1)
             if isinstance(left, _Literal) and isinstance(right, _Literal) and sign in _FOLDED:
-                left = _Literal(_FOLDED[sign](left.value, right.value))
+                bits = left.bits if sign in ("<<", ">>") else max(left.bits, right.bits)
+                left = _Literal(_FOLDED[sign](left.value, right.value), bits).wrapped()
                 continue
             left, right = self.met(left), self.met(right)
             left = (
@@ -224,7 +236,8 @@ class _Parser:
             sign = self.take()
             of = self.unary()
             if isinstance(of, _Literal) and sign != "!":
-                return _Literal({"-": -of.value, "~": ~of.value}.get(sign, of.value))
+                value = {"-": -of.value, "~": ~of.value}.get(sign, of.value)
+                return _Literal(value, of.bits).wrapped()
             return _BOOL if sign == "!" else of
         if self.sign == "(" and (dtype := self.cast()) is not None:
             self.unary()
@@ -261,7 +274,7 @@ class _Parser:
         self.at += 1
         if kind == "number":
             whole = word[:2] in ("0x", "0X") or not re.search(r"[.eEfF]", word)
-            return _Literal(_whole_number(word)) if whole else float
+            return _whole_number(word) if whole else float
         if word == "(":
             inside = self.binary(0)
             inside = self.chosen(inside) if self.sign == "?" else inside
@@ -317,13 +330,17 @@ def _tokens(text: str) -> list[tuple[str, str]]:
     return found
 
 
-def _whole_number(word: str) -> int:
-    """Return the value of a literal of C; one with a 0 in front is octal."""
+def _whole_number(word: str) -> _Literal:
+    """Return a literal of C; one with a 0 in front is octal."""
     digits = word.rstrip("uUlL")
+    suffix = word[len(digits) :].lower()
     try:
-        return int(digits, 8 if digits.isdigit() and digits[0] == "0" else 0)
+        value = int(digits, 8 if digits.isdigit() and digits[0] == "0" else 0)
     except ValueError:
         raise _NotUnderstoodError from None
+    if "u" not in suffix:
+        return _Literal(value)
+    return _Literal(value, 64 if "l" in suffix or value >= 2**32 else 32)
 
 
 def _is_weak(of: Any) -> bool:
@@ -344,9 +361,9 @@ def _common(a: Any, b: Any) -> Any:
         a, b = b, a
     if _is_weak(b) and _is_floating(a) and b is not complex:
         return a
-    if b is _Index:
-        return a if a == np.uint64 else np.result_type(a, np.int64)
     try:
+        if b is _Index:
+            return a if a == np.uint64 else np.result_type(a, np.int64)
         return np.result_type(a, b(0) if _is_weak(b) else b)
     except TypeError:
         return None

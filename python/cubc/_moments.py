@@ -1,9 +1,10 @@
-"""Sums of squares of what is left of items without their mean, by one pass over the items.
+"""Sums of squared deviations from the mean, by one pass over the items.
 
 Items and squares are summed in more digits than those of the result, so that the square of the sum
 can be subtracted at the end. Squares of float32 and of shorter floats are exact in float64. Those
 of float64, and their sums, are two numbers each: what rounding leaves of the first is the second.
-Either way the difference is wrong by less than the last digit of a mean, squared, as of two passes.
+Either way the sum is as exact as that of two passes: its error is below the square of the mean's
+last digit, for each item.
 """
 
 from typing import Any
@@ -16,7 +17,7 @@ from ._lazy import lazy
 from ._reductions import left_out
 
 _PAIR = "complex<f64>(convert<f64>(x), convert<f64>(x) * convert<f64>(x))"  # item and square
-_PAIR_LEFT = "imag(t) - real(t) * real(t) / n"
+_PAIR_DEVIATIONS = "imag(t) - real(t) * real(t) / n"
 # A sum is sum + sum_rest, that of the squares is square + square_rest.
 _SUMS = np.dtype([(name, "f8") for name in ("sum", "sum_rest", "square", "square_rest")])
 _ITEM = "out_t{{{x}, 0, rounded_product({x}, {x}), fma({x}, {x}, -rounded_product({x}, {x}))}}"
@@ -24,7 +25,7 @@ _SHORT = ("float16", "bfloat16", "float32")
 
 
 def _sum_of(field: str) -> tuple[str, str]:
-    """Return the sum of a field of `a` and of `b`, and what its rounding left, after Knuth."""
+    """Return the sum of a field of `a` and of `b`, and what its rounding lost, after Knuth."""
     made = f"(a.{field} + b.{field})"
     second = f"({made} - a.{field})"
     return made, f"((a.{field} - ({made} - {second})) + (b.{field} - {second}))"
@@ -33,15 +34,15 @@ def _sum_of(field: str) -> tuple[str, str]:
 def _combined() -> str:
     fields = []
     for field in ("sum", "square"):
-        made, left = _sum_of(field)
-        fields += [made, f"(a.{field}_rest + b.{field}_rest) + {left}"]
+        made, lost = _sum_of(field)
+        fields += [made, f"(a.{field}_rest + b.{field}_rest) + {lost}"]
     return f"value_t{{{', '.join(fields)}}}"
 
 
 _COMBINED = _combined()
 
 
-def _sums_left() -> str:
+def _sums_deviations() -> str:
     """Return the text of square - sum * sum / n, whose products and quotient have a rest too."""
     s = "(t.sum + t.sum_rest)"
     rest = "((t.sum - " + s + ") + t.sum_rest)"
@@ -52,7 +53,7 @@ def _sums_left() -> str:
     return f"(t.square - {h}) + (t.square_rest - {h_rest})"
 
 
-_SUMS_LEFT = _sums_left()
+_SUMS_DEVIATIONS = _sums_deviations()
 
 
 def is_one_pass(x: Any, kind: np.dtype[Any], device: Any) -> bool:
@@ -67,10 +68,10 @@ def is_one_pass(x: Any, kind: np.dtype[Any], device: Any) -> bool:
     return kind == np.float64 and real and not isinstance(x, Lazy) and not is_on_cpu(x, device)
 
 
-def squares_left(
+def squared_deviations(
     x: Any, kind: Any, axis: Any, count: Any, keepdims: bool, where: Any, options: Any
 ) -> Any:
-    """Return the sums of squares of what is left of items without their mean, in float64.
+    """Return the sums of squared deviations from the mean, in float64.
 
     They are a lazy input where the items are on a device. `count` is the number of items that take
     part; the others are read as 0, which adds nothing.
@@ -82,7 +83,7 @@ def squares_left(
         of = x if every else left_out(x, where, 0, options["stream"])
         t = reduce(lazy(_PAIR, x=of, dtype="complex128"), "sum", **how)
         if isinstance(t, Array):
-            return lazy(_at_least_0(_PAIR_LEFT), t=t, n=_divisor(count), dtype="float64")
+            return lazy(_at_least_0(_PAIR_DEVIATIONS), t=t, n=_divisor(count), dtype="float64")
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.maximum(t.imag - t.real * t.real / count, 0)
     is_host = isinstance(x, np.ndarray)
@@ -95,7 +96,7 @@ def squares_left(
         item = "(convert<f64>(x) - convert<f64>(k))"
     of = lazy(_ITEM.format(x=item), dtype=_SUMS, **operands)
     t = reduce(of, _COMBINED, commutative=True, **how)
-    text, n = _at_least_0(_SUMS_LEFT), _divisor(count)
+    text, n = _at_least_0(_SUMS_DEVIATIONS), _divisor(count)
     if is_host:  # an array without dimensions is one there
         return transform(text, t=np.asarray(t), n=n, dtype="float64", **options)[()]
     return lazy(text, t=t, n=n, dtype="float64")

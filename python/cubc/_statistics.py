@@ -1,8 +1,8 @@
 """Means and variances by NumPy's names.
 
 A mean is a sum divided by its count. A variance is one pass where that is exact enough
-(`_moments.py`). Elsewhere it takes two, as NumPy's: the second sums the squares of what is left of
-each item without the mean, which no cancellation spoils.
+(`_moments.py`). Elsewhere it takes two, as NumPy's: the second sums squared deviations from the
+mean, which no cancellation spoils.
 """
 
 import warnings
@@ -15,7 +15,7 @@ from ._axes import axis_number, items_of
 from ._calls import as_array, item_dtype, named, refuse_items
 from ._core import Array, Lazy, operator_types, transform
 from ._lazy import lazy
-from ._moments import is_one_pass, squares_left
+from ._moments import is_one_pass, squared_deviations
 from ._reductions import in_type, left_out, refuse_complex
 from ._reductions import sum as sum_of
 
@@ -309,7 +309,7 @@ def _spread(text, x, axis, dtype, out, ddof, keepdims, where, mean, options, lea
     divisor = left if isinstance(left, Array) else np.where(np.asarray(left) > 0, left, least)[()]
     some = not isinstance(count, int) or count
     if mean is None and some and is_one_pass(x, kind, options["device"]):
-        total = squares_left(x, kind, axis, count, keepdims, where, options)
+        total = squared_deviations(x, kind, axis, count, keepdims, where, options)
         return _quotient(text, total, divisor, kind, out, options)
     is_real = item_dtype(x).kind != "c"
     if not is_real and kind.kind != "c":

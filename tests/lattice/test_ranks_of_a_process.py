@@ -14,7 +14,7 @@ from lattice_system import random_links as near_one
 from test_ranks import BOUNDARY, KAPPA, SOLVE, fields, left_of, nothing_is_fused, whole_extent
 
 import cubc
-from cubc import lattice
+from cubc import _core, lattice
 
 __all__ = ["nothing_is_fused"]  # a fixture
 DEVICES = ["cpu", "cpu:1"]
@@ -114,6 +114,31 @@ def test_ranks_work_after_an_end(end, error, comes_back):
 
 
 @pytest.mark.filterwarnings("ignore:.*fork")
+def test_the_error_of_a_lost_device_is_the_one_that_is_raised(monkeypatch):
+    """A device that is lost refuses to be stopped, too, which is no reason to leave the others."""
+    _, cut, psi = gauges((1, 1, 1, 2))
+    D = lattice.Wilson(cut, KAPPA, **BOUNDARY)
+    want, stopped, stop = D(psi), [], _core.ranks_stop
+
+    def refuse_first(ranks):
+        stopped.append(ranks)
+        if ranks is stopped[0]:
+            raise RuntimeError("the device is lost")
+        stop(ranks)
+
+    def work(rank):
+        if rank == 0:
+            raise ZeroDivisionError("why the work ended")
+        return cut.team.ranks[rank].check()
+
+    monkeypatch.setattr(_core, "ranks_stop", refuse_first)
+    with pytest.raises(ZeroDivisionError, match="why the work ended"):
+        cut.team.run(work)
+    assert len(set(map(id, stopped))) == 2
+    monkeypatch.undo()
+    np.testing.assert_array_equal(D(psi), want)
+
+
 def test_a_forked_child_says_that_it_has_no_ranks():
     _, cut, psi = gauges((1, 1, 1, 2))
     operator = lattice.Wilson(cut, KAPPA)

@@ -69,6 +69,24 @@ def test_an_integer_that_takes_no_part(device, text, dtype, expected):
     assert np.asarray(cut).tolist() == [-112, -56, 49]
 
 
+@pytest.mark.parametrize(
+    ("type", "text", "expected"),
+    [
+        ("i1", "x + 300 / 100", 3),
+        ("i1", "x + -700 / 200", -3),
+        ("i1", "x + 1000 % 7", 6),
+        ("u4", "x + (~0u >> 31)", 1),
+        ("u4", "x - -1u", 1 - 2**32),
+    ],
+)
+def test_integers_are_computed_as_c_does(device, type, text, expected):
+    found = np.asarray(cubc.transform(text, x=on(device, np.zeros(2, type))))
+    assert (
+        found.dtype == type
+        and found.tolist() == [expected % 2**32 if type == "u4" else expected] * 2
+    )
+
+
 def test_the_index_is_weak_beside_floats_alone():
     assert result("x * i", ("x",), (np.dtype("f4"),)) == np.float32
     assert result("x + i", ("x",), (np.dtype("u8"),)) == np.uint64

@@ -110,40 +110,36 @@ static uintptr_t interrupted_at(const ucontext_t *context)
 #endif
 }
 
-// Functions of C's libraries of mathematics are as the kernel's code: a kernel of sines is there
-// for nearly all of its time.
-typedef struct code_range {
+// Functions of C's library of mathematics are as the kernel's code: a kernel of sines is there for
+// nearly all of its time. The range of that library's code:
+static struct {
     _Atomic uintptr_t begin;
     atomic_size_t bytes;
-} code_range;
-static code_range mathematics[2];
+} mathematics;
 
 static bool is_mathematics(uintptr_t at)
 {
-    for (size_t k = 0; k < COUNT_OF(mathematics); k++)
-        if (at - atomic_load(&mathematics[k].begin) < atomic_load(&mathematics[k].bytes))
-            return true;
-    return false;
+    return at - atomic_load(&mathematics.begin) < atomic_load(&mathematics.bytes);
 }
 
 #if defined(__linux__)
 static int note_mathematics(struct dl_phdr_info *info, size_t size, void *context)
 {
-    static const char *const names[COUNT_OF(mathematics)] = {"/libm.so", "/libmvec.so"};
     (void)size, (void)context;
-    for (size_t k = 0; k < COUNT_OF(names); k++)
-        for (int i = 0; strstr(info->dlpi_name, names[k]) && i < info->dlpi_phnum; i++) {
-            const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-            if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X)) continue;
-            atomic_store(&mathematics[k].begin, info->dlpi_addr + segment->p_vaddr);
-            atomic_store(&mathematics[k].bytes, segment->p_memsz);
-        }
-    return 0;
+    if (!strstr(info->dlpi_name, "/libm.so")) return 0;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X)) continue;
+        atomic_store(&mathematics.begin, info->dlpi_addr + segment->p_vaddr);
+        atomic_store(&mathematics.bytes, segment->p_memsz);
+    }
+    return 1;
 }
 
 static void find_mathematics(void)
 {
-    if (!atomic_load(&mathematics[0].bytes)) dl_iterate_phdr(note_mathematics, NULL);
+    static atomic_bool looked; // Python has loaded it before the first launch
+    if (!atomic_exchange(&looked, true)) dl_iterate_phdr(note_mathematics, NULL);
 }
 #else
 static void find_mathematics(void)

@@ -33,8 +33,8 @@ void simt_signals_renew(void);
 // During a launch, between these two, threads may be asked.
 void simt_ask_begin(void);
 void simt_ask(pthread_t thread);
-bool simt_ask_missed(
-    void); // a thread was in no kernel's code when it was asked, since this was asked
+// True if a thread was outside of its kernel when it was asked, since the last call.
+bool simt_ask_missed(void);
 void simt_ask_end(void);
 // For a thread of the core that runs kernels: its mask has none of their signals.
 void simt_signals_unmask(sigset_t *mask);

@@ -164,6 +164,7 @@ typedef struct _nvrtcProgram *nvrtcProgram;
     required(CUresult, cuDevicePrimaryCtxRetain, (CUcontext *context, CUdevice device))           \
     required(CUresult, cuDevicePrimaryCtxRelease_v2, (CUdevice device))                           \
     required(CUresult, cuCtxGetCurrent, (CUcontext *context))                                     \
+    required(CUresult, cuCtxSynchronize, (void))                                                  \
     required(CUresult, cuCtxPushCurrent_v2, (CUcontext context))                                  \
     required(CUresult, cuCtxPopCurrent_v2, (CUcontext *context))                                  \
     required(CUresult, cuPointerGetAttributes,                                                    \

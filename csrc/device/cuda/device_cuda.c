@@ -142,11 +142,19 @@ static cubc_status open_in_context(cuda_device *d)
                    "cudaStreamCreateWithFlags");
 }
 
-static void free_kept_blocks(cuda_device *d)
+// Frees the kept blocks of all streams, which may still write to them. Returns true if there were
+// any; false, too, if the context cannot be waited for.
+static bool free_kept_blocks(cuda_device *d)
 {
-    void *pointer;
-    while (d->blocks && (pointer = block_cache_give_up_any(d->blocks)))
-        if (cuda.cudaFreeAsync(pointer, NULL)) cuda.cudaGetLastError();
+    int mode = cudaStreamCaptureModeRelaxed;
+    bool any = false;
+    if (!d->blocks) return false;
+    cuda_capture_exchange(&mode);
+    bool waited = cuda.cuCtxSynchronize() == CUDA_SUCCESS;
+    cuda_capture_exchange(&mode);
+    for (void *kept; waited && (kept = block_cache_give_up_any(d->blocks)); any = true)
+        if (cuda.cudaFreeAsync(kept, NULL)) cuda.cudaGetLastError();
+    return any;
 }
 
 static void cuda_close(cubc_device *device)
@@ -212,19 +220,21 @@ static cubc_status cuda_open(int index, cubc_device **out)
 }
 
 // ---- memory -----------------------------------------------------------------------------------
-// The same from the pool. Where that has no more, blocks that the stream keeps go back to it first.
+// Allocates from the pool. Where that has no memory left, kept blocks go back to it: those of the
+// stream, then those of all.
 static cubc_status alloc_from_pool(cuda_device *d, size_t bytes, uint64_t id, void *stream,
                                    void **out)
 {
-    cudaError_t code;
-    void *kept;
-    while ((code = cuda.cudaMallocFromPoolAsync(out, bytes, d->pool, stream)) ==
-               CUDA_ERROR_OUT_OF_MEMORY &&
-           (kept = block_cache_give_up(d->blocks, id))) {
+    for (;;) {
+        size_t room = block_cache_room(bytes);
+        cudaError_t code = cuda.cudaMallocFromPoolAsync(out, room, d->pool, stream);
+        void *kept = NULL;
+        if (code == CUDA_ERROR_OUT_OF_MEMORY && (kept = block_cache_give_up(d->blocks, id)))
+            cuda.cudaFreeAsync(kept, stream);
+        if (code != CUDA_ERROR_OUT_OF_MEMORY || (!kept && !free_kept_blocks(d)))
+            return RUNTIME(code, "cudaMallocFromPoolAsync(%zu)", bytes);
         cuda.cudaGetLastError();
-        cuda.cudaFreeAsync(kept, stream);
     }
-    return RUNTIME(code, "cudaMallocFromPoolAsync(%zu)", bytes);
 }
 
 static cubc_status alloc_kept(cuda_device *d, size_t bytes, void *stream, void **out)
@@ -232,12 +242,12 @@ static cubc_status alloc_kept(cuda_device *d, size_t bytes, void *stream, void *
     uint64_t id = cuda_stream_id(&d->base, stream);
     *out = block_cache_take(d->blocks, id, bytes);
     if (*out) return CUBC_OK;
-    TRY(alloc_from_pool(d, block_cache_room(bytes), id, stream, out));
+    TRY(alloc_from_pool(d, bytes, id, stream, out));
     block_cache_lend(d->blocks, *out, bytes);
     return CUBC_OK;
 }
 
-// Memory of a graph is the graph's own.
+// Takes no kept block while a graph is captured: each replay would write to it.
 static cubc_status alloc_captured(cuda_device *d, size_t bytes, void *stream, void **out)
 {
     if (!d->pool) // freed before a replay needs it

@@ -24,7 +24,7 @@ static cubc_status report(comm_messenger *c, int from, double waited)
     FAIL(
         CUBC_TIMEOUT,
         "rank %d of %d waited %g s for a message of rank %d, which has ended, hangs or makes other "
-        "calls; results since then are void, and these ranks are of no more use",
+        "calls; results since then are void",
         c->base.rank, c->base.size, c->seconds, from);
 }
 

@@ -39,9 +39,10 @@ struct cubc_ranks {
     cubc_comm comm;
     int grid[4], place[4], cut;
     double seconds;
-    int32_t *went;               // how a step went on each rank
-    messenger *setup;            // by which they meet before an all_gather; NULL: they do not
-    bool apart;                  // an all_gather has failed: ranks may not agree
+    int32_t *went;      // how a step went on each rank
+    messenger *meeting; // waits, with a limit, for all ranks before an all_gather, which has none;
+                        // NULL where comm has all_gather alone
+    bool apart;         // ranks did not all come to a step, and may not agree
     cubc_ranks_transport wanted; // by the caller
     messenger *messenger;        // NULL: ranks reach each other's memory
     uint64_t *hosts;         // of all ranks: those of one reach each other's memory though there

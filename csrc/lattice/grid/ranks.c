@@ -275,7 +275,7 @@ cubc_status cubc_ranks_open(cubc_device *device, const cubc_ranks_params *p, cub
     device_retain(device);
     cubc_status st = CUBC_OK;
     if (r->comm.size > 1 && (r->comm.start || r->comm.exchange))
-        st = comm_messenger_open(&r->comm, r->seconds, COMM_MOST_BYTES, &r->setup);
+        st = comm_messenger_open(&r->comm, r->seconds, COMM_MOST_BYTES, &r->meeting);
     r->went = mem_alloc((size_t)r->comm.size, sizeof *r->went);
     if (!r->went) st = CUBC_NO_MEMORY;
     if (st) {
@@ -310,7 +310,7 @@ void cubc_ranks_close(cubc_ranks *r)
 {
     if (!r) return;
     close_memory(r);
-    if (r->setup) r->setup->api->close(r->setup);
+    if (r->meeting) r->meeting->api->close(r->meeting);
     device_release(r->device);
     mem_free(r->went);
     mem_free(r);

@@ -1,12 +1,12 @@
 // Steps that all ranks take, or none: see rank_area.h.
 #include "lattice/grid/rank_area.h"
 
-// Fails if a rank does not come to the same place in time.
+// Fails if a rank does not come to the same place in time. The numbers that are sent do not matter.
 static cubc_status wait_for_all(cubc_ranks *r)
 {
-    if (!r->setup) return CUBC_OK;
+    if (!r->meeting) return CUBC_OK;
     r->went[r->comm.rank] = CUBC_OK;
-    return r->setup->api->gather(r->setup, r->went, sizeof *r->went, NULL);
+    return r->meeting->api->gather(r->meeting, r->went, sizeof *r->went, NULL);
 }
 
 // all_gather waits for a rank that has ended as long as it likes.

@@ -12,11 +12,11 @@ static cubc_status report(const cubc_ranks *r, uint64_t reason)
     if (late == NOBODY)
         FAIL(CUBC_TIMEOUT,
              "messages of rank %d of %d have failed, another rank may have ended (%s); results "
-             "since then are void, and these ranks are of no more use",
+             "since then are void",
              waited, r->comm.size, r->why);
     FAIL(CUBC_TIMEOUT,
          "rank %d of %d waited %g s for the %s of rank %d, which has ended, hangs or makes other "
-         "calls; results since then are void, and these ranks are of no more use",
+         "calls; results since then are void",
          waited, r->comm.size, r->seconds,
          kind == MESSAGE_FACE  ? "face"
          : kind == MESSAGE_SUM ? "sums"

@@ -106,7 +106,7 @@ class Team:
     def __init__(self, grid: Sequence[int], devices: Sequence[str] | None):
         self.size: int = math.prod(grid)
         self.devices: list[str] = _devices_of(devices, self.size)
-        self._given = threading.Condition()  # guards the three that follow
+        self._given = threading.Condition()  # of values and failures that allgather waits for
         self._values: dict[int, dict[int, Any]] = {}  # of calls of allgather, by rank
         self._failed = False
         self._stop = bytearray(1)  # set to interrupt the ranks
@@ -114,12 +114,12 @@ class Team:
         self._comms = [_Comm(self, rank) for rank in range(self.size)]
         self._process = os.getpid()  # a forked child has none of the threads
         self._tasks: list[SimpleQueue[Callable[[], None] | None]] = []
+        weakref.finalize(self, _dismiss, self._tasks)  # also of the first, if another cannot start
         for rank in range(self.size):
             tasks: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
             self._tasks.append(tasks)
             name = f"cubc rank {rank}"
             threading.Thread(target=_serve, args=(tasks,), name=name, daemon=True).start()
-        weakref.finalize(self, _dismiss, self._tasks)
         self.ranks = self.run(lambda rank: Grid(grid, self._comms[rank], device=self.devices[rank]))
 
     def run(self, work: Callable[[int], Any]) -> list[Any]:
@@ -135,7 +135,7 @@ class Team:
         with contextlib.ExitStack() as turn:
             for name in sorted(set(self.devices)):
                 turn.enter_context(_turns.setdefault(name, threading.Lock()))
-            if self._failed:  # and has been interrupted once more
+            if self._failed:  # a second Ctrl-C came before the ranks had begun anew
                 self._begin_anew()
             self._values.clear()
             for comm in self._comms:
@@ -144,6 +144,7 @@ class Team:
                 ends = self._do(lambda rank: _core.ranks_work(lambda: work(rank), self._stop))
                 failed = any(end is None or end.error for end in ends)
             except BaseException:
+                self._failed = True
                 self._begin_anew()
                 raise
             if failed:
@@ -182,21 +183,22 @@ class Team:
     def _begin_anew(self) -> None:
         """Interrupt what the ranks do, and have them begin anew, since not all are at one place.
 
-        Another Ctrl-C meanwhile does nothing more.
+        The user gets the error that began this: those of a lost device here are no news.
         """
 
         def stop() -> None:  # again and again: a rank may have made memory meanwhile
             for grid in self.ranks:
-                _core.ranks_stop(grid._ranks, False)
+                with contextlib.suppress(Exception):  # a lost device stops none of the others
+                    _core.ranks_stop(grid._ranks)
 
         def settle(rank: int) -> None:  # behind what the rank did
-            with contextlib.suppress(TimeoutError):  # which says that kernels have not waited
+            with contextlib.suppress(Exception):
                 if self.ranks:  # else the team is being made
                     self.ranks[rank].check()
 
         def renew(rank: int) -> None:
             if self.ranks:
-                _core.ranks_stop(self.ranks[rank]._ranks, True)
+                _core.ranks_renew(self.ranks[rank]._ranks)
 
         with self._given:
             self._failed, self._stop[0] = True, 1
@@ -206,7 +208,8 @@ class Team:
             while None in ends:
                 with contextlib.suppress(KeyboardInterrupt):
                     ends = self._do(step, meanwhile)
-        self._failed, self._stop[0] = False, 0
+        self._stop[0] = 0
+        self._failed = False  # last: until here the next call begins with this again
 
     def parts(self, field: Any, axis: int) -> list[Any]:
         """Return the ranks' parts of an array; its axes from `axis` on are the lattice's."""
