@@ -14,7 +14,7 @@ static size_t short_digits(size_t bytes)
 
 static bool is_of_word(char c)
 {
-    return isalnum((unsigned char)c) || c == '_' || c == '.';
+    return isalnum((unsigned char)c) || c == '_' || c == '.' || c == '\'';
 }
 
 // Looks closer at two numbers, which may be folded into a greater one, and at - or ~, which make a

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>0[xX][0-9a-fA-F]+[uUlL]*|(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?[uUlLfF]*)"
+    r"\s*(?:(?P<number>0[xX][0-9a-fA-F']+[uUlL]*"
+    r"|(?:\d[\d']*\.?[\d']*|\.\d[\d']*)(?:[eE][-+]?\d+)?[uUlLfF]*)"
     r"|(?P<name>[A-Za-z_]\w*)"
     r"|(?P<sign><<|>>|<=|>=|==|!=|&&|\|\||[-+*/%<>!~&|^?:(),.\[\]]))"
 )
@@ -332,8 +333,8 @@ def _tokens(text: str) -> list[tuple[str, str]]:
 
 def _whole_number(word: str) -> _Literal:
     """Return a literal of C; one with a 0 in front is octal."""
-    digits = word.rstrip("uUlL")
-    suffix = word[len(digits) :].lower()
+    digits = word.rstrip("uUlL").replace("'", "")
+    suffix = word[len(word.rstrip("uUlL")) :].lower()
     try:
         value = int(digits, 8 if digits.isdigit() and digits[0] == "0" else 0)
     except ValueError:

@@ -341,6 +341,8 @@ def _bins(items: Any, bins: Any, range: Any, placement: Placement) -> tuple[Any,
     """Return the edges for the caller, and the core's parameters of one channel's bins."""
     if isinstance(bins, str):
         raise TypeError("bins are a number or edges: numpy.histogram_bin_edges makes edges by name")
+    if hasattr(bins, "__dlpack__") and not hasattr(bins, "ndim"):
+        bins = as_array(bins)
     if np.ndim(bins) if not hasattr(bins, "ndim") else bins.ndim:
         return _given_edges(items, bins, placement.get("stream"))
     return _even_edges(items, bins, range, placement)

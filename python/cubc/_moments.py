@@ -17,7 +17,8 @@ from ._lazy import lazy
 from ._reductions import left_out
 
 _PAIR = "complex<f64>(convert<f64>(x), convert<f64>(x) * convert<f64>(x))"  # item and square
-_PAIR_DEVIATIONS = "imag(t) - real(t) * real(t) / n"
+_COUNT = "(n > 0 ? n : 1)"  # of no items the sums are 0
+_PAIR_DEVIATIONS = f"imag(t) - real(t) * real(t) / {_COUNT}"
 # A sum is sum + sum_rest, that of the squares is square + square_rest.
 _SUMS = np.dtype([(name, "f8") for name in ("sum", "sum_rest", "square", "square_rest")])
 _ITEM = "out_t{{{x}, 0, rounded_product({x}, {x}), fma({x}, {x}, -rounded_product({x}, {x}))}}"
@@ -48,8 +49,8 @@ def _sums_deviations() -> str:
     rest = "((t.sum - " + s + ") + t.sum_rest)"
     p = f"rounded_product({s}, {s})"
     p_rest = f"(fma({s}, {s}, -{p}) + 2 * ({s} * {rest}))"
-    h = f"({p} / n)"
-    h_rest = f"((fma(-{h}, n, {p}) + {p_rest}) / n)"
+    h = f"({p} / {_COUNT})"
+    h_rest = f"((fma(-{h}, {_COUNT}, {p}) + {p_rest}) / {_COUNT})"
     return f"(t.square - {h}) + (t.square_rest - {h_rest})"
 
 
@@ -85,7 +86,7 @@ def squared_deviations(
         if isinstance(t, Array):
             return lazy(_at_least_0(_PAIR_DEVIATIONS), t=t, n=_divisor(count), dtype="float64")
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.maximum(t.imag - t.real * t.real / count, 0)
+            return np.maximum(t.imag - t.real * t.real / np.maximum(count, 1), 0)
     is_host = isinstance(x, np.ndarray)
     x = x if is_host else asarray(x)
     operands, item = {"x": x}, "convert<f64>(x)"

@@ -201,6 +201,8 @@ def converted(trace: Trace, x: Any, dtype: Any) -> str:
     """Return the text of a symbol or number in a type."""
     if isinstance(x, Whole | Real):
         return trace.place(x, dtype)
+    if np.dtype(dtype).kind == "O":
+        raise OverflowError("no type of items holds an integer beyond 64 bits: give a float")
     if not isinstance(x, Symbol):
         return _literal(x, dtype)
     return x.text if x.dtype == dtype else f"convert<{dialect(dtype)}>({x.text})"

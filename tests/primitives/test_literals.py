@@ -29,6 +29,7 @@ BYTES = np.array([100, -100, 5], "i1")
         ("u1", "x & ~1", -2),
         ("i2", "x + 077777777", 0o77777777),
         ("i1", "x + (99 + 99)", 198),
+        ("i1", "x * 1'000", 1000),
     ],
 )
 def test_an_integer_that_the_result_cannot_hold(device, type, text, value):
@@ -178,3 +179,10 @@ def test_masked_complex_numbers_and_structs_are_written(device):
     for key in (0, slice(0, 2, 2), slice(None)):
         with pytest.raises(ValueError, match=r"write\s+cubc.asarray"):
             rows[key] = np.ones(3)
+
+
+def test_a_function_with_an_integer_of_no_type(device):
+    with pytest.raises(OverflowError, match="beyond 64 bits: give a float"):
+        cubc.transform(lambda x: x < 2**64, x=on(device, np.arange(3)))
+    found = cubc.transform(lambda x: x < 2.0**64, x=on(device, np.arange(3)))
+    assert np.asarray(found).tolist() == [True] * 3

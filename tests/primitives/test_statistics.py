@@ -311,3 +311,16 @@ def test_axes_of_one_number():
                 getattr(cubc, name)(x, axis=0)
             mask = np.array(True)
             close(getattr(cubc, name)(x, 0, where=mask), getattr(np, name)(x, 0, where=mask))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of NumPy's mean of nothing
+@pytest.mark.parametrize("type", ["f2", "f4", "f8", "i4"])
+def test_no_items_and_a_divisor_all_the_same(device, type):
+    """As a negative `ddof` makes one."""
+    x = np.ones((3, 2), type)
+    for options in ({}, {"axis": 0}):
+        found = cubc.var(on(device, x), where=False, ddof=-1, **options)
+        np.testing.assert_array_equal(np.asarray(found), np.var(x, where=False, ddof=-1, **options))
+    if type != "i4":
+        nothing = on(device, np.full(3, np.nan, type))
+        assert float(cubc.nanvar(nothing, ddof=-1)) == 0
