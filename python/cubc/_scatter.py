@@ -115,7 +115,7 @@ def scatter(
         shape = shape or (1,)
     moved = (*shape[:number], *tuple(places.shape), *shape[number + 1 :])
     check_mode(mode)
-    check_indices("scatter", places, shape, number, mode, placement)
+    places = check_indices("scatter", places, shape, number, mode, placement)
     fields = {
         "in": items,
         "indices": places,
@@ -348,7 +348,7 @@ def put_along_axis(arr, indices, values, axis, *, stream=None, device=None) -> N
     if others != theirs:
         of = (*shape[:number], of[number], *shape[number + 1 :])
         places = broadcast(places, of)
-    check_indices("put_along_axis", places, shape, number, "raise", placement)
+    places = check_indices("put_along_axis", places, shape, number, "raise", placement)
     fields = {
         "indices": places,
         "values": _broadcast(a, values, of, placement),

@@ -76,7 +76,7 @@ def take(x, /, indices, axis=None, out=None, mode="raise", **placement: Unpack[P
         number = axis_number(axis, len(shape) or 1)
         shape = shape or (1,)
     check_mode(mode)
-    check_indices("take", places, shape, number, mode, placement)
+    places = check_indices("take", places, shape, number, mode, placement)
     result = (*shape[:number], *tuple(places.shape), *shape[number + 1 :])
     fields = {
         "in": items,
@@ -135,7 +135,7 @@ def take_along_axis(x, /, indices, axis=-1, **placement: Unpack[Placement]) -> A
         both = np.broadcast_shapes(others, theirs)
         shape, of = ((*both[:number], s[number], *both[number:]) for s in (shape, of))
         items, places = broadcast(items, shape), broadcast(places, of)
-    check_indices("take_along_axis", places, shape, number, "raise", placement)
+    places = check_indices("take_along_axis", places, shape, number, "raise", placement)
     fields = {
         "in": items,
         "indices": places,
@@ -147,18 +147,23 @@ def take_along_axis(x, /, indices, axis=-1, **placement: Unpack[Placement]) -> A
     return call("take", fields, **placement)[0]
 
 
-def check_indices(function, places, shape, axis, mode, placement: Placement) -> None:
-    """Raise IndexError for indices that are not there."""
+def check_indices(function, places, shape, axis, mode, placement: Placement) -> Any:
+    """Return indices as kernels take them; raise IndexError for those that are not there."""
     length = shape[axis]
     if not items_of(places.shape):
-        return
+        return places
     if not length:
         if mode != "raise" and not items_of((*shape[:axis], *shape[axis + 1 :])):
-            return
+            return places
         raise IndexError(f"{function}() takes no items from an axis without any")
     kind = item_dtype(places).kind
+    if mode != "raise" and item_dtype(places) == np.uint64:  # kernels take int64
+        text = (
+            "k % static_cast<u64>(n)" if mode == "wrap" else "k < static_cast<u64>(n) ? k : n - 1"
+        )
+        return lazy(text, k=places, n=length, dtype="int64")
     if mode != "raise" or kind not in "iub":
-        return
+        return places
     if isinstance(places, np.ndarray):
         least, most = int(places.min()), int(places.max())
         beyond: Any = least if least < -length else most
@@ -172,3 +177,4 @@ def check_indices(function, places, shape, axis, mode, placement: Placement) -> 
         wrong = bool(any_of(test, **without_workspace(placement)))
     if wrong:
         raise IndexError(f"index {beyond} is out of bounds for axis {axis} with size {length}")
+    return places

@@ -157,3 +157,15 @@ def test_lexsort(device):
     zeros = np.array([0.0, -0.0, 1.0, -0.0], np.float32)
     same(cubc.lexsort([on(device, zeros)]), np.lexsort([zeros]))
     same(cubc.lexsort([on(device, zeros)] * 2), np.lexsort([zeros] * 2))
+
+
+def test_indices_beyond_int64(device):
+    """As numbers: no index of 2^63 is a negative one."""
+    k = np.array([2**63, 2**64 - 1, 1], np.uint64)
+    x, at = on(device, np.arange(3)), on(device, k)
+    assert np.asarray(cubc.take(x, at, mode="clip")).tolist() == [2, 2, 1]
+    assert np.asarray(cubc.take(x, at, mode="wrap")).tolist() == [int(i) % 3 for i in k.tolist()]
+    for mode, expected in (("clip", [0, 1, 9]), ("wrap", [0, 1, 9])):
+        x = on(device, np.arange(3))
+        cubc.put(x, on(device, k[:1]), 9, mode=mode)
+        assert np.asarray(x).tolist() == expected
