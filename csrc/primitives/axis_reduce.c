@@ -51,9 +51,9 @@ static cubc_status axis_reduce_workload(const benchmark *b, cubc_type type, cons
     call.type = type;
     operator_types(operator_find(call.op), type, true, NULL, &call.acc_type, &call.out_type);
     const cubc_operand x = {.name = "x", .data = BENCHMARK_ARRAY(2), .type = type};
-    cubc_lazy in = {.expression = REDUCTION_SEVERAL_ITEM, .operands = &x, .operand_count = 1};
+    cubc_lazy in;
     if (b->call == &several) {
-        TRY(reduction_several_type(type, &in.type));
+        TRY(reduction_several_input(&x, &in));
         call.acc_type = call.out_type = in.type;
         call.in = &in;
         call.type = CUBC_LAZY;

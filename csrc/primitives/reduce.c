@@ -38,9 +38,7 @@ static cubc_status reduce_workload(const benchmark *b, cubc_type type, const uin
     call.type = type;
     operator_types(operator_find(call.op), type, true, NULL, &call.acc_type, &call.out_type);
     if (b->call == &several) {
-        TRY(reduction_several_type(type, &in.type));
-        in.expression = REDUCTION_SEVERAL_ITEM;
-        in.operand_count = 1;
+        TRY(reduction_several_input(factors, &in));
         call.acc_type = call.out_type = in.type;
     }
     if (b->call == &dot || b->call == &several) {

@@ -71,7 +71,7 @@ bool reduction_is_several(const problem *p)
     return !p->op && p->commutative && p->inputs[0].lazy && type_table[p->type].kind == KIND_STRUCT;
 }
 
-cubc_status reduction_several_type(cubc_type items, cubc_type *out)
+static cubc_status several_type(cubc_type items, cubc_type *out)
 {
     enum { TOTAL, LEAST, MOST, AT, COUNT };
     static const char *const operators[] = {"sum", "min", "max"};
@@ -89,4 +89,10 @@ cubc_status reduction_several_type(cubc_type items, cubc_type *out)
         end = members[k].offset + cubc_type_size(members[k].type);
     }
     return cubc_type_struct(members, COUNT, round_up(end, widest), out);
+}
+
+cubc_status reduction_several_input(const cubc_operand *x, cubc_lazy *out)
+{
+    *out = (cubc_lazy){.expression = "out_t{x, x, x, i}", .operands = x, .operand_count = 1};
+    return several_type(x->type, &out->type);
 }

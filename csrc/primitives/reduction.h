@@ -55,8 +55,8 @@ bool reduction_is_several(const problem *p);
     "(a.least < b.least) | ((a.least != a.least) & (b.least == "                             \
     "b.least)) ? a.least : b.least, " REDUCTION_FIRST " ? a.most : b.most, " REDUCTION_FIRST \
     " ? a.at : b.at}"
-#define REDUCTION_SEVERAL_ITEM "out_t{x, x, x, i}"
-cubc_status reduction_several_type(cubc_type items, cubc_type *out);
+// The input of that benchmark, of an operand named x.
+cubc_status reduction_several_input(const cubc_operand *x, cubc_lazy *out);
 
 // The parameters of a benchmark's call, a row's: name is reduce, axis_reduce or segmented_reduce.
 #define REDUCTION_CALL(name, ...)                                        \

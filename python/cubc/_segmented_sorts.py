@@ -311,7 +311,7 @@ def argsort_in_segments(x, size, descending, out, **placement) -> Any:
 
 
 def _sorting(function, x, offsets, size, descending) -> dict[str, Any]:
-    """Sort segments: the common part of the public calls."""
+    """Return the parameters that all sorts of segments have."""
     x = as_array(x)
     if size is None:
         one_dimension(function, x, "its segments may have any length")

@@ -94,7 +94,7 @@ static cubc_status take_turn(simt_pool *pool)
     if (atomic_load(&pool->forks) != fork_count()) restart_in_child(pool);
     pthread_mutex_lock(&pool->lock);
     while (pool->busy) {
-        simt_wait_ms(&pool->turn, &pool->lock, 50);
+        simt_wait_ms(&pool->turn, &pool->lock, SIMT_LOOK_MS);
         if (!pool->busy) break;
         pthread_mutex_unlock(&pool->lock);
         if (interrupt_pending()) FAIL(CUBC_INTERRUPTED, "interrupted while another launch runs");
@@ -275,7 +275,7 @@ static void close_launch(simt_pool *pool)
     }
     pthread_mutex_lock(&pool->lock);
     while (helpers_inside(pool)) {
-        simt_wait_ms(&pool->done, &pool->lock, 50);
+        simt_wait_ms(&pool->done, &pool->lock, SIMT_LOOK_MS);
         pthread_mutex_unlock(&pool->lock);
         simt_worker_stopped(pool->worker[0]);
         pthread_mutex_lock(&pool->lock);

@@ -8,9 +8,8 @@
 #include <time.h>
 
 enum {
-    LOOKS = 50, // milliseconds between two
-    SOON = 1,   // where a thread was outside its kernel, and will be most of the time
-    IDLE = 20   // looks without a launch before it sleeps
+    SOON_MS = 1, // where a thread was outside its kernel, and will be most of the time
+    IDLE = 20    // looks without a launch before it sleeps
 };
 
 // ---- waiting ------------------------------------------------------------------------------------
@@ -78,7 +77,7 @@ static void *watch_main(void *argument)
         idle = same && now % 2 == 0 ? idle + 1 : 0;
         if (same && now % 2) look_after(w, now);
         if (idle < IDLE) {
-            simt_wait_ms(&w->wake, &w->lock, simt_ask_missed() ? SOON : LOOKS);
+            simt_wait_ms(&w->wake, &w->lock, simt_ask_missed() ? SOON_MS : SIMT_LOOK_MS);
             continue;
         }
         atomic_store(&w->sleeps, true); // before the last look: a launch does it in reverse

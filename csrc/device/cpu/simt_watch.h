@@ -30,6 +30,7 @@ void simt_watch_close(simt_watch *w);
 void simt_watch_begin(simt_watch *w, const pthread_t *helpers, int count);
 void simt_watch_end(simt_watch *w);
 
+enum { SIMT_LOOK_MS = 50 }; // between two looks for Ctrl-C
 void simt_condition_init(pthread_cond_t *condition);
 void simt_wait_ms(pthread_cond_t *condition, pthread_mutex_t *lock, int ms); // at most; below 1000
 
