@@ -18,7 +18,7 @@ from ._lazy import lazy
 from ._scatter import scatter
 from ._selections import flatnonzero, select
 from ._strides import broadcast, contiguous, gathered, index_of, steps_of
-from ._take import check_indices, take
+from ._take import checked_indices, take
 
 
 @unnamed
@@ -298,4 +298,4 @@ def _places(a: Array, keys: list[Any]) -> tuple[list[int], Any, tuple[int, ...]]
 
 
 def _check(places: Any, axis: int, extent: int) -> None:
-    check_indices("take", places, (*[1] * axis, extent), axis, "raise", {})
+    checked_indices("take", places, (*[1] * axis, extent), axis, "raise", {})

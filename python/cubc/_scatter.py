@@ -17,7 +17,7 @@ from ._options import Placement, without_workspace
 from ._runs import reduce_by_key
 from ._sorting import argsort
 from ._strides import broadcast, gathered, steps_of
-from ._take import MODES, check_indices, check_mode, places_of
+from ._take import MODES, check_mode, checked_indices, places_of
 
 _BUILT_IN = ("sum", "prod", "min", "max", "any", "all")
 # An index of an axis of n items, brought into [0, n) as by kernels/shared/places.h.
@@ -115,7 +115,7 @@ def scatter(
         shape = shape or (1,)
     moved = (*shape[:number], *tuple(places.shape), *shape[number + 1 :])
     check_mode(mode)
-    places = check_indices("scatter", places, shape, number, mode, placement)
+    places = checked_indices("scatter", places, shape, number, mode, placement)
     fields = {
         "in": items,
         "indices": places,
@@ -348,7 +348,7 @@ def put_along_axis(arr, indices, values, axis, *, stream=None, device=None) -> N
     if others != theirs:
         of = (*shape[:number], of[number], *shape[number + 1 :])
         places = broadcast(places, of)
-    places = check_indices("put_along_axis", places, shape, number, "raise", placement)
+    places = checked_indices("put_along_axis", places, shape, number, "raise", placement)
     fields = {
         "indices": places,
         "values": _broadcast(a, values, of, placement),

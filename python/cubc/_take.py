@@ -76,7 +76,7 @@ def take(x, /, indices, axis=None, out=None, mode="raise", **placement: Unpack[P
         number = axis_number(axis, len(shape) or 1)
         shape = shape or (1,)
     check_mode(mode)
-    places = check_indices("take", places, shape, number, mode, placement)
+    places = checked_indices("take", places, shape, number, mode, placement)
     result = (*shape[:number], *tuple(places.shape), *shape[number + 1 :])
     fields = {
         "in": items,
@@ -135,7 +135,7 @@ def take_along_axis(x, /, indices, axis=-1, **placement: Unpack[Placement]) -> A
         both = np.broadcast_shapes(others, theirs)
         shape, of = ((*both[:number], s[number], *both[number:]) for s in (shape, of))
         items, places = broadcast(items, shape), broadcast(places, of)
-    places = check_indices("take_along_axis", places, shape, number, "raise", placement)
+    places = checked_indices("take_along_axis", places, shape, number, "raise", placement)
     fields = {
         "in": items,
         "indices": places,
@@ -147,7 +147,7 @@ def take_along_axis(x, /, indices, axis=-1, **placement: Unpack[Placement]) -> A
     return call("take", fields, **placement)[0]
 
 
-def check_indices(function, places, shape, axis, mode, placement: Placement) -> Any:
+def checked_indices(function, places, shape, axis, mode, placement: Placement) -> Any:
     """Return indices as kernels take them; raise IndexError for those that are not there."""
     length = shape[axis]
     if not items_of(places.shape):
