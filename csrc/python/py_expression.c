@@ -320,7 +320,8 @@ static bool is_held(PyObject *number, cubc_type type)
 
 // Integers are computed in 64 bits, and a result of fewer would be cut. As in NumPy, a number that
 // the result cannot hold is refused where it takes part in the result's type, and not where it is
-// only compared.
+// only compared. The type of the expression, in which NumPy computes, may hold it, too: int64 items
+// plus 300 are cut into an int8 `out`.
 static int check_held(const char *expression, const py_expression *f, cubc_type out)
 {
     for (int k = 0; k < f->count; k++) {
@@ -330,10 +331,13 @@ static int check_held(const char *expression, const py_expression *f, cubc_type 
                    : PyType_Check(weak) != PyType_Check(typed)
                        ? 0 // NumPy's int64 equals int
                        : PyObject_RichCompareBool(weak, typed, Py_EQ);
+        cubc_type own;
+        const bool own_held = same == 0 && !PyType_Check(weak) && py_dtype(weak, &own) == 0 &&
+                              is_held(f->numbers[k], own);
         Py_XDECREF(typed);
         Py_XDECREF(weak);
         if (same < 0) return -1;
-        if (same) continue;
+        if (same || own_held) continue;
         PyErr_Format(PyExc_OverflowError,
                      "operand '%s' is %.80R, which %s, the type of the result, cannot hold: give "
                      "dtype=, to which the result is converted",

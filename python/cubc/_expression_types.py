@@ -126,13 +126,17 @@ def literal_beyond(
     """Return an integer of the text that a type of integers cannot hold; None if there is none.
 
     As in NumPy it counts where it takes part in the result's type, and not where it is compared.
+    The type of the expression may hold it, too: int64 items plus 300 are cut into an int8 `out`.
     """
-    parser, limits = _Parser(expression, names, types), np.iinfo(dtype)
+    parser, holding = _Parser(expression, names, types), [np.iinfo(dtype)]
     weak = parser.result()
     if weak is None:
         return None
+    own = np.dtype(np.int64) if weak is _Index else weak
+    if isinstance(own, np.dtype) and own.kind in "iu":
+        holding.append(np.iinfo(own))
     for k, value in enumerate(parser.literals):
-        if limits.min <= value <= limits.max:
+        if any(limits.min <= value <= limits.max for limits in holding):
             continue
         typed = _Parser(expression, names, types, k).result()
         if isinstance(typed, type) != isinstance(weak, type) or typed != weak:

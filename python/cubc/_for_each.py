@@ -56,7 +56,8 @@ struct cubc_bool {
     FUNCTION_MEMBER cubc_bool& operator^=(bool v) { return *this = *this != v; }
 };
 """
-# The first index outside of an array is noted; what is written there goes nowhere.
+# The first index outside of an array is noted; what is written there goes behind the note. That is
+# memory as the arrays are: NVRTC 13 loses what is written to either an array or a variable.
 _CHECKS = """\
 template <class T>
 struct cubc_plain {
@@ -72,14 +73,15 @@ struct cubc_checked {
     i64 n;
     unsigned long long* note;
     u64 which;
-    mutable typename cubc_plain<T>::type none;
     FUNCTION_MEMBER T& item(bool inside, unsigned long long k, u64 is_unsigned) const
     {
         if (inside) return items[k];
         const unsigned long long said = (which + 1ull) | (is_unsigned << 63);
         if (atomicCAS(note, 0ull, said) == 0ull) note[1] = k;
-        none = typename cubc_plain<T>::type{};
-        return none;
+        typedef typename cubc_plain<T>::type plain;
+        plain* none = reinterpret_cast<plain*>(note + 2);
+        *none = plain{};
+        return *none;
     }
     FUNCTION_MEMBER T& of_signed(long long k) const
     {
@@ -291,7 +293,8 @@ def _launch(
     given = [x.tobytes() if x.dtype.kind in "cV" else x.item() for x in values.values()]
     note: Any = None
     if check:
-        note = np.zeros(2, np.uint64)
+        longest = max([item_dtype(x).itemsize for x in arrays.values()], default=0)
+        note = np.zeros(2 + -(-longest // 8), np.uint64)
         note = note if on_cpu else asarray(note, device=kernel.device, stream=stream)
         given += [int(np.prod(x.shape)) for x in arrays.values()] + [note]
     grid = -(-n // (threads * each))
@@ -301,7 +304,7 @@ def _launch(
 
 
 def _raise_noted(note: Any, arrays: dict[str, Any]) -> None:
-    which, index = (note.numpy() if isinstance(note, Array) else note).tolist()
+    which, index = (note.numpy() if isinstance(note, Array) else note)[:2].tolist()
     if which:
         is_unsigned, which = which >> 63, which & (2**63 - 1)
         name = list(arrays)[which - 1]
@@ -325,7 +328,7 @@ def _kernel(
         own = f"{_OWN}{k}" if check else name
         parameters.append(f"{of}* {own}")
         if check:
-            made = f"const cubc_checked<{of}> {name}{{{own}, {own}_n, cubc_note, {k}, {{}}}};"
+            made = f"const cubc_checked<{of}> {name}{{{own}, {own}_n, cubc_note, {k}}};"
             inside += [f"    {made}", f"    (void){name};"]
     for name, dtype in numbers:
         of = "bool" if dtype.kind == "b" else _type(dtype, structs)

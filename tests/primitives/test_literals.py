@@ -70,6 +70,20 @@ def test_an_integer_that_takes_no_part(device, text, dtype, expected):
     assert np.asarray(cut).tolist() == [-112, -56, 49]
 
 
+@pytest.mark.parametrize("text", ["x + 300", "i + 300 + x", "x + s", "(x * 2654435761ull) >> 7"])
+def test_an_integer_that_the_items_hold_is_cut_into_out(device, text):
+    """NumPy computes in the type of the items, and casts its result."""
+    x, out = np.arange(3), np.zeros(3, "i1")
+    names = {"x": on(device, x)} | ({"s": 300} if "s" in text else {})
+    cubc.transform(text, out=(made := on(device, out)), **names)
+    expected = eval(text.replace("ull", ""), {"x": x, "i": x, "s": 300})
+    np.testing.assert_array_equal(np.asarray(made), expected.astype("i1"))
+    with pytest.raises(OverflowError, match="300, which int8"):
+        cubc.transform("x + 300", x=on(device, out), out=made)
+    with pytest.raises(OverflowError, match="300, which int8"):
+        cubc.transform("x + s", x=on(device, out), s=300, out=made)
+
+
 @pytest.mark.parametrize(
     ("type", "text", "expected"),
     [

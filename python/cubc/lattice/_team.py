@@ -79,6 +79,18 @@ class _End(NamedTuple):
     error: BaseException | None = None
 
 
+def _first_of(errors: dict[int, BaseException]) -> BaseException:
+    """Return the error that says why, by rank; the others are its notes.
+
+    Some ranks fail because another has, as a call of the system would.
+    """
+    first = min(errors.values(), key=lambda e: isinstance(e, (OSError, KeyboardInterrupt)))
+    for rank, error in errors.items():
+        if error is not first:
+            first.add_note(f"rank {rank}: {type(error).__name__}: {error}")
+    return first
+
+
 def _serve(tasks: SimpleQueue[Callable[[], None] | None]) -> None:
     """Do what a rank is given, in its thread, which keeps nothing of it."""
     while (task := tasks.get()) is not None:
@@ -149,9 +161,8 @@ class Team:
                 raise
             if failed:
                 self._begin_anew()
-        # Some fail because another has, as a call of the system would: that one says why.
-        if errors := [end.error for end in ends if end and end.error]:
-            raise min(errors, key=lambda error: isinstance(error, (OSError, KeyboardInterrupt)))
+        if errors := {rank: end.error for rank, end in enumerate(ends) if end and end.error}:
+            raise _first_of(errors)
         return [end.made for end in ends if end]
 
     def _do(
