@@ -374,7 +374,10 @@ PyObject *py_run_algorithm(PyObject *self, PyObject *const *args, Py_ssize_t n, 
     c.algorithm = algorithm_called(name);
     if (!c.algorithm) return NULL;
     if (prepare(&c, v, v[FIELDS], STREAM) == 0) {
-        cubc_status st = algorithm_problem(c.algorithm, c.params, &p);
+        cubc_status st;
+        Py_BEGIN_ALLOW_THREADS // ranks of this process may wait for each other here
+        st = algorithm_problem(c.algorithm, c.params, &p);
+        Py_END_ALLOW_THREADS
         if (!st) st = py_call_run(&c.call, &p);
         value = st ? py_raise(st) : results(&c);
     }

@@ -104,7 +104,9 @@ static int finish(void *context, double seconds)
 // ---- ranks --------------------------------------------------------------------------------------
 static void forget(python_ranks *r)
 {
+    Py_BEGIN_ALLOW_THREADS // the end of messages is waited for
     cubc_ranks_close(r->ranks);
+    Py_END_ALLOW_THREADS
     Py_XDECREF(r->all_gather);
     Py_XDECREF(r->start);
     Py_XDECREF(r->finish);

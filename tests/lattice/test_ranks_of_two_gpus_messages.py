@@ -5,8 +5,11 @@ NCCL_DEBUG=INFO has NCCL say more.
 """
 
 import ctypes
+import gc
+import itertools
 import os
 import signal
+import threading
 import time
 
 import numpy as np
@@ -194,6 +197,33 @@ def test_solves_have_the_bits_of_shared_memory(name, tmp_path, monkeypatch):
     monkeypatch.setenv("NCCL_DEBUG", os.environ.get("NCCL_DEBUG", "WARN"))
     monkeypatch.setenv("SOLVER", name)
     print(*ranks.run(2, solve_everywhere, tmp_path, "cuda:0", limit=120))
+
+
+# ---- ranks of one process -----------------------------------------------------------------------
+@needs_two
+def test_ranks_of_a_process_send_messages(monkeypatch):
+    """Each joins the others in a thread: none may hold what another needs, as Python's lock."""
+    links = near_one(EXTENT[::-1])
+    psi = random_spinors(np.random.default_rng(6), EXTENT)
+    whole = lattice.Wilson(lattice.Gauge(links, device="cuda:0"), KAPPA)
+    found = {}
+    for transport in ("memory", "messages"):
+        monkeypatch.setenv("CUBC_RANKS", transport)
+        cut = lattice.Gauge(links, grid=(1, 1, 1, 2), devices=["cuda:0", "cuda:1"])
+        D = lattice.Wilson(cut, KAPPA)
+        check_bits(D(psi), whole(psi), transport)
+        with pytest.raises(KeyboardInterrupt):
+            for k in itertools.count():
+                D.solve(psi, tol=1e-9)
+                if k == 1:
+                    threading.Timer(0.02, os.kill, (os.getpid(), signal.SIGINT)).start()
+        check_bits(D(psi), whole(psi), f"{transport}, after Ctrl-C")
+        x, info = D.solve(psi, tol=1e-9, sloppy="half")
+        assert info.converged
+        found[transport] = x
+        del cut, D
+        gc.collect()
+    np.testing.assert_array_equal(found["messages"], found["memory"])
 
 
 # ---- two hosts of two GPUs each, as ranks of four are told --------------------------------------
