@@ -10,20 +10,23 @@
 enum { PARTS_KERNEL, JOIN_KERNEL, ROWS_KERNEL, CLUSTERS_KERNEL };
 
 enum {
-    FEW = 64,             // items of a segment that a warp takes in registers
-    MOST_OF_WARP = 2048,  // those that it takes at most, half as many of 8 bytes
-    MOST_OF_BLOCK = 8192, // those that a block takes likewise (topk_row.h)
-    MOST_OFTEN = 256,     // keys of a segment that code with less shared memory selects
-    MOST_CLUSTERED = 256, // blocks of all clusters
-    MOST_HELD = 4096,     // items that a block of the CPU keeps
-    HELD_ITEM_BYTES = 16, // at most
+    FEW = 64,              // items of a segment that a warp takes in registers
+    MOST_OF_WARP = 2048,   // those that it takes at most, half as many of 8 bytes
+    MOST_OF_BLOCK = 8192,  // those that a block takes likewise (topk_row.h)
+    MOST_OFTEN = 256,      // keys of a segment that code with less shared memory selects
+    MOST_CLUSTERED = 256,  // blocks of all clusters, two of which a multiprocessor runs
+    MOST_IN_A_ROUND = 208, // those of them that an H200 begins at once
+    MOST_WIDE = 124,       // blocks of clusters that have all of its shared memory
+    WIDE_BYTES = 131072,   // keys of a block of these
+    MOST_HELD = 4096,      // items that a block of the CPU keeps
+    HELD_ITEM_BYTES = 16,  // at most
 };
 
 typedef struct segmented_topk_traits {
     int equal_size; // there are no offsets
     int most;       // keys to select: MOST_OFTEN or TOPK_MOST
     int row;        // items of a segment that a warp or a block takes at once
-    int clustered;  // clusters may take the segments
+    int clustered;  // keys of each block of the clusters that may take the segments, or 0
     int unordered;  // a segment's keys may stand in any order
 } segmented_topk_traits;
 
@@ -66,26 +69,58 @@ static int row_for(const problem *p, int most, int equal_size)
     return row;
 }
 
-// Blocks of a cluster whose shared memory a segment fits.
-static uint64_t cluster_for(uint64_t length)
+// Blocks of a cluster that a segment fits, of so many keys each.
+static uint64_t cluster_for(uint64_t length, uint64_t keys)
 {
     uint64_t blocks = 2;
-    while (blocks * TOPK_POOL < length) blocks *= 2;
+    while (blocks * keys < length) blocks *= 2;
     return blocks;
+}
+
+static size_t key_bytes(const problem *p)
+{
+    return cubc_type_size((cubc_type)p->type) > 4 ? 8 : 4;
 }
 
 // Shared memory of a block of parts in the code for clusters: their keys, and 4 bytes for each.
 static uint64_t clustered_bytes(const problem *p)
 {
-    return cubc_type_size((cubc_type)p->type) > 4 ? 128 * 1024 : 96 * 1024;
+    if (segmented_topk_traits_of(p).clustered > TOPK_POOL) return 208 * 1024;
+    return key_bytes(p) > 4 ? 128 * 1024 : 96 * 1024;
 }
 
-// True if clusters may take the segments: few, of one size, and longer than rows.
-static int is_for_clusters(const problem *p, int equal_size)
+// Rounds in which clusters that have all shared memory may take the segments. Parts of keys of 4
+// bytes are faster than two of them.
+static uint64_t wide_rounds(const problem *p)
 {
-    uint64_t mean = mean_length(p), segments = segmented_topk_numbers_of(p).segments;
-    return equal_size && mean > MOST_OF_BLOCK && mean <= (uint64_t)CLUSTER_BLOCKS * TOPK_POOL &&
-           segments <= MOST_CLUSTERED / cluster_for(mean);
+    return key_bytes(p) > 4 ? 2 : 1;
+}
+
+// True if the segments make no more blocks, of so many keys each, in clusters.
+static bool fit_clusters(const problem *p, uint64_t keys, uint64_t most)
+{
+    const uint64_t blocks = cluster_for(mean_length(p), keys);
+    return blocks <= CLUSTER_BLOCKS && segmented_topk_numbers_of(p).segments <= most / blocks;
+}
+
+// The same of clusters that have all shared memory. An H200 begins 61, 30, 14 and 6 of 2 to 16
+// blocks at once, as a cluster's multiprocessors stand side by side.
+static bool fit_wide_clusters(const problem *p, uint64_t keys)
+{
+    const uint64_t blocks = cluster_for(mean_length(p), keys);
+    return blocks <= CLUSTER_BLOCKS && segmented_topk_numbers_of(p).segments <=
+                                           wide_rounds(p) * ((MOST_WIDE - blocks) / blocks);
+}
+
+// Keys of a block of the clusters that may take the segments: few, of one size, and longer than
+// rows. 0 if none may.
+static int keys_in_clusters(const problem *p, int equal_size)
+{
+    const int wide = WIDE_BYTES / (int)key_bytes(p);
+    if (!equal_size || mean_length(p) <= MOST_OF_BLOCK) return 0;
+    if (fit_clusters(p, TOPK_POOL, MOST_IN_A_ROUND)) return TOPK_POOL;
+    if (fit_wide_clusters(p, (uint64_t)wide)) return wide;
+    return fit_clusters(p, TOPK_POOL, MOST_CLUSTERED) ? TOPK_POOL : 0;
 }
 
 // ---- problems -----------------------------------------------------------------------------------
@@ -96,7 +131,7 @@ static cubc_status add_segments(const cubc_segmented_topk_params *params, proble
     int most = params->k > MOST_OFTEN ? TOPK_MOST : MOST_OFTEN;
     int row = row_for(p, most, equal_size);
     segmented_topk_traits_set(p, (segmented_topk_traits){equal_size, most, row,
-                                                         is_for_clusters(p, equal_size),
+                                                         keys_in_clusters(p, equal_size),
                                                          params->unordered != 0});
     if (params->k > TOPK_MOST)
         FAIL(CUBC_INVALID_ARGUMENT,
@@ -305,21 +340,29 @@ static cubc_status plan_rows(const problem *p, const instance *i, plan *out)
 }
 
 // Blocks of the cluster that takes each segment, more than its keys need where there are
-// multiprocessors for them. 0 where the device has no such clusters, or would not run all at once.
+// multiprocessors for them. 0 where the device has no such clusters, or not enough at once.
 static uint64_t cluster_of_segment(const problem *p, const instance *i)
 {
-    enum { BLOCKS_PER_SM = 2, LEAST_OF_BLOCK = TOPK_POOL / 8 };
-    uint64_t segments = segmented_topk_numbers_of(p).segments, length = mean_length(p);
-    uint64_t most = i->kernels[CLUSTERS_KERNEL].cluster, blocks = cluster_for(length);
-    uint64_t processors = (uint64_t)i->device->info.sm_count;
-    if (!segmented_topk_traits_of(p).clustered || blocks > most ||
-        segments * blocks > BLOCKS_PER_SM * processors ||
-        (uint64_t)i->device->info.shared_bytes_per_block < clustered_bytes(p))
+    enum { LEAST_OF_BLOCK = TOPK_POOL / 8 };
+    const device_kernel *kernel = &i->kernels[CLUSTERS_KERNEL];
+    const uint64_t keys = (uint64_t)segmented_topk_traits_of(p).clustered;
+    const uint64_t segments = segmented_topk_numbers_of(p).segments, length = mean_length(p);
+    const uint64_t processors = (uint64_t)i->device->info.sm_count;
+    const bool wide = keys > TOPK_POOL;
+    uint64_t found = 0;
+    if (keys == 0 || (uint64_t)i->device->info.shared_bytes_per_block < clustered_bytes(p))
         return 0;
-    while (2 * blocks <= most && 2 * blocks * segments <= processors &&
-           blocks * LEAST_OF_BLOCK < length)
-        blocks *= 2;
-    return blocks;
+    for (int k = 1; k < CLUSTER_SIZES && kernel->clusters_at_once[k] > 0; k++) {
+        const uint64_t blocks = UINT64_C(1) << k;
+        const uint64_t rounds = found ? 1 : wide ? wide_rounds(p) : 2;
+        if (blocks * keys < length) continue;
+        if (segments * blocks > rounds * processors ||
+            (wide && segments > rounds * kernel->clusters_at_once[k]))
+            break;
+        found = blocks;
+        if (blocks * LEAST_OF_BLOCK >= length) break;
+    }
+    return found;
 }
 
 static cubc_status plan_clusters(const problem *p, const instance *i, uint64_t blocks, plan *out)

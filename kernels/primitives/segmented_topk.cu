@@ -31,6 +31,7 @@
 #define IN_A_CLUSTER (TUNE_CLUSTERED && SIMT_SHARED_BYTES >= TUNE_CLUSTERED_BYTES)
 #include "cluster.h"
 #define POOL_HAS_INDICES !CLUSTERS
+#define POOL_KEYS TUNE_CLUSTERED
 #include "segment_topk.h"
 #include "topk_few.h"
 #include "topk_pool.h"
@@ -51,9 +52,12 @@ enum : u32 {
 };
 static_assert(ITEMS <= 32, "a bit for each item of a thread");
 
+// Items of a pool that has their indices beside it.
+enum : u32 { INDEXED = POOL < TUNE_POOL ? POOL : TUNE_POOL };
+
 struct block_shared {
     pool_shared pool;
-    offset_t index[POOL];
+    offset_t index[INDEXED];
 };
 
 struct warps_shared {
@@ -154,7 +158,7 @@ template <bool ENCODED, class Load, class IndexOf>
 FUNCTION void fill_pool_with(segmented_topk_shared& s, u64 length, u64 count, u32 k,
                              pool_place last_of_all, Load load, IndexOf index_of)
 {
-    const u32 room = POOL - (k + k / 4 + 1); // see place_in_pool
+    const u32 room = INDEXED - (k + k / 4 + 1); // see place_in_pool
     const u32 step = room < TILE ? room : static_cast<u32>(TILE), left_out = bits_left_out(length);
     key_t next[ITEMS];
     const auto load_tile = [&](u64 first) {
@@ -178,7 +182,7 @@ FUNCTION void fill_pool_with(segmented_topk_shared& s, u64 length, u64 count, u3
         const u32 here = items;
         items = load_tile(first + step);
         block_sync(); // all have added their items of the tile before
-        const bool full = s.held + step > POOL;
+        const bool full = s.held + step > INDEXED;
         block_sync();
         if (full) drop_items(s, length, k);
         const pool_place last = s.last;

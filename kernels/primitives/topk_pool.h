@@ -32,6 +32,11 @@
 #define POOL_HAS_INDICES 0
 #endif
 
+// One whose blocks keep more keys defines how many.
+#ifndef POOL_KEYS
+#define POOL_KEYS (sizeof(key_t) > 4 && SMALL ? TUNE_SMALL_POOL : TUNE_POOL)
+#endif
+
 template <bool WIDE>
 struct pool_codes {
     typedef u32 type;
@@ -63,7 +68,7 @@ FUNCTION key_t key_of(code_t held) { return static_cast<key_t>(SHORT ? held >> I
 enum : u32 {
     // Keys of a block; the host chooses likewise by the device's shared memory.
     SMALL = SIMT_SHARED_BYTES < TUNE_POOL_BYTES,
-    KEYS_ALONE = sizeof(key_t) > 4 && SMALL ? TUNE_SMALL_POOL : TUNE_POOL,
+    KEYS_ALONE = POOL_KEYS,
     WITH_INDICES = SMALL                ? 3072
                    : sizeof(code_t) > 4 ? TUNE_SMALL_POOL
                                         : TUNE_POOL,

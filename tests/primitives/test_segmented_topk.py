@@ -172,7 +172,10 @@ def test_segments_by_blocks_of_a_gpu(type):
 
 @pytest.mark.parametrize(
     ("rows", "columns", "k"),
-    [(1, 131072, 2048), (3, 50_001, 100), (64, 8193, 8), (20, 131072, 1000), (2, 2049, 300)],
+    [
+        *((1, 131072, 2048), (3, 50_001, 100), (64, 8193, 8), (20, 131072, 1000), (2, 2049, 300)),
+        *((1, 500_001, 2048), (9, 151_936, 50), (40, 50_257, 1000)),  # in all of the shared memory
+    ],
 )
 def test_few_long_rows(device, rows, columns, k):
     """By clusters where a device has them."""

@@ -152,8 +152,8 @@ static cubc_status opt_in(const cuda_device *d, CUfunction function, const char 
                   "cuFuncSetAttribute(%s, %lld bytes of shared memory)", name, (long long)most);
 }
 
-static bool runs_in_clusters(CUfunction function, unsigned blocks, unsigned threads,
-                             unsigned shared)
+static unsigned clusters_at_once(CUfunction function, unsigned blocks, unsigned threads,
+                                 unsigned shared)
 {
     int clusters = 0;
     CUlaunchAttribute size = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
@@ -167,7 +167,8 @@ static bool runs_in_clusters(CUfunction function, unsigned blocks, unsigned thre
                              .sharedMemBytes = shared,
                              .attrs = &size,
                              .numAttrs = 1};
-    return !cuda.cuOccupancyMaxActiveClusters(&clusters, function, &config) && clusters > 0;
+    if (cuda.cuOccupancyMaxActiveClusters(&clusters, function, &config)) return 0;
+    return clusters > 0 ? (unsigned)clusters : 0;
 }
 
 // True if kernels are compiled with what the blocks of a cluster write to one another by
@@ -178,18 +179,19 @@ static bool compiler_has_clusters(void)
     return cuda.nvrtc_major > 12 || (cuda.nvrtc_major == 12 && cuda.nvrtc_minor >= 1);
 }
 
-// The most of the kernel's blocks that can run as a cluster, and then fewer can as well. A device
-// need not have clusters of more than eight, and a part of a GPU may have too few multiprocessors
-// side by side for any.
-static unsigned largest_cluster(const cuda_device *d, CUfunction function, unsigned threads,
-                                unsigned shared)
+// A device need not have clusters of more than eight blocks, and a part of a GPU may have too few
+// multiprocessors side by side for any.
+static void count_clusters(const cuda_device *d, CUfunction function, unsigned threads,
+                           device_kernel *out)
 {
-    if (d->capability < 90 || !compiler_has_clusters()) return 0;
+    if (d->capability < 90 || !compiler_has_clusters()) return;
     // A device that refuses it has no clusters of sixteen blocks.
     cuda.cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
-    unsigned blocks = CLUSTER_BLOCKS;
-    while (blocks > 1 && !runs_in_clusters(function, blocks, threads, shared)) blocks /= 2;
-    return blocks;
+    out->cluster = 1;
+    for (int k = 1; k < CLUSTER_SIZES; k++) {
+        out->clusters_at_once[k] = clusters_at_once(function, 1u << k, threads, out->allocated);
+        if (out->clusters_at_once[k]) out->cluster = 1u << k;
+    }
 }
 
 static cubc_status open_kernel(const cuda_device *d, CUmodule module, const char *name,
@@ -213,7 +215,7 @@ static cubc_status open_kernel(const cuda_device *d, CUmodule module, const char
              "on %s",
              name, threads, out->info.registers, (long long)out->info.shared_bytes,
              d->base.info.arch);
-    out->cluster = largest_cluster(d, function, threads, out->allocated);
+    count_clusters(d, function, threads, out);
     out->function = function;
     out->threads = threads;
     return CUBC_OK;
