@@ -260,15 +260,14 @@ static bool is_plain_ndarray(PyObject *object)
     return Py_IS_TYPE(object, (PyTypeObject *)ndarray);
 }
 
-// NumPy makes NaN of the nulls of tables. Lists and numbers, the most common here, have none.
-static int refuse_nulls(PyObject *object, const char *what)
+// NumPy reads masked arrays without their masks, and makes NaN of the nulls of tables. Numbers, the
+// most common here, have none.
+static int refuse_missing(PyObject *object, const char *what)
 {
-    if (PyList_Check(object) || PyTuple_Check(object) || PyFloat_Check(object) ||
-        PyLong_Check(object) || !PyObject_HasAttrString(object, "__array__"))
-        return 0;
+    if (PyFloat_Check(object) || PyLong_Check(object)) return 0;
     PyObject *module = PyImport_ImportModule("cubc._nulls");
     PyObject *none =
-        module ? PyObject_CallMethod(module, "refuse_nulls", "Os", object, what) : NULL;
+        module ? PyObject_CallMethod(module, "refuse_missing", "Os", object, what) : NULL;
     Py_XDECREF(none);
     Py_XDECREF(module);
     return none ? 0 : -1;
@@ -276,7 +275,7 @@ static int refuse_nulls(PyObject *object, const char *what)
 
 static int from_numpy(PyObject *object, const char *what, bool writable, py_view *out)
 {
-    if (!is_plain_ndarray(object) && refuse_nulls(object, what) < 0) return -1;
+    if (!is_plain_ndarray(object) && refuse_missing(object, what) < 0) return -1;
     if ((PyList_Check(object) || PyTuple_Check(object)) &&
         py_binding_refuse(PyExc_TypeError, "a list would be copied: give an array") < 0)
         return -1;
@@ -296,23 +295,6 @@ static int from_numpy(PyObject *object, const char *what, bool writable, py_view
     Py_XDECREF(dtype);
     Py_DECREF(array);
     return status;
-}
-
-// NumPy's masked arrays are buffers of all their items; without the mask the result would be wrong.
-static int refuse_masked(PyObject *object, const char *what)
-{
-    PyObject *filled = py_optional_attribute(object, "filled");
-    PyObject *compressed = filled ? py_optional_attribute(object, "compressed") : NULL;
-    bool masked = filled && compressed;
-    Py_XDECREF(compressed);
-    Py_XDECREF(filled);
-    if (masked)
-        PyErr_Format(
-            PyExc_TypeError,
-            "%s is a masked array, whose mask cubc does not know: pass x.filled(value), or "
-            "x.compressed() without what is masked",
-            what);
-    return PyErr_Occurred() ? -1 : 0;
 }
 
 // True of an interface that names no stream, and whose memory is read-only: JAX's. Its streams are
@@ -353,7 +335,8 @@ int py_view_get(PyObject *object, const char *what, bool writable, void *stream,
     }
     if (PyErr_Occurred()) return -1;
     if (PyObject_CheckBuffer(object)) {
-        if (refuse_masked(object, what) < 0) return -1;
+        // A masked array is a buffer of all its items.
+        if (PyObject_HasAttrString(object, "filled") && refuse_missing(object, what) < 0) return -1;
         int status = from_buffer(object, what, writable, NULL, out);
         if (status) return status < 0 ? -1 : 0;
     } else {

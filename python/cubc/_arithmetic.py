@@ -18,9 +18,11 @@ from ._calls import described, unnamed
 from ._complex_texts import COMPLEX
 from ._core import Array, Lazy, asarray, transform
 from ._lazy import dialect, indexed, is_same, lazy
+from ._nulls import refuse_missing
 
 _EAGER = contextvars.ContextVar("cubc.array_api.eager", default=False)
 _NUMBERS = (bool, int, float, complex)
+_PLAIN_OPERANDS = (*_NUMBERS, np.ndarray)
 _LETTERS = "xyzuvwpqrst"
 _POWERS = 64  # above it, a power of integers is no expression
 
@@ -136,7 +138,10 @@ def known(ufunc: np.ufunc) -> bool:
 
 def _operand(x: Any) -> Any:
     """Return what an operator takes: arrays and numbers; None for anything else."""
-    if isinstance(x, Array | Lazy | np.ndarray | np.generic) or type(x) in _NUMBERS:
+    if isinstance(x, Array | Lazy | np.generic) or type(x) in _PLAIN_OPERANDS:
+        return x
+    refuse_missing(x)
+    if isinstance(x, np.ndarray):
         return x
     if hasattr(x, "__cuda_array_interface__") or hasattr(x, "__dlpack__"):
         x = described(x)
@@ -388,6 +393,8 @@ def _ufunc(self: Any, ufunc: np.ufunc, method: str, /, *inputs: Any, **options: 
             options["out"] = options["out"][0]
         given = {k: v for k, v in options.items() if v is not None or k == "axis"}
         return of(inputs[0], **{"axis": 0, **given})
+    for x in inputs:
+        refuse_missing(x)
     shown = f"numpy.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
     raise TypeError(
         f"{shown}() with these arguments would copy the items of {type(self).__name__} to the "

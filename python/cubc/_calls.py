@@ -22,7 +22,7 @@ from ._core import (
     is_binding,
     transform,
 )
-from ._nulls import refuse_masked, refuse_nulls
+from ._nulls import refuse_missing
 from ._options import documented, signature
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -298,7 +298,7 @@ def described(x: Any) -> Any:
     """
     if isinstance(x, _AS_THEY_ARE):
         if isinstance(x, np.ndarray) and type(x) is not np.ndarray:
-            refuse_masked(x)
+            refuse_missing(x)
         return x
     whole = hasattr(x, "dtype") and hasattr(x, "shape")
     if hasattr(x, "__cuda_array_interface__"):
@@ -313,7 +313,7 @@ def described(x: Any) -> Any:
         return x if whole else asarray(x)
     if not hasattr(x, "__array__"):
         return x
-    refuse_nulls(x)
+    refuse_missing(x)
     return np.asarray(x)
 
 
@@ -329,6 +329,7 @@ def as_array(x: Any) -> Any:
         return x
     if is_binding() and isinstance(x, list | tuple):
         raise TypeError("a list would be copied: give an array")
+    refuse_missing(x)
     array = np.asarray(x)
     if array.dtype == object:
         raise TypeError(f"{reprlib.repr(x)} is no array of numbers: pass an array or a list")

@@ -15,6 +15,7 @@ from ._axes import items_of
 from ._calls import described, unnamed
 from ._core import Array, Lazy, asarray, transform
 from ._lazy import lazy
+from ._nulls import refuse_missing
 from ._scatter import scatter
 from ._selections import flatnonzero, select
 from ._strides import broadcast, contiguous, gathered, index_of, steps_of
@@ -109,6 +110,7 @@ def _own(a: Array, value: Any) -> Any:
 
     A list becomes an array of the device. Arrays and lazy inputs are returned as they are.
     """
+    refuse_missing(value)
     if isinstance(value, np.ndarray) and value.ndim:
         raise ValueError(
             f"the values are in host memory and the array on {a.device}: write "
@@ -146,6 +148,7 @@ def _key(a: Array, key: Any) -> Any:
     if isinstance(key, bool | np.bool):
         raise IndexError("an index that is True or False alone is not there: give a mask")
     if isinstance(key, list):
+        refuse_missing(key)
         of = np.asarray(key, None if key else np.int64)
         return asarray(of, device=a.device)
     if hasattr(key, "__cuda_array_interface__") or hasattr(key, "__array__"):

@@ -11,8 +11,9 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from ._calls import as_array, primitive, whole
+from ._calls import as_array, described, primitive, whole
 from ._core import Array, Lazy, asarray, call, empty, reduce, transform
+from ._nulls import refuse_missing
 from ._options import Placement, without_workspace
 
 # Type in which weights, or items, are summed where it is not their own.
@@ -92,6 +93,7 @@ def histogram(
     [2 2] [0.  0.5 1. ]
     """
     items = _taken(x)
+    refuse_missing(bins)
     if density and (out is not None or dtype is not None):
         raise ValueError("histogram() of density is a new array of float64: leave out and dtype")
     if weights is not None:
@@ -259,7 +261,8 @@ def histogram_channels(
             f"histogram_channels(): bins are {bins!r}: expected a list, of a number or edges for "
             "each channel"
         )
-    items, wanted = _taken(x), list(bins)
+    items, wanted = _taken(x), list(map(described, bins))
+    refuse_missing(wanted)
     channels = items.shape[-1] if len(items.shape) else 0
     if not 1 <= channels <= 4 or not 1 <= len(wanted) <= channels:
         raise ValueError(

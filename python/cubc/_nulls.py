@@ -1,16 +1,39 @@
 """Refusal of missing values: masked arrays, and columns and tables of pandas, polars and Arrow.
 
-NumPy turns their nulls into NaN, and the integers beside them into floats. They are refused as
-masked arrays are. A NaN that is a number of its column, as in a float64 Series, is kept.
+NumPy reads a masked array without its mask. It turns the nulls of the others into NaN, and the
+integers beside them into floats. All are refused, in lists too. A NaN that is a number of its
+column, as in a float64 Series, is kept.
 """
 
+from collections import deque
 from typing import Any
 
 import numpy as np
 
+_NUMBERS = (int, float, complex, np.generic)
 
-def refuse_nulls(x: Any, what: str = "the array") -> None:
-    """Raise TypeError if a column or table of another library has nulls."""
+
+def refuse_missing(x: Any, what: str = "the array") -> None:
+    """Raise TypeError if an array, or one in a list at any depth, has items that are missing."""
+    left, seen = [x], set()
+    while left:
+        one = left.pop()
+        if not isinstance(one, list | tuple | deque):
+            _refuse(one, what)
+        elif id(one) not in seen:  # a list may be in itself
+            seen.add(id(one))
+            # A million numbers are looked at by their few types.
+            others = {of for of in set(map(type, one)) if not issubclass(of, _NUMBERS)}
+            if others:
+                left += [item for item in one if type(item) in others]
+
+
+def _refuse(x: Any, what: str) -> None:
+    if hasattr(x, "filled") and hasattr(x, "compressed"):
+        raise TypeError(
+            f"{what} is a masked array, whose mask cubc does not know: pass x.filled(value), or "
+            "x.compressed() without what is masked"
+        )
     if has_nulls(x):
         raise TypeError(
             f"{what} is a {type(x).__module__.split('.')[0]} {type(x).__name__} with nulls, which "
@@ -19,13 +42,16 @@ def refuse_nulls(x: Any, what: str = "the array") -> None:
         )
 
 
-def refuse_masked(x: Any) -> None:
-    """Raise TypeError for NumPy's masked arrays, which NumPy itself reads without their masks."""
-    if hasattr(x, "filled") and hasattr(x, "compressed"):
-        raise TypeError(
-            "the array is a masked array, whose mask cubc does not know: pass x.filled(value), or "
-            "x.compressed() without what is masked"
-        )
+def refuse_beside_masked(frame: Any) -> None:
+    """Raise TypeError where numpy.ma asks an operand for `_data` beside a masked array.
+
+    Its operators ask for that, and then for a copy of the items on the host, before any method of
+    the operand's own. `frame` is where the attribute is asked for.
+    """
+    if frame.f_code.co_name == "getdata" and frame.f_globals.get("__name__") == "numpy.ma.core":
+        for operand in frame.f_back.f_locals.values():
+            if isinstance(operand, np.ma.MaskedArray):
+                _refuse(operand, "the array")
 
 
 def has_nulls(x: Any) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 from ._axes import axis_number, items_of
 from ._calls import as_array, named, whole
 from ._core import Lazy
+from ._nulls import refuse_missing
 from ._selections import partition_if
 from ._sorting import argsort, sort
 
@@ -100,6 +101,7 @@ def _check_places(x: Any, kth: Any, axis: Any, kind: Any) -> None:
         raise refused(f"kind is {kind!r}: expected 'introselect'")
     shape = tuple(as_array(x).shape) or (1,)
     length = int(np.prod(shape)) if axis is None else shape[axis_number(axis, len(shape))]
+    refuse_missing(kth)
     places = np.asarray(kth)
     if places.dtype == bool:
         raise ValueError(f"kth is {kth!r}: expected an int or several")

@@ -13,6 +13,7 @@ from ._axes import axis_number, items_of
 from ._calls import as_array, beside, computed, described, named, primitive
 from ._core import Lazy, asarray, call, transform
 from ._lazy import lazy
+from ._nulls import refuse_missing
 from ._options import Placement, without_workspace
 from ._runs import reduce_by_key
 from ._sorting import argsort
@@ -168,6 +169,7 @@ def _beside(a: Any, values: Any, stream: Any) -> Any:
     Those are converted as NumPy does: OverflowError for one that is outside of the items' type.
     """
     if isinstance(values, int | float | complex | list | tuple) and _dtype(a).kind in "iu":
+        refuse_missing(values)
         found = np.asarray(values)
         values = found if found.dtype.kind == "c" else np.asarray(values, _dtype(a))
         on_host = isinstance(described(a), np.ndarray | np.generic)

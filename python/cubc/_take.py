@@ -17,8 +17,8 @@ MODES = {"raise": 0, "wrap": 1, "clip": 2}
 
 def places_of(items: Any, indices: Any, stream: Any) -> Any:
     """Return indices as an array beside items; an empty list, of no type yet, is of integers."""
-    empty = isinstance(indices, list | tuple) and not np.size(indices)
     places = as_array(beside(items, indices, stream))
+    empty = isinstance(indices, list | tuple) and not places.size
     return places.astype("int64") if empty else places
 
 

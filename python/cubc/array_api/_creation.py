@@ -8,6 +8,7 @@ from .. import _core
 from .._calls import named
 from .._core import Array, transform
 from .._lazy import lazy
+from .._nulls import refuse_missing
 from ._shapes import broadcast_arrays
 from ._types import computed, readable
 
@@ -120,6 +121,7 @@ def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: str | None =
     >>> xp.full((2, 2), 7).tolist()
     [[7, 7], [7, 7]]
     """
+    refuse_missing(fill_value)
     dtype = np.dtype(dtype) if dtype is not None else np.asarray(fill_value).dtype
     return written("value", shape, dtype, device, value=np.asarray(fill_value, dtype)[()])
 
