@@ -68,13 +68,19 @@ static void follow(py_call *c, const py_view *view)
     if (py_array_check(view->owner)) c->stream_object = ((py_array *)view->owner)->stream_object;
 }
 
+// Memory of the host that comes by DLPack is the host's and the cpu device's alike.
+static bool is_lent_to_cpu(const py_call *c, const py_view *view)
+{
+    return view->on_host && view->capsule && device_is_cpu(c->device->info.kind);
+}
+
 // Not where the call computes. Views of what is no array are empty.
 static bool elsewhere(const py_call *c, const py_view *view)
 {
     const py_expression *e = view->expression;
     for (int k = 0; e && k < e->count; k++)
         if (elsewhere(c, &e->views[k])) return true;
-    return !same_device(view, c->device) || (!c->host && view->on_host);
+    return !same_device(view, c->device) || (!c->host && view->on_host && !is_lent_to_cpu(c, view));
 }
 
 int py_call_device(py_call *c, PyObject *device, PyObject *stream)
@@ -216,7 +222,8 @@ int py_call_prepare_out(py_call *c, int k, const char *function, cubc_type type,
     }
     if (!py_call_same_shape(&out->view, ndim, shape) && !(ndim == 0 && out->view.n == 1))
         return wrong_out(function, &out->view, ndim, shape);
-    if (c->host != out->view.on_host || !same_device(&out->view, c->device)) {
+    bool there = c->host == out->view.on_host || is_lent_to_cpu(c, &out->view);
+    if (!there || !same_device(&out->view, c->device)) {
         PyErr_Format(PyExc_ValueError, "%s(): out must lie %s%s, as the input does", function,
                      c->host ? "in host memory" : "on ", c->host ? "" : c->device->info.name);
         return -1;

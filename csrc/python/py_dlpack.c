@@ -242,6 +242,7 @@ int py_dlpack_import(PyObject *object, const char *what, bool writable, void *st
     PyObject *capsule = request_capsule(object, method, stream);
     Py_DECREF(method);
     if (!capsule) return -1;
+    bool versioned = PyCapsule_IsValid(capsule, "dltensor_versioned");
     const DLTensor *tensor = take_tensor(capsule, what, &out->read_only);
     if (!tensor) {
         Py_DECREF(capsule);
@@ -256,7 +257,31 @@ int py_dlpack_import(PyObject *object, const char *what, bool writable, void *st
     out->owner = Py_NewRef(object);
     out->stream = stream;
     out->has_stream = true;
-    return fill_view(tensor, what, writable, out) < 0 ? -1 : 1;
+    if (fill_view(tensor, what, writable, out) < 0) return -1;
+    if (!writable || versioned || !out->on_host) return 1;
+    PyErr_Format(PyExc_TypeError,
+                 "%s must be a NumPy array or a device array: it comes by DLPack 0.8, which cannot "
+                 "say that an array may be written",
+                 what);
+    return -1;
+}
+
+PyObject *py_dlpack_lend(PyObject *self, PyObject *args)
+{
+    py_view view = {0};
+    PyObject *object, *array = NULL;
+    const char *what;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "Os:_lend", &object, &what)) return NULL;
+    int status = py_dlpack_import(object, what, true, NULL, &view);
+    if (status > 0) { // memory of the host is that of the device "cpu"
+        cubc_status st = view.device ? CUBC_OK : py_device_open("cpu", &view.device);
+        array = st ? py_raise(st) : py_array_wrap(&view, view.capsule);
+    } else if (status == 0) {
+        PyErr_Format(PyExc_TypeError, "%s is %.80R: expected an array", what, object);
+    }
+    py_view_release(&view);
+    return array;
 }
 
 // ---- arrays of tensors

@@ -44,6 +44,9 @@ PyObject *py_dlpack_empty(const DLTensor *prototype);
 PyObject *py_dlpack_wrap(DLManagedTensorVersioned *managed);
 // Fills a view from an object with __dlpack__; 1 done, 0 no such protocol, -1 exception.
 int py_dlpack_import(PyObject *object, const char *what, bool writable, void *stream, py_view *out);
+// The memory of an object with __dlpack__, which may be written, as an array of its device: object,
+// and its name in messages.
+PyObject *py_dlpack_lend(PyObject *self, PyObject *args);
 // Sets __dlpack_c_exchange_api__ of cubc.Array.
 int py_dlpack_exchange_setup(PyObject *module);
 

@@ -26,6 +26,7 @@ static PyObject *outstanding(PyObject *self, PyObject *unused)
 static PyMethodDef methods[] = {
     {"_fail_allocation", fail_allocation, METH_VARARGS, NULL},
     {"_outstanding", outstanding, METH_NOARGS, NULL},
+    {"_lend", py_dlpack_lend, METH_VARARGS, NULL},
     {"asarray", FAST(py_asarray), METH_FASTCALL | METH_KEYWORDS, asarray_doc},
     {"empty", FAST(py_empty), METH_FASTCALL | METH_KEYWORDS, empty_doc},
     {"reduce", FAST(py_reduce), METH_FASTCALL | METH_KEYWORDS, reduce_doc},

@@ -341,10 +341,6 @@ int py_view_get(PyObject *object, const char *what, bool writable, void *stream,
         if (status) return status < 0 ? -1 : 0;
     } else {
         int status = py_dlpack_import(object, what, writable, stream, out);
-        if (status > 0 && writable && out->on_host) { // DLPack 0.8 cannot say what is immutable
-            PyErr_Format(PyExc_TypeError, "%s must be a NumPy array or a device array", what);
-            return -1;
-        }
         if (status) return status < 0 ? -1 : 0;
     }
     return from_numpy(object, what, writable, out);

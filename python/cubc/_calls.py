@@ -1,5 +1,6 @@
 """Common parts of the wrappers around ``_core.call``: names in errors, arguments, arrays."""
 
+import contextlib
 import difflib
 import functools
 import inspect
@@ -17,6 +18,7 @@ from ._core import (
     Lazy,
     NoDeviceError,
     StoreError,
+    _lend,
     asarray,
     device_info,
     is_binding,
@@ -91,13 +93,15 @@ def named(function: F) -> F:
     if name == "__init__":
         name = function.__qualname__.partition(".")[0]
 
-    flags = _flags_of(function)
+    flags, out_at = _flags_of(function), _place_of_out(function)
 
     @functools.wraps(function)
     def call(*args, **options):
         try:
             if options and flags:
                 _refuse_texts(flags, options)
+            if (out := _foreign_out(out_at, args, options)) is not None:
+                return _with_lent(function, out, out_at, args, options)
             return function(*args, **options)
         except Exception as error:
             trace = error.__traceback__
@@ -118,6 +122,64 @@ def _flags_of(function: Callable[..., Any]) -> frozenset[str]:
     by_place = code.co_varnames[: code.co_argcount]
     found |= dict(zip(by_place[len(by_place) - len(defaults) :], defaults, strict=True))
     return frozenset(n for n, value in found.items() if isinstance(value, bool) or n == "density")
+
+
+def _place_of_out(function: Callable[..., Any]) -> int:
+    """Return the place of out= among the arguments; -1 of a function without one."""
+    code = getattr(function, "__code__", None)
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if code else ()
+    return names.index("out") if "out" in names else -1
+
+
+def _foreign_out(at: int, args: Any, options: dict[str, Any]) -> Any:
+    """Return an output, or a tuple of some, that is known by DLPack alone; None otherwise."""
+    if at < 0:
+        return None
+    out = args[at] if at < len(args) else options.get("out")
+    if out is None or isinstance(out, Array | np.ndarray):
+        return None
+    several = out if isinstance(out, tuple) else (out,)
+    return out if any(map(_is_dlpack_alone, several)) else None
+
+
+def _is_dlpack_alone(x: Any) -> bool:
+    """Tell if DLPack is the only way to the memory of an array."""
+    others = ("__array__", "__array_interface__", "__cuda_array_interface__")
+    return hasattr(x, "__dlpack__") and not any(hasattr(x, name) for name in others)
+
+
+def _with_lent(
+    function: Callable[..., Any], out: Any, at: int, args: Any, options: dict[str, Any]
+) -> Any:
+    """Call a function with outputs as arrays of the same memory, and return what was given."""
+    inputs = [y for x in args[:at] for y in (x if isinstance(x, list | tuple) else (x,))]
+    if not any(hasattr(x, "shape") or _is_dlpack_alone(x) for x in inputs):
+        return function(*args, **options)  # of numbers or of a field: the core looks at `out` alone
+    on_device = any(_of_device(x) is not None for x in inputs)
+    given = out if isinstance(out, tuple) else (out,)
+    lent = tuple(_lent(x, on_device) if _is_dlpack_alone(x) else x for x in given)
+    whole = lent if isinstance(out, tuple) else lent[0]
+    if at < len(args):
+        args = (*args[:at], whole, *args[at + 1 :])
+    else:
+        options = {**options, "out": whole}
+    own = {id(new): old for new, old in zip(lent, given, strict=True)}
+    made = function(*args, **options)
+    if isinstance(made, tuple):
+        return tuple(own.get(id(one), one) for one in made)
+    return own.get(id(made), made)
+
+
+def _lent(x: Any, on_device: bool, what: str = "out") -> Any:
+    """Return the memory of an array as one of NumPy, or of the device that the others are on."""
+    here = _of_host(x) and not on_device
+    if here:
+        with contextlib.suppress(BufferError, RuntimeError, TypeError):
+            array = np.from_dlpack(x)
+            if array.flags.writeable:
+                return array
+    lent = _lend(x, what)  # refuses what may not be written
+    return x if here else lent  # of bfloat16, which NumPy does not read
 
 
 def _refuse_texts(flags: frozenset[str], options: dict[str, Any]) -> None:
@@ -172,7 +234,7 @@ def _public(workspace: str | None, function: F) -> F:
     parameters = whole_signature.parameters.values()
     names = [p.name for p in parameters if p.kind is not p.POSITIONAL_ONLY]
     needed = [p.name for p in parameters if p.default is p.empty and p.kind < p.VAR_POSITIONAL]
-    flags = _flags_of(function)
+    flags, out_at = _flags_of(function), _place_of_out(function)
     known, arrays = frozenset(names), tuple({"weights", "values"} & {*names})
     order = [*whole_signature.parameters]
     texts = {name: k for k, name in enumerate(order) if name in _TEXTS}
@@ -198,6 +260,9 @@ def _public(workspace: str | None, function: F) -> F:
                 _refuse_texts(flags, options)
             if texts:
                 args = _translated(texts, items, args, options)
+            if (out := _foreign_out(out_at, args, options)) is not None:
+                args = (*map(described, args[:out_at]), *args[out_at:])
+                return _with_lent(function, out, out_at, args, options)
             return function(*map(described, args), **options)
         except Exception as error:
             name_function(error, function.__name__)
@@ -317,6 +382,24 @@ def described(x: Any) -> Any:
     return np.asarray(x)
 
 
+def changeable(x: Any, otherwise: str = "") -> Any:
+    """Return an array that a call changes in place; TypeError for what has no memory of its own."""
+    given = _lent(x, False, "the array") if _is_dlpack_alone(x) else described(x)
+    if given is x and _is_dlpack_alone(x):
+        given = _lend(x, "the array")
+    if isinstance(given, np.ndarray) and not isinstance(x, np.ndarray):
+        copied = not hasattr(x, "__dlpack__")  # a table's columns may be joined to an array
+    else:
+        copied = not hasattr(given, "dtype") or isinstance(given, np.generic | Lazy)
+    if copied:
+        raise TypeError(
+            f"this changes an array in place, and {type(x).__name__} is none{otherwise}"
+        )
+    if isinstance(given, np.ndarray) and not given.flags.writeable:
+        raise ValueError("the array is read-only: copy it before")
+    return given
+
+
 def _of_host(x: Any) -> bool:
     """Tell if an array that is no CUDA array is in the host's memory, as DLPack says it."""
     return hasattr(x, "__dlpack_device__") and x.__dlpack_device__()[0] in (1, 3)
@@ -360,6 +443,18 @@ def beside(a: Any, v: Any, stream: Any) -> Any:
     if of is None or (hasattr(v, "shape") and not isinstance(v, np.generic)):
         return v
     return asarray(v, device=asarray(of).device, stream=stream)
+
+
+def of_dlpack(a: Array, x: Any) -> Any:
+    """Return an array that is known by DLPack alone as one beside `a`, and all else unchanged.
+
+    Memory of the host is the cpu device's too; beside an array of a GPU it is NumPy's.
+    """
+    if not _is_dlpack_alone(x):
+        return x
+    if not _of_host(x):
+        return asarray(x)
+    return asarray(x, device="cpu") if a.device == "cpu" else described(x)
 
 
 def _of_device(a: Any) -> Any:

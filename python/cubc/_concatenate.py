@@ -89,6 +89,8 @@ def concatenate(
     rows = [one.transpose(order) for one in parts] if axis else parts
     length, at = sum(one.shape[0] for one in rows), 0
     shape = (length, *rows[0].shape[1:])
+    if isinstance(out, np.ndarray):
+        raise ValueError(f"out must lie on {parts[0].device}, as the arrays do")
     joined = asarray(out) if out is not None and not axis else None
     if joined is None:
         joined = empty(shape, dtype, device=parts[0].device, stream=stream)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ._arithmetic import store
 from ._axes import items_of
-from ._calls import described, unnamed
+from ._calls import described, of_dlpack, unnamed
 from ._core import Array, Lazy, asarray, transform
 from ._lazy import lazy
 from ._nulls import refuse_missing
@@ -111,6 +111,7 @@ def _own(a: Array, value: Any) -> Any:
     A list becomes an array of the device. Arrays and lazy inputs are returned as they are.
     """
     refuse_missing(value)
+    value = of_dlpack(a, value)
     if isinstance(value, np.ndarray) and value.ndim:
         raise ValueError(
             f"the values are in host memory and the array on {a.device}: write "
@@ -151,6 +152,9 @@ def _key(a: Array, key: Any) -> Any:
         refuse_missing(key)
         of = np.asarray(key, None if key else np.int64)
         return asarray(of, device=a.device)
+    key = of_dlpack(a, key)
+    if isinstance(key, Array):
+        return key
     if hasattr(key, "__cuda_array_interface__") or hasattr(key, "__array__"):
         key = described(key)
         if hasattr(key, "__cuda_array_interface__"):

@@ -25,6 +25,7 @@ def of_expressions(
     texts: Sequence[str], operands: dict[str, Any], dtype: Any, out: Any, casting: Any
 ) -> Evaluated:
     """Return several expressions as one, each of the type that it has alone."""
+    out = tuple(map(described, out)) if isinstance(out, tuple) else out
     key = _key(texts, operands, dtype, out, casting)
     if known := _known.get(key):
         return known[0], operands, *known[1:]
@@ -86,7 +87,7 @@ def of_parts(
     parts: Sequence[tuple[str, Any]], operands: dict[str, Any], dtype: Any, out: Any, casting: Any
 ) -> Evaluated:
     """Return texts that have their types as one, but for what the call asks."""
-    dtypes, outs = _given(len(parts), dtype), _outs(len(parts), out)
+    dtypes, outs = _given(len(parts), dtype), map(described, _outs(len(parts), out))
     made = []
     for (text, natural), asked, to in zip(parts, dtypes, outs, strict=True):
         of = asked or _dtype(to) or natural

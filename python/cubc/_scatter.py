@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from ._axes import axis_number, items_of
-from ._calls import as_array, beside, computed, described, named, primitive
+from ._calls import as_array, beside, changeable, computed, described, named, primitive
 from ._core import Lazy, asarray, call, transform
 from ._lazy import lazy
 from ._nulls import refuse_missing
@@ -280,7 +280,7 @@ def put(a, ind, v, mode="raise", *, deterministic=False, stream=None, device=Non
     >>> print(x)
     [-44   1   2   3 -55]
     """
-    a = _changeable("put", a)
+    a = changeable(a)
     check_mode(mode)
     options: Placement = {"stream": stream, "device": device}
     places = _flat(beside(a, ind, stream), stream)
@@ -333,7 +333,7 @@ def put_along_axis(arr, indices, values, axis, *, stream=None, device=None) -> N
     >>> print(x.tolist())
     [[10, 99, 20], [99, 40, 50]]
     """
-    a = _changeable("put_along_axis", arr)
+    a = changeable(arr)
     placement: Placement = {"stream": stream, "device": device}
     places = as_array(beside(a, indices, stream))
     if np.dtype(_dtype(places)).kind not in "iu":
@@ -366,16 +366,6 @@ def put_along_axis(arr, indices, values, axis, *, stream=None, device=None) -> N
             {**fields, "in": x, "out": ("in", tuple(x.shape), x)}, "raise", False, False, placement
         ),
     )
-
-
-def _changeable(function: str, a: Any) -> Any:
-    """Return an array that may be changed; TypeError for anything else."""
-    given = described(a)
-    if not hasattr(given, "dtype") or isinstance(given, np.generic | Lazy):
-        raise TypeError(f"{function}() changes an array in place, and {type(a).__name__} is none")
-    if isinstance(given, np.ndarray) and not given.flags.writeable:
-        raise ValueError("the array is read-only: copy it before")
-    return given
 
 
 def _change(

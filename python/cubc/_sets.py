@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from ._axes import items_of
-from ._calls import beside, computed, item_dtype, named
+from ._calls import beside, changeable, computed, item_dtype, named
 from ._concatenate import concatenate
-from ._core import Lazy, asarray, transform
+from ._core import asarray, transform
 from ._lazy import lazy
 from ._ordered import searchsorted
 from ._selections import select
@@ -287,7 +287,6 @@ def shuffle(x, /, seed=None, *, stream=None, device=None) -> None:
     >>> print(np.sort(x))
     [0 1 2 3 4]
     """
-    if isinstance(x, Lazy) or not hasattr(x, "shape") or isinstance(x, np.generic):
-        raise TypeError(f"x is {x!r:.40}: expected an array; permutation() makes a copy")
+    x = changeable(x, "; permutation() makes a copy")
     made = permutation(x, seed, stream=stream, device=device)
     transform("x", x=made, out=x, dtype=made.dtype, stream=stream, device=device)
