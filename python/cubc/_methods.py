@@ -3,7 +3,6 @@
 The core's type has memory and shape. Everything that can be said by calls of cubc is here.
 """
 
-import sys
 from collections.abc import Iterator
 from html import escape
 from typing import Any
@@ -16,7 +15,6 @@ from ._calls import named
 from ._core import Array, Lazy, NoDeviceError, asarray
 from ._elements import items_in_turn, set_item
 from ._lazy import indexed
-from ._nulls import refuse_beside_masked
 from ._ordered import searchsorted
 from ._partitions import argpartition
 from ._scatter import put
@@ -207,8 +205,6 @@ _INSTEAD = {"fill": "x[...] = value", "dot": "x @ y", "partition": "cubc.partiti
 
 def _missing(self: Any, name: str) -> Any:
     """Raise AttributeError for a name that is not there; for one of NumPy's say what to write."""
-    if name == "_data":
-        refuse_beside_masked(sys._getframe(1))
     kind = type(self).__name__
     if (property_of := getattr(type(self), name, None)) is not None:  # its error led here
         return property_of.__get__(self)

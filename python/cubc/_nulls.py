@@ -42,18 +42,6 @@ def _refuse(x: Any, what: str) -> None:
         )
 
 
-def refuse_beside_masked(frame: Any) -> None:
-    """Raise TypeError where numpy.ma asks an operand for `_data` beside a masked array.
-
-    Its operators ask for that, and then for a copy of the items on the host, before any method of
-    the operand's own. `frame` is where the attribute is asked for.
-    """
-    if frame.f_code.co_name == "getdata" and frame.f_globals.get("__name__") == "numpy.ma.core":
-        for operand in frame.f_back.f_locals.values():
-            if isinstance(operand, np.ma.MaskedArray):
-                _refuse(operand, "the array")
-
-
 def has_nulls(x: Any) -> bool:
     counted = getattr(x, "null_count", None)  # polars calls it, Arrow has it as it is
     if counted is not None:
