@@ -1,6 +1,6 @@
 // Expressions of operands as an input of a call: see py_expression.h.
 #include "python/py_expression.h"
-#include "python/py_literals.h"
+#include "python/py_integers.h"
 #include "python/py_numpy.h"
 #include "python/py_types.h"
 #include "run/expression.h"
@@ -183,16 +183,14 @@ static int default_type(const py_expression *f, cubc_type *out)
     return 0;
 }
 
-// The types of the operands, as cubc._expression_types takes them. The integer of the index `typed`
-// is not weak: it has the type that it is computed in; -1: all numbers are weak.
-static PyObject *operand_types(const py_expression *f, int typed)
+// The types of the operands, as cubc._expression_types takes them.
+static PyObject *operand_types(const py_expression *f)
 {
     PyObject *types = PyTuple_New(f->count);
     for (int k = 0; types && k < f->count; k++) {
         PyObject *number = f->numbers[k], *one;
-        cubc_type type = f->views[k].type;
-        if (!number || (k == typed && integer_type(number, &type) == 0))
-            one = py_numpy_dtype(type);
+        if (!number)
+            one = py_numpy_dtype(f->views[k].type);
         else if (PyBool_Check(number))
             one = py_numpy_dtype(CUBC_BOOL);
         else
@@ -215,7 +213,7 @@ static PyObject *operand_names(const py_expression *f)
 }
 
 // The type by NumPy's promotion: a dtype, a type of Python's numbers, or None.
-static PyObject *promoted(const char *expression, const py_expression *f, int typed)
+static PyObject *promoted(const char *expression, const py_expression *f)
 {
     static PyObject *function;
     if (!function) {
@@ -224,7 +222,7 @@ static PyObject *promoted(const char *expression, const py_expression *f, int ty
         Py_XDECREF(module);
         if (!function) return NULL;
     }
-    PyObject *names = operand_names(f), *types = names ? operand_types(f, typed) : NULL;
+    PyObject *names = operand_names(f), *types = names ? operand_types(f) : NULL;
     PyObject *found = NULL;
     if (types) found = PyObject_CallFunction(function, "sOO", expression, names, types);
     Py_XDECREF(types);
@@ -236,7 +234,7 @@ static PyObject *promoted(const char *expression, const py_expression *f, int ty
 static int natural_type(const char *expression, const py_expression *f, cubc_type *out,
                         cubc_type *numbers)
 {
-    PyObject *found = promoted(expression, f, -1);
+    PyObject *found = promoted(expression, f);
     if (!found) return -1;
     bool weak = found == Py_None || PyType_Check(found);
     bool is_int = found == (PyObject *)&PyLong_Type, is_float = found == (PyObject *)&PyFloat_Type;
@@ -269,7 +267,7 @@ static bool takes_all(const py_expression *f, cubc_type out)
 // Floats that would become integers are refused, as far as the expression tells.
 static int check_promoted(const char *expression, const py_expression *f, cubc_type out)
 {
-    PyObject *found = promoted(expression, f, -1);
+    PyObject *found = promoted(expression, f);
     if (!found) return -1;
     cubc_type natural = found == (PyObject *)&PyFloat_Type     ? CUBC_F64
                         : found == (PyObject *)&PyComplex_Type ? CUBC_C128
@@ -296,56 +294,33 @@ static int choose_type(const char *expression, const py_expression *f,
                : check_promoted(expression, f, *out);
 }
 
-// ---- numbers that a result cannot hold ----------------------------------------------------------
-// Tells if a type of integers holds a number; others are asked when it is converted.
-static bool is_held(PyObject *number, cubc_type type)
+// ---- integers that a result cannot hold ---------------------------------------------------------
+// The integers among the operands that a type cannot hold, as pairs of name and value.
+static PyObject *integers_beyond(const py_expression *f, cubc_type out)
 {
-    const int kind = type_table[type].kind, bits = 8 * (int)cubc_type_size(type);
-    int overflow = 0;
-    if ((kind != KIND_SIGNED && kind != KIND_UNSIGNED) || PyBool_Check(number) ||
-        !PyIndex_Check(number))
-        return true;
-    PyObject *integer = PyNumber_Index(number);
-    long long value = integer ? PyLong_AsLongLongAndOverflow(integer, &overflow) : 0;
-    if (overflow > 0 && type != CUBC_U64) (void)PyLong_AsUnsignedLongLong(integer);
-    Py_XDECREF(integer);
-    if (PyErr_Occurred() || overflow < 0) { // its conversion says why
-        (void)py_forget();
-        return true;
+    PyObject *pairs = PyList_New(0), *found;
+    for (int k = 0; pairs && k < f->count; k++) {
+        if (!f->numbers[k] || py_holds(out, f->numbers[k])) continue;
+        PyObject *integer = PyNumber_Index(f->numbers[k]);
+        PyObject *pair = integer ? Py_BuildValue("(sO)", f->operands[k].name, integer) : NULL;
+        if (!pair || PyList_Append(pairs, pair) < 0) Py_CLEAR(pairs);
+        Py_XDECREF(pair);
+        Py_XDECREF(integer);
     }
-    if (overflow) return type == CUBC_U64;
-    if (kind == KIND_UNSIGNED) return value >= 0 && (bits == 64 || value >> bits == 0);
-    return bits == 64 || (value >> (bits - 1)) == 0 || (value >> (bits - 1)) == -1;
+    found = pairs ? PyList_AsTuple(pairs) : NULL;
+    Py_XDECREF(pairs);
+    return found;
 }
 
-// Integers are computed in 64 bits, and a result of fewer would be cut. As in NumPy, a number that
-// the result cannot hold is refused where it takes part in the result's type, and not where it is
-// only compared. The type of the expression, in which NumPy computes, may hold it, too: int64 items
-// plus 300 are cut into an int8 `out`.
-static int check_held(const char *expression, const py_expression *f, cubc_type out)
+// Most calls have no integer that could be beyond the result, and none asks Python then.
+static int check_integers(const char *expression, const py_expression *f, cubc_type out)
 {
-    for (int k = 0; k < f->count; k++) {
-        if (!f->numbers[k] || is_held(f->numbers[k], out)) continue;
-        PyObject *weak = promoted(expression, f, -1), *typed = promoted(expression, f, k);
-        int same = !weak || !typed ? -1
-                   : PyType_Check(weak) != PyType_Check(typed)
-                       ? 0 // NumPy's int64 equals int
-                       : PyObject_RichCompareBool(weak, typed, Py_EQ);
-        cubc_type own;
-        const bool own_held = same == 0 && !PyType_Check(weak) && py_dtype(weak, &own) == 0 &&
-                              is_held(f->numbers[k], own);
-        Py_XDECREF(typed);
-        Py_XDECREF(weak);
-        if (same < 0) return -1;
-        if (same || own_held) continue;
-        PyErr_Format(PyExc_OverflowError,
-                     "operand '%s' is %.80R, which %s, the type of the result, cannot hold: give "
-                     "dtype=, to which the result is converted",
-                     f->operands[k].name, f->numbers[k], py_type_name(out));
-        return -1;
-    }
-    if (!py_may_overflow(expression, out)) return 0;
-    return py_check_literals(expression, operand_names(f), operand_types(f, -1), out);
+    bool held = !py_text_may_overflow(expression, out);
+    for (int k = 0; held && k < f->count; k++)
+        held = !f->numbers[k] || py_holds(out, f->numbers[k]);
+    return held ? 0
+                : py_check_integers(expression, operand_names(f), operand_types(f),
+                                    integers_beyond(f, out), out);
 }
 
 // ---- shapes -------------------------------------------------------------------------------------
@@ -472,7 +447,7 @@ int py_expression_get(const char *expression, PyObject *operands,
     cubc_type numbers;
     if (collect_operands(f, operands, options) < 0 ||
         choose_type(expression, f, options, &out->type, &numbers) < 0 ||
-        (!options->dtype && !options->unsafe && check_held(expression, f, out->type) < 0) ||
+        (!options->dtype && !options->unsafe && check_integers(expression, f, out->type) < 0) ||
         find_shape(f, expression, options, out) < 0)
         return -1;
     for (int k = 0; k < f->count; k++)

@@ -4,7 +4,7 @@
 #include "python/py_axes.h"
 #include "python/py_call.h"
 #include "python/py_docs.h"
-#include "python/py_literals.h"
+#include "python/py_integers.h"
 #include "python/py_module.h"
 #include "python/py_numpy.h"
 #include "python/py_transform.h"

@@ -109,69 +109,83 @@ class _Literal:
         return _Literal(self.value % 2**self.bits, self.bits) if self.bits else self
 
 
-@functools.lru_cache(maxsize=4096)
 def result(expression: str, names: tuple[str, ...], types: tuple[Any, ...]) -> Any:
     """Return a dtype; the type int, float or complex for a weak number; or None.
 
     The types of operands are dtypes, or the types of Python's numbers.
     """
-    found = _Parser(expression, names, types).result()
+    found, _ = _parsed(expression, names, types)
     return int if found is _Index else found
 
 
 @functools.lru_cache(maxsize=4096)
-def literal_beyond(
-    expression: str, names: tuple[str, ...], types: tuple[Any, ...], dtype: np.dtype[Any]
-) -> int | None:
-    """Return an integer of the text that a type of integers cannot hold; None if there is none.
+def check_integers(
+    expression: str,
+    names: tuple[str, ...],
+    types: tuple[Any, ...],
+    dtype: np.dtype[Any],
+    numbers: tuple[tuple[str, int], ...] = (),
+) -> None:
+    """Raise OverflowError for an integer that a result of integers cannot hold.
 
     As in NumPy it counts where it takes part in the result's type, and not where it is compared.
     The type of the expression may hold it, too: int64 items plus 300 are cut into an int8 `out`.
+
+    Parameters
+    ----------
+    numbers : tuple
+        Pairs of the name and the value of operands that are integers beyond the type; those of the
+        text are found here.
     """
-    parser, holding = _Parser(expression, names, types), [np.iinfo(dtype)]
-    weak = parser.result()
-    if weak is None:
-        return None
-    own = np.dtype(np.int64) if weak is _Index else weak
-    if isinstance(own, np.dtype) and own.kind in "iu":
-        holding.append(np.iinfo(own))
-    for k, value in enumerate(parser.literals):
-        if any(limits.min <= value <= limits.max for limits in holding):
-            continue
-        typed = _Parser(expression, names, types, k).result()
-        if isinstance(typed, type) != isinstance(weak, type) or typed != weak:
-            return value
-    return None
-
-
-def check_literals(
-    expression: str, names: tuple[str, ...], types: tuple[Any, ...], dtype: Any
-) -> None:
-    """Raise OverflowError for an integer of the text that the result cannot hold."""
-    dtype = np.dtype(dtype)
-    value = literal_beyond(expression, names, types, dtype) if dtype.kind in "iu" else None
-    if value is None:
+    natural, literals = _parsed(expression, names, types)
+    if natural is None:
         return
-    holding = (f"{dtype.kind}{size}" for size in (2, 4, 8))  # of the same sign
-    held = [of for of in holding if np.iinfo(of).min <= value <= np.iinfo(of).max]
-    advice = f": give dtype='{np.dtype(held[0])}', or items of that type" if held else ""
-    raise OverflowError(
-        f"the expression '{expression:.80}' has {value}, which {dtype}, the type of the result, "
-        f"cannot hold{advice}"
-    )
+    computed = np.dtype(np.int64) if natural is _Index else natural
+    holding = [dtype]
+    if isinstance(computed, np.dtype) and computed.kind in "iu":
+        holding.append(computed)
+    for which, value in (*numbers, *enumerate(literals)):
+        if any(_holds(of, value) for of in holding):
+            continue
+        typed, _ = _parsed(expression, names, types, which)
+        if isinstance(typed, type) == isinstance(natural, type) and typed == natural:
+            continue
+        integer = f"{which} = {value}" if isinstance(which, str) else str(value)
+        raise OverflowError(
+            f"the expression '{expression:.80}' has {integer}, which {dtype}, the type of the "
+            f"result, cannot hold{_advice(dtype, value)}"
+        )
+
+
+def _holds(dtype: np.dtype[Any], value: int) -> bool:
+    return bool(np.iinfo(dtype).min <= value <= np.iinfo(dtype).max)
+
+
+def _advice(dtype: np.dtype[Any], value: int) -> str:
+    """Return what to give: the least type that holds an integer, of the same sign if one does."""
+    wider = (np.dtype(f"{kind}{size}") for kind in (dtype.kind, "i") for size in (2, 4, 8))
+    held = [of for of in wider if of.itemsize > dtype.itemsize and _holds(of, value)]
+    return f": give dtype='{held[0]}', or items of that type" if held else ""
 
 
 class _Parser:
     """A recursive descent that computes with types.
 
-    `typed` is the place among the literals of one that is a float64, which shows in the result.
+    `typed`, an operand's name or a literal's place among the literals, is taken as a float64, which
+    shows in the result.
     """
 
     def __init__(
-        self, text: str, names: tuple[str, ...], types: tuple[Any, ...], typed: int | None = None
+        self,
+        text: str,
+        names: tuple[str, ...],
+        types: tuple[Any, ...],
+        typed: int | str | None = None,
     ):
         self.text, self.typed = text, typed
         self.operands = dict(zip(names, types, strict=True))
+        if isinstance(typed, str):
+            self.operands[typed] = np.dtype("f8")
         self.tokens: list[tuple[str, str]] = []
         self.literals: list[int] = []  # that met something else, or are the result
         self.at = 0
@@ -322,6 +336,18 @@ class _Parser:
                 self.take(",")
         self.take(")")
         return found
+
+
+@functools.lru_cache(maxsize=4096)
+def _parsed(
+    expression: str,
+    names: tuple[str, ...],
+    types: tuple[Any, ...],
+    typed: int | str | None = None,
+) -> tuple[Any, tuple[int, ...]]:
+    """Return the type of an expression, and its literals that may take part in it."""
+    parser = _Parser(expression, names, types, typed)
+    return parser.result(), tuple(parser.literals)
 
 
 def _tokens(text: str) -> list[tuple[str, str]]:

@@ -5,7 +5,7 @@ import pytest
 from inputs import on
 
 import cubc
-from cubc._expression_types import literal_beyond, result
+from cubc._expression_types import check_integers, result
 
 BYTES = np.array([100, -100, 5], "i1")
 
@@ -70,11 +70,13 @@ def test_an_integer_that_takes_no_part(device, text, dtype, expected):
     assert np.asarray(cut).tolist() == [-112, -56, 49]
 
 
-@pytest.mark.parametrize("text", ["x + 300", "i + 300 + x", "x + s", "(x * 2654435761ull) >> 7"])
+@pytest.mark.parametrize(
+    "text", ["x + 300", "i + 300 + x", "x + s", "i + s", "(x * 2654435761ull) >> 7"]
+)
 def test_an_integer_that_the_items_hold_is_cut_into_out(device, text):
     """NumPy computes in the type of the items, and casts its result."""
     x, out = np.arange(3), np.zeros(3, "i1")
-    names = {"x": on(device, x)} | ({"s": 300} if "s" in text else {})
+    names = {name: of for name, of in {"x": on(device, x), "s": 300}.items() if name in text}
     cubc.transform(text, out=(made := on(device, out)), **names)
     expected = eval(text.replace("ull", ""), {"x": x, "i": x, "s": 300})
     np.testing.assert_array_equal(np.asarray(made), expected.astype("i1"))
@@ -82,6 +84,24 @@ def test_an_integer_that_the_items_hold_is_cut_into_out(device, text):
         cubc.transform("x + 300", x=on(device, out), out=made)
     with pytest.raises(OverflowError, match="300, which int8"):
         cubc.transform("x + s", x=on(device, out), s=300, out=made)
+
+
+@pytest.mark.parametrize(
+    ("type", "value", "advice"),
+    [
+        ("i1", 300, ": give dtype='int16', or items of that type"),
+        ("u1", 300, ": give dtype='uint16', or items of that type"),
+        ("u1", -1, ": give dtype='int16', or items of that type"),
+        ("u8", -1, ""),
+    ],
+)
+def test_text_and_operands_have_one_message(device, type, value, advice):
+    x = on(device, np.ones(3, type))
+    words = rf"which {np.dtype(type)}, the type of the result, cannot hold{advice}$"
+    with pytest.raises(OverflowError, match=rf"'x \+ {value}' has {value}, {words}"):
+        cubc.transform(f"x + {value}", x=x)
+    with pytest.raises(OverflowError, match=rf"'x \+ s' has s = {value}, {words}"):
+        cubc.transform("x + s", x=x, s=value)
 
 
 @pytest.mark.parametrize(
@@ -106,8 +126,8 @@ def test_the_index_is_weak_beside_floats_alone():
     assert result("x * i", ("x",), (np.dtype("f4"),)) == np.float32
     assert result("x + i", ("x",), (np.dtype("u8"),)) == np.uint64
     assert result("i + 1", (), ()) is int
-    assert literal_beyond("x ? :", ("x",), (np.dtype("i1"),), np.dtype("i1")) is None
-    assert literal_beyond("09 + x", ("x",), (np.dtype("i1"),), np.dtype("i1")) is None
+    for text in ("x ? : 300", "09 + x + 300"):  # not understood
+        check_integers(text, ("x",), (np.dtype("i1"),), np.dtype("i1"))
 
 
 OPERATORS = {

@@ -211,12 +211,12 @@ def test_a_number_that_the_result_cannot_hold(device, type, n):
         with pytest.raises(OverflowError):
             cubc.lazy(of, x=x, n=n)
     for _ in range(2):  # what is known of other numbers says nothing of this one
-        with pytest.raises(OverflowError, match="operand 'n' is"):
+        with pytest.raises(OverflowError, match=" has n = "):
             cubc.transform(["x * n", "x"], x=x, n=n)
         cubc.transform(["x * n", "x"], x=x, n=1)
     for text in ("n", "x > 1 ? x : n", "-(x + n) / 2"):
         used = {"x": x} if "x" in text else {}
-        with pytest.raises(OverflowError, match="operand 'n' is"):
+        with pytest.raises(OverflowError, match=" has n = "):
             cubc.transform(text, **used, n=n, out=on(device, np.zeros(3, type)))
 
 
