@@ -26,6 +26,23 @@ static cubc_status find_kernels(instance *i)
     return CUBC_OK;
 }
 
+// Names the source in errors of the compiler: by the caller's texts, whichever variant has them, or
+// by the variant.
+static void name_source(const problem *p, const instance *i, char *title, size_t size)
+{
+    const char *equal = p->text_count == 1 ? p->texts[0] : NULL; // problem_take_equal
+    const char *all[] = {p->expression, equal, p->lazy_count ? p->lazy[0].expression : NULL};
+    const char *shown[COUNT_OF(all) + 1] = {0};
+    for (size_t k = 0, n = 0; k < COUNT_OF(all); k++)
+        if (all[k]) shown[n++] = all[k];
+    if (shown[1])
+        snprintf(title, size, "the expression '%.100s', or '%.100s',", shown[0], shown[1]);
+    else if (shown[0])
+        snprintf(title, size, "the expression '%.100s'", shown[0]);
+    else
+        snprintf(title, size, "%s %s", i->key.benchmark, i->label);
+}
+
 cubc_status instance_open(cubc_device *device, const problem *p, const char *label, instance **out)
 {
     const char *arch = device->info.arch;
@@ -39,13 +56,7 @@ cubc_status instance_open(cubc_device *device, const problem *p, const char *lab
     GUARD(st, instance_key_copy(p, &i->key), done);
     GUARD(st, algorithm_variant(p, arch, label, &i->space, &i->variant, i->label), done);
     GUARD(st, algorithm_source(p, arch, &i->space, &i->variant, &source, workload_hash), done);
-    const char *lazy = p->lazy_count ? p->lazy[0].expression : NULL;
-    if (p->expression || lazy) // an error of the caller's code, whichever variant has it
-        snprintf(title, sizeof title, "the expression '%.100s'%s%.100s%s",
-                 p->expression ? p->expression : lazy, p->expression && lazy ? ", or '" : "",
-                 p->expression && lazy ? lazy : "", p->expression && lazy ? "'," : "");
-    else
-        snprintf(title, sizeof title, "%s %s", i->key.benchmark, i->label);
+    name_source(p, i, title, sizeof title);
     st = variant_load(device, source.data, title, COMPILE_SECONDS, &i->module);
     if (!st) st = find_kernels(i);
 done:

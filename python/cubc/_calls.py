@@ -7,7 +7,7 @@ import inspect
 import operator
 import re
 import reprlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -203,6 +203,33 @@ def unnamed(function: F) -> F:
             raise
 
     return call  # type: ignore[return-value]
+
+
+@contextlib.contextmanager
+def shown_as(*given: str) -> Iterator[None]:
+    """Let an expression within that does not compile be shown as what was given, if anything."""
+    try:
+        yield
+    except CompileError as error:
+        if not given:
+            raise
+        shown = "', or '".join(f"{text:.100}" for text in given) + ("'," if given[1:] else "'")
+        pattern = r"the expression '.*',?(?= does not compile)"
+        text = re.sub(pattern, lambda _: f"the expression '{shown}", str(error.args[0]))
+        error.args = (text, *error.args[1:])
+        raise
+
+
+def check_pair(text: str, given: str = "") -> str:
+    """Return an expression of two items; ValueError if it does not use both.
+
+    `given` is what the user gave in place of a text.
+    """
+    unused = [f"'{name}'" for name in "ab" if not re.search(rf"\b{name}\b", text)]
+    if unused:
+        shown, names = given or f"the expression '{text:.200}'", " and ".join(unused)
+        raise ValueError(f"{shown} does not use {names}: expected one of an item a and another, b")
+    return text
 
 
 def refuse_unknown(function: str, options: Iterable[str], takes: inspect.Signature) -> None:

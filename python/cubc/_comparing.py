@@ -4,15 +4,24 @@ from typing import Any
 
 import numpy as np
 
-from ._arithmetic import compute, filled
+from ._arithmetic import compute
 from ._axes import items_of
-from ._calls import as_array, beside, computed, named, refuse_items, translated
+from ._calls import (
+    as_array,
+    beside,
+    check_pair,
+    computed,
+    named,
+    refuse_items,
+    shown_as,
+    translated,
+)
 from ._core import Lazy
 from ._find import find_if
 from ._lazy import lazy
 from ._statistics import count_nonzero
 
-_DESCENDS = "b < a || (a != a && b == b)"  # NaN is last
+_ASCENDS = "a < b || (b != b && a == a)"  # NaN is last
 
 
 def _number(x: Any) -> int:
@@ -96,11 +105,13 @@ def mismatch(x, y, /, *, equal=None, stream=None, device=None) -> int:
     x, y = _pair(x, y, stream)
     if tuple(x.shape) != tuple(y.shape):
         raise ValueError(f"the arrays have the shapes {tuple(x.shape)} and {tuple(y.shape)}")
-    return _first_difference(_differs(x, y, equal, False), stream, device)
+    return _first_difference(x, y, equal, False, stream, device)
 
 
-def _first_difference(differs: Lazy, stream: Any, device: Any) -> int:
-    return _number(find_if(differs, "x", stream=stream, device=device))
+def _first_difference(x: Any, y: Any, equal: Any, nan: bool, stream: Any, device: Any) -> int:
+    differs = _differs(x, y, equal, nan)
+    with shown_as(equal if isinstance(equal, str) else differs.expression):
+        return _number(find_if(differs, "x", stream=stream, device=device))
 
 
 def _differs(x: Any, y: Any, equal: Any, nan: bool) -> Lazy:
@@ -116,7 +127,7 @@ def _differs(x: Any, y: Any, equal: Any, nan: bool) -> Lazy:
         return lazy("!m", m=lazy(lambda x, y: equal(x, y), x=x, y=y, dtype=bool), dtype=bool)
     if not isinstance(equal, str) or not equal.strip():
         raise TypeError(f"equal is {equal!r:.60}: expected an expression of a and b, or a function")
-    return lazy(f"!({filled(equal, {'a': 'x', 'b': 'y'})})", x=x, y=y, dtype=bool)
+    return lazy("!m", m=lazy(check_pair(equal), a=x, b=y, dtype=bool), dtype=bool)
 
 
 @named
@@ -148,7 +159,7 @@ def array_equal(x, y, /, equal_nan=False, *, equal=None, stream=None, device=Non
     x, y = _pair(x, y, stream)
     if tuple(x.shape) != tuple(y.shape):
         return False
-    return _first_difference(_differs(x, y, equal, bool(equal_nan)), stream, device) < 0
+    return _first_difference(x, y, equal, bool(equal_nan), stream, device) < 0
 
 
 @named
@@ -190,6 +201,7 @@ def is_sorted(x, less=None, /, *, stream=None, device=None) -> bool:
     order = translated("less", less, x)
     if order is None:
         refuse_items("the items", x, "which have no order: give less=", ordered=True)
-    text = _DESCENDS if order is None else filled(order, {"a": "b", "b": "a"})
-    falls = lazy(text, a=x[:-1], b=x[1:], dtype=bool)
-    return _number(find_if(falls, "x", stream=stream, device=device)) < 0
+    text = _ASCENDS if order is None else order
+    falls = lazy(check_pair(text), a=x[1:], b=x[:-1], dtype=bool)
+    with shown_as(text):
+        return _number(find_if(falls, "x", stream=stream, device=device)) < 0

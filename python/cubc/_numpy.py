@@ -1,6 +1,7 @@
 """Functions of NumPy, and differences as of CUB, that take one or two calls of primitives."""
 
 import functools
+import re
 from typing import Any
 
 import numpy as np
@@ -9,18 +10,23 @@ from ._arithmetic import filled
 from ._axes import axis_number, items_of, transposed
 from ._calls import (
     as_array,
+    check_pair,
     dtype_of,
+    item_dtype,
     name_function,
     named,
     one_dimension,
     refuse_items,
+    shown_as,
     translated,
     whole,
 )
 from ._core import Array, Lazy, asarray, empty, operator_types, transform
+from ._lazy import lazy
 from ._options import Placement
 from ._reductions import in_type, into, is_other
 from ._scans import scan
+from ._symbols import named as function_name
 
 
 def cumsum(x, /, axis=None, dtype=None, out=None, **options) -> Any:
@@ -194,7 +200,7 @@ def _difference(op: Any, x: Any, default: str = "b - a") -> str:
     text = translated("less", op, x)
     if not isinstance(text, str) or not text.strip():
         raise TypeError(f"op is {op!r:.60}: expected an expression of a and b, or a function")
-    return text
+    return check_pair(text, "" if isinstance(op, str) else function_name(op))
 
 
 @named
@@ -249,13 +255,19 @@ def adjacent_difference(
     if not x.shape[0]:
         return transform("x", x=x, out=out, dtype=dtype, **options)
     text = _difference(op, x, "a - b" if right else "b - a")
+    of = item_dtype(out) if dtype is None and hasattr(out, "dtype") else dtype
+    lazy(text, a=x, b=x, dtype=of)  # refuses the literals that it has
+    used = set(re.findall(r"\w+", text))
+    one, table, n = (next(f"{c}{k}" for k in range(99) if f"{c}{k}" not in used) for c in "xtn")
     if right:
-        places, inside = {"a": "x", "b": "t[i + 1]"}, "i + 1 < n"
-        more = {"n": x.shape[0]}
+        places, inside = {"a": one, "b": f"{table}[i + 1]"}, f"i + 1 < {n}"
+        operands = {one: x, table: x, n: x.shape[0]}
     else:
-        places, inside, more = {"a": "t[i - 1]", "b": "x"}, "i > 0", {}
-    whole_text = f"{inside} ? ({filled(text, places)}) : x"
-    return transform(whole_text, x=x, t=x, **more, out=out, dtype=dtype, **options)
+        places, inside = {"a": f"{table}[i - 1]", "b": one}, "i > 0"
+        operands = {one: x, table: x}
+    whole_text = f"{inside} ? ({filled(text, places)}) : {one}"
+    with shown_as(text):
+        return transform(whole_text, **operands, out=out, dtype=dtype, **options)
 
 
 def _lengthened(x: Any, end: Any, axis: int, stream: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from ._axes import axis_number
-from ._calls import as_array, beside, primitive
+from ._calls import as_array, beside, primitive, shown_as
 from ._core import call
 from ._options import Placement, without_workspace
 from ._take import take
@@ -105,7 +105,8 @@ def partition_if(x, condition, second=None, /, **placement: Unpack[Placement]) -
             raise TypeError("two conditions must both be expressions of x and i")
         fields["predicate"] = f"({condition}) ? 1 : ({second}) ? 2 : 0"
         fields |= {"second": like, "count": ("int64", (2,), None)}
-    found, rest, others, number = call("select", fields, **placement)
+    with shown_as(*(() if second is None else (condition, second))):
+        found, rest, others, number = call("select", fields, **placement)
     counts = np.atleast_1d(np.asarray(number)).tolist()
     parts = [found, rest] if second is None else [found, others, rest]
     counts.append(rest.size - sum(counts))

@@ -11,7 +11,7 @@ import numpy as np
 from ._arithmetic import filled
 from ._axes import axis_number, items_of
 from ._callables import operator_of
-from ._calls import as_array
+from ._calls import as_array, shown_as
 from ._core import Array, Lazy, device_info, operator_types, reduce, transform
 from ._lazy import dialect, lazy
 
@@ -43,7 +43,8 @@ def reduce_several(
     items = lazy(f"out_t{{{', '.join(makes)}}}", x=x, dtype=struct, **numbers)
     options.pop("commutative", None)
     combine = f"value_t{{{', '.join(combines)}}}"
-    one: Any = reduce(items, combine, commutative=True, **along, **options)
+    with shown_as(*(text for text in texts if not text.isidentifier())):
+        one: Any = reduce(items, combine, commutative=True, **along, **options)
     if not isinstance(one, Array):
         return tuple(one[name].astype(of)[()] for name, of in results)
     stream = options.get("stream")

@@ -436,3 +436,37 @@ def test_allocations_of_a_first_call_fail(failing):
             assert result == x.sum()
             break
     assert failures > 5
+
+
+@pytest.mark.parametrize(
+    ("call", "shown"),
+    [
+        (lambda: cubc.mismatch(X, X, equal="a @ b"), "the expression 'a @ b' does"),
+        (lambda: cubc.array_equal(X, X, equal="a @ b"), "the expression 'a @ b' does"),
+        (lambda: cubc.is_sorted(X, "a @ b"), "the expression 'a @ b' does"),
+        (lambda: cubc.unique_consecutive(X, equal="a @ b"), "the expression 'a @ b' does"),
+        (lambda: cubc.run_length_encode(X, equal="a @ b"), "the expression 'a @ b' does"),
+        (
+            lambda: cubc.reduce_by_key(X, X, "a + b", equal="a @ b"),
+            "the expression 'a [+] b', or 'a @ b', does",
+        ),
+        (lambda: cubc.partition_if(X, "x > 1", "x @ 2"), "'x > 1', or 'x @ 2', does"),
+        (lambda: cubc.reduce(X, ["sum", "a @ b"]), "the expression 'a @ b' does"),
+    ],
+)
+def test_what_does_not_compile_is_shown_as_it_was_given(call, shown):
+    with pytest.raises(cubc.CompileError, match=shown):
+        call()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: cubc.mismatch(X, X, equal="p == q"),
+        lambda: cubc.is_sorted(X, "p < q"),
+        lambda: cubc.diff(X, op="p - q"),
+    ],
+)
+def test_an_expression_of_two_items_uses_both(call):
+    with pytest.raises(ValueError, match=r"'p .* q' does not use 'a' and 'b': expected one of"):
+        call()

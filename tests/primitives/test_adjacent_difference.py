@@ -88,7 +88,7 @@ def test_diff_by_an_operator(device):
         (lambda x: cubc.adjacent_difference(x.reshape(3, 3)), ValueError, "one dimension"),
         (lambda x: cubc.adjacent_difference(x, " "), TypeError, "op is ' '"),
         (lambda x: cubc.adjacent_difference(x, 3), TypeError, "op is 3"),
-        (lambda x: cubc.adjacent_difference(x, "c - a"), cubc.CompileError, "'c'"),
+        (lambda x: cubc.adjacent_difference(x, "c - a + b"), cubc.CompileError, "'c'"),
         (lambda x: cubc.adjacent_difference(x, lambda a: a), TypeError, "1 parameters"),
         (lambda x: cubc.adjacent_difference(x[1:], out=x[:-1]), ValueError, "overlap"),
         (lambda x: cubc.diff(x, op=3), TypeError, "op is 3"),
@@ -97,3 +97,25 @@ def test_diff_by_an_operator(device):
 def test_wrong_arguments(call, error, words):
     with cubc.device("cpu"), pytest.raises(error, match=words):
         call(np.arange(9))
+
+
+@pytest.mark.parametrize(
+    ("op", "error", "shown"),
+    [
+        ("p - q", ValueError, "the expression 'p - q' does not use 'a' and 'b': expected"),
+        ("b - x", ValueError, "the expression 'b - x' does not use 'a': expected"),
+        (lambda a, b: b, ValueError, r"<lambda> \(.*\.py:\d+\) does not use 'a'"),
+        ("a @ b", cubc.CompileError, "the expression 'a @ b' does not compile"),
+        ("b - a - x", cubc.CompileError, "the expression 'b - a - x' does not compile"),
+        ("b - a - t[i]", cubc.CompileError, r"the expression 'b - a - t\[i\]' does not compile"),
+        ("b - a)", cubc.CompileError, r"the expression 'b - a\)' does not compile"),
+        ("b - a + " + "y" * 150, cubc.CompileError, "'b - a [+] y{92}' does not compile"),
+    ],
+)
+@pytest.mark.parametrize("right", [False, True])
+def test_errors_name_the_operator_of_the_user(device, op, error, shown, right):
+    """Names of the expression that is made of it are none of the user's."""
+    with pytest.raises(error, match=shown) as caught:
+        cubc.adjacent_difference(np.arange(6.0), op, right=right, device=device)
+    assert str(caught.value).startswith("adjacent_difference(): ")
+    assert "i >" not in str(caught.value) and "i + 1" not in str(caught.value)
