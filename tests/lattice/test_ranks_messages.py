@@ -5,6 +5,7 @@ Here on the cpu; test_ranks_of_two_gpus_messages.py has NCCL.
 
 import os
 import signal
+import time
 
 import numpy as np
 import pytest
@@ -431,3 +432,37 @@ def test_ctrl_c_ends_a_wait_for_a_message(most):
         operator(psi)
     if most:
         assert two.ends == ["cancel", "wait"]
+
+
+class Alone:
+    """The second of two ranks, by `allgather` alone; the first has what it has, and then hangs."""
+
+    def __init__(self):
+        self.hangs, self.waited = False, 0
+
+    def Get_rank(self):
+        return 1
+
+    def Get_size(self):
+        return 2
+
+    def allgather(self, value):
+        if self.hangs:
+            time.sleep(0.3)
+            self.waited += 1
+            raise TimeoutError("a rank has not gathered")
+        return on_hosts([value, value], lambda rank: rank)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_allgather_alone_waits_by_its_own_limit():
+    """Neither hops nor what hosts gather end before it; they fail when it does."""
+    comm = Alone()
+    grid = lattice.Grid((1, 1, 1, 2), comm, device="cpu", transport="messages", timeout=0.1)
+    operator, psi = test_ranks.operator_on(grid)
+    comm.hangs = True
+    with pytest.raises(OSError, match="all_gather has failed"):
+        operator(psi)
+    assert comm.waited == 1
+    with pytest.raises(TimeoutError, match="a rank has not gathered"):
+        grid.gather(psi)

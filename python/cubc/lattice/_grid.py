@@ -46,7 +46,9 @@ class Grid:
         device is a GPU.
     timeout : float
         Seconds that a rank waits for another. When one has ended or hangs, calls on all others
-        raise TimeoutError.
+        raise TimeoutError. `allgather` of the communicator waits by its own limit, or without one:
+        in `gather`, observables and files; and, of a communicator without `Isend` and `Irecv`, for
+        memory that ranks share and for every message that it carries.
     transport : {"memory", "messages"}, optional
         What carries faces and sums: memory that all ranks reach, or messages, if any rank asks for
         them. By default memory within a host and messages between hosts; ``CUBC_RANKS`` in the
