@@ -11,6 +11,7 @@ from ._calls import (
     beside,
     check_pair,
     computed,
+    described,
     named,
     refuse_items,
     shown_as,
@@ -63,7 +64,7 @@ def count_if(x, condition, /, *, stream=None, device=None) -> Any:
     3
     """
     x = x if isinstance(x, Lazy) else as_array(x)
-    mask = translated("condition", condition, x)
+    mask = translated("condition", described(condition), x)
     if isinstance(mask, str):
         mask = lazy(mask, x=x, dtype=bool)
     elif np.shape(mask) != tuple(x.shape):

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ._axes import axis_number, items_of
-from ._calls import as_array, named, whole
+from ._calls import as_array, described, named, whole
 from ._core import Lazy
 from ._nulls import refuse_missing
 from ._selections import partition_if
@@ -55,7 +55,7 @@ def partition(x, /, kth, axis=-1, kind="introselect", **options) -> Any:
         warnings.warn(text, DeprecationWarning, stacklevel=3)
         second = (axis,) if isinstance(axis, str) else ()
         return partition_if(x, kth, *second, **options)
-    _check_places(x, kth, axis, kind)
+    _check_places("partition", x, kth, axis, kind)
     return sort(x, axis, **options)
 
 
@@ -85,7 +85,7 @@ def argpartition(x, /, kth, axis=-1, kind="introselect", **options) -> Any:
     >>> print(cubc.argpartition(np.array([3.0, 1.0, 2.0]), 0)[0])
     1
     """
-    _check_places(x, kth, axis, kind)
+    _check_places("argpartition", x, kth, axis, kind)
     return argsort(x, axis, **options)
 
 
@@ -95,18 +95,18 @@ def _is_condition(kth: Any) -> bool:
     return bool(getattr(kth, "ndim", 0)) and str(kth.dtype) in ("bool", "torch.bool")
 
 
-def _check_places(x: Any, kth: Any, axis: Any, kind: Any) -> None:
+def _check_places(function: str, x: Any, kth: Any, axis: Any, kind: Any) -> None:
     if kind != "introselect":
         refused = ValueError if isinstance(kind, str) else TypeError
         raise refused(f"kind is {kind!r}: expected 'introselect'")
     shape = tuple(as_array(x).shape) or (1,)
     length = int(np.prod(shape)) if axis is None else shape[axis_number(axis, len(shape))]
     refuse_missing(kth)
-    places = np.asarray(kth)
+    places = np.asarray(described(kth))
     if places.dtype == bool:
         raise ValueError(f"kth is {kth!r}: expected an int or several")
     if places.dtype.kind not in "iu":
-        whole("partition", "kth", kth)
+        whole(function, "kth", kth)
         raise TypeError(f"kth is {kth!r}: expected an int or several")
     if places.ndim > 1:
         raise ValueError("kth has more than one dimension")

@@ -15,6 +15,7 @@ import numpy as np
 
 from . import _arithmetic
 from ._lazy import dialect
+from ._nulls import refuse_beside_masked, refuse_missing
 
 _MOST_ENDS = 64  # of a function: returns under different conditions
 
@@ -252,6 +253,7 @@ def _computed(trace: Trace, ufunc: np.ufunc, given: Sequence[Any]) -> Any:
     plain = [plain_of(x) for x in given]
     for x in plain:
         if not isinstance(x, Symbol | np.generic) and type(x) not in _arithmetic._NUMBERS:
+            refuse_missing(x)
             return NotImplemented
     name = ufunc.__name__
     if not _arithmetic.known(ufunc):
@@ -338,6 +340,8 @@ class Symbol:
         refuse(f"numpy.{function.__name__} has no expression: write it by ufuncs or as a text of C")
 
     def __getattr__(self, name: str) -> Any:
+        if name == "_data":
+            refuse_beside_masked(sys._getframe(1))
         return self._field(name)
 
     def __getitem__(self, name: Any) -> Any:

@@ -171,6 +171,8 @@ LENT = {
     "initial": lambda x: cubc.sum(X, initial=alike(x, X[3:4].reshape(()))),
     "init": lambda x: cubc.scan(X, init=alike(x, X[3:4])),
     "prepend": lambda x: cubc.diff(X, prepend=x, append=x),
+    "kth": lambda x: cubc.partition(X, alike(x, np.array([1, 4]))),
+    "mask of count_if": lambda x: np.asarray(cubc.count_if(X, alike(x, X > 2))),
     "prepend along an axis": lambda x: cubc.diff(
         cubc.asarray(X, device="cpu"), prepend=x, append=x
     ).numpy(),

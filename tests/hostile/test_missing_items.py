@@ -105,6 +105,13 @@ def test_masked_operands(device, name):
             assert sign(masked, d).tolist() == sign(masked, items).tolist()
 
 
+@pytest.mark.parametrize("masked", [MASKED, np.ma.masked])
+@pytest.mark.parametrize("function", [lambda x, m: x + m, lambda x, m: m + x, lambda x, m: x < m])
+def test_masked_numbers_of_a_closure_are_refused(function, masked):
+    with pytest.raises(TypeError, match=REFUSED):
+        cubc.transform(lambda x: function(x, masked), x=X)
+
+
 def test_numpy_ma_of_arrays_without_a_mask(device):
     """Functions of numpy.ma read the items of a device by a copy, as they do of any array."""
     d = cubc.asarray(X, device=device)
