@@ -446,6 +446,17 @@ def as_array(x: Any) -> Any:
     return array
 
 
+def is_of_numpy(x: Any) -> bool:
+    """Tell if NumPy may compute with a result: a bound call repeats the core's work alone."""
+    return not isinstance(x, Array | Lazy) and not (is_binding() and isinstance(x, np.ndarray))
+
+
+def refuse_bound(what: str) -> None:
+    """Raise ValueError within `bind` for a step of the host, which would be done once."""
+    if is_binding():
+        raise ValueError(f"{what} on the host, which a bound call cannot repeat")
+
+
 def is_on_cpu(x: Any, device: Any) -> bool:
     """Tell if a call on an array, with a device= option, is computed by the cpu."""
     if isinstance(x, np.ndarray):

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ._axes import axis_number
-from ._calls import as_array, beside, item_dtype, named
+from ._calls import as_array, beside, item_dtype, named, refuse_bound
 from ._core import asarray, empty, transform
 
 
@@ -62,6 +62,7 @@ def concatenate(
         raise ValueError("concatenate(): need at least one array to concatenate")
     given = [given[0], *(as_array(beside(given[0], one, stream)) for one in given[1:])]
     if all(isinstance(one, np.ndarray) for one in given):
+        refuse_bound("arrays of NumPy are joined")
         return np.concatenate(given, axis, out, dtype=dtype, casting=casting)
     if out is not None and dtype is not None:
         raise TypeError("out and dtype are given: the result has the type of out")

@@ -16,6 +16,7 @@ from ._calls import (
     name_function,
     named,
     one_dimension,
+    refuse_bound,
     refuse_items,
     shown_as,
     translated,
@@ -182,7 +183,9 @@ def _host_diff(x, n, axis, prepend, append, op, out, options) -> Any:
         end = np.asanyarray(as_array(end))
         shape = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
         parts.append(np.broadcast_to(end, shape) if end.ndim == 0 else end)
-    x = np.concatenate(parts, axis) if len(parts) > 1 else x
+    if len(parts) > 1:
+        refuse_bound("prepend and append are joined to the array")
+        x = np.concatenate(parts, axis)
     for k in range(n):
         text = _difference(op, x)
         before, behind = [slice(None)] * x.ndim, [slice(None)] * x.ndim

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ._axes import items_of
-from ._calls import as_array, item_dtype
+from ._calls import as_array, is_of_numpy, item_dtype
 from ._core import Lazy, asarray, call, transform
 from ._options import without_workspace
 from ._take import take
@@ -85,7 +85,7 @@ def take_values(values: Any, order: Any, out: Any, placement: Any) -> Any:
         made = made.reshape(-1).view(values.dtype).reshape(made.shape[0], *values.shape[1:])
     if out is None:
         return made
-    if not isinstance(made, np.ndarray):
+    if not is_of_numpy(made):
         return transform("x", x=made, out=out, dtype=made.dtype, stream=placement.get("stream"))
     if not isinstance(out, np.ndarray) or out.dtype != made.dtype:
         raise TypeError(f"out has {getattr(out, 'dtype', type(out))}, expected {made.dtype}")

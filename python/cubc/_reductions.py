@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ._axes import axis_number, items_of
-from ._calls import as_array, beside, dtype_of, item_dtype, name_function
-from ._core import Array, Lazy, operator_types, reduce, transform
+from ._calls import as_array, beside, dtype_of, is_of_numpy, item_dtype, name_function
+from ._core import Lazy, operator_types, reduce, transform
 from ._lazy import lazy
 
 _IDENTITIES = {"sum": 0, "prod": 1, "any": 0, "all": 1}
@@ -94,7 +94,7 @@ def into(out: Any, found: Any, options: dict[str, Any]) -> Any:
     refuse_complex(found, out)
     if tuple(out.shape) != np.shape(found):
         raise ValueError(f"out has the shape {tuple(out.shape)}, expected {np.shape(found)}")
-    if not isinstance(found, Array):
+    if is_of_numpy(found):
         np.copyto(out, found, casting="unsafe")
         return out
     return transform("x", x=found, out=out, casting="unsafe", stream=options.get("stream"))

@@ -10,7 +10,16 @@ from typing import Any, Unpack
 import numpy as np
 
 from ._axes import axis_number, items_of
-from ._calls import as_array, beside, changeable, computed, described, named, primitive
+from ._calls import (
+    as_array,
+    beside,
+    changeable,
+    computed,
+    described,
+    named,
+    primitive,
+    refuse_bound,
+)
 from ._core import Lazy, asarray, call, transform
 from ._lazy import lazy
 from ._nulls import refuse_missing
@@ -380,6 +389,7 @@ def _in_place(a: Any, change: Any) -> None:
     if not isinstance(a, np.ndarray) or a.flags.c_contiguous:
         change(a)
         return
+    refuse_bound("an array that is not contiguous is copied")
     copy = np.ascontiguousarray(a)
     change(copy)
     a[...] = copy

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ._axes import items_of
-from ._calls import as_array, beside, item_dtype
+from ._calls import as_array, beside, item_dtype, refuse_bound
 from ._comparing import array_equal
 from ._concatenate import concatenate
 from ._core import Lazy, asarray, empty, scan, transform
@@ -157,6 +157,7 @@ def put_back(
     if not made.shape[0]:
         return out
     if isinstance(out, np.ndarray) and not out.flags.c_contiguous:
+        refuse_bound("an out that is not contiguous is written")
         out[...] = scatter(out, places, made, axis=axis, mode="clip", **options)
         return out
     return scatter(out, places, made, axis=axis, out=out, mode="clip", **options)

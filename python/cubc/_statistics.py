@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ._axes import axis_number, items_of
-from ._calls import as_array, item_dtype, named, refuse_items
-from ._core import Array, Lazy, operator_types, transform
+from ._calls import as_array, is_of_numpy, item_dtype, named, refuse_items
+from ._core import Array, operator_types, transform
 from ._lazy import lazy
 from ._moments import is_one_pass, squared_deviations
 from ._reductions import in_type, left_out, refuse_complex
@@ -275,7 +275,7 @@ def _quotient(text, total, count, kind, out, options) -> Any:
         raise TypeError(f"out is {out!r:.40}: expected an array")
     if out is not None:
         refuse_complex(total, out)
-    if isinstance(total, Array | Lazy):
+    if not is_of_numpy(total):
         if total.dtype.kind in "iu":  # a count of 0 makes a NaN
             text = text.replace("t /", "static_cast<f64>(t) /")
         to = {"out": out, "casting": "unsafe"} if out is not None else {"dtype": kind}
@@ -297,7 +297,7 @@ def _spread(text, x, axis, dtype, out, ddof, keepdims, where, mean, options, lea
     count = _count(x, axis, keepdims, where, options)
     left = (
         transform("n > d ? n - d : l", n=count, d=ddof, l=least, dtype="float64", **options)
-        if isinstance(count, Array)
+        if not is_of_numpy(count)
         else count - ddof
     )
     if _none(left):
@@ -306,7 +306,7 @@ def _spread(text, x, axis, dtype, out, ddof, keepdims, where, mean, options, lea
     if text.startswith("sqrt"):
         _refuse_cut_roots(x, axis, kind if out is None else out.dtype, keepdims or out is not None)
     real = {"complex64": np.dtype("f4"), "complex128": np.dtype("f8")}.get(kind.name, kind)
-    divisor = left if isinstance(left, Array) else np.where(np.asarray(left) > 0, left, least)[()]
+    divisor = left if not is_of_numpy(left) else np.where(np.asarray(left) > 0, left, least)[()]
     some = not isinstance(count, int) or count
     if mean is None and some and is_one_pass(x, kind, options["device"]):
         total = squared_deviations(x, kind, axis, count, keepdims, where, options)

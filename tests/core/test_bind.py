@@ -362,3 +362,53 @@ def test_work_of_other_streams_on_the_arrays():
 def test_host_arrays_on_a_gpu():
     with pytest.raises(ValueError, match="arrays of the host"):
         cubc.bind(cubc.reduce, X, out=OUT, device="cuda:0")
+
+
+BOUND = {
+    "mean": lambda x, w, **o: cubc.mean(x, 1, **o),
+    "mean where": lambda x, w, **o: cubc.mean(x, 1, where=w, **o),
+    "var": lambda x, w, **o: cubc.var(x, 1, **o),
+    "var of the mean": lambda x, w, **o: cubc.var(x, 1, mean=np.ones((4, 1)), **o),
+    "var where": lambda x, w, **o: cubc.var(x, 1, where=w, **o),
+    "std": lambda x, w, **o: cubc.std(x, 1, ddof=1, **o),
+    "nanmean": lambda x, w, **o: cubc.nanmean(x, 1, **o),
+    "nanvar": lambda x, w, **o: cubc.nanvar(x, 1, **o),
+    "nanmax": lambda x, w, **o: cubc.nanmax(x, 1, **o),
+    "max": lambda x, w, **o: cubc.max(x, 1, **o),
+    "sum": lambda x, w, **o: cubc.sum(x, 1, **o),
+}
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("name", BOUND)
+def test_numpy_computes_no_part_of_a_bound_call(name, dtype):
+    """A step of the host would be done once, and the output not be written again."""
+    call = BOUND[name]
+    x, out = np.arange(20.0).reshape(4, 5), np.zeros(4, dtype)
+    where = x % 3 > 0
+    bound = cubc.bind(call, x, where, out=out)
+    x[:] = np.random.default_rng(1).normal(size=x.shape)
+    where[:] = x > -0.5
+    out[:] = -1
+    assert bound() is out
+    expected = np.zeros(4, dtype)
+    call(x, where, out=expected)
+    np.testing.assert_allclose(out, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, out: cubc.concatenate([x, x], out=out),
+        lambda x, out: cubc.diff(x, prepend=x[:1], append=x, out=out),
+        lambda x, out: cubc.put(out[::2], np.arange(4), x[:4]),
+        lambda x, out: cubc.put_along_axis(out[::2], np.arange(4), x[:4], 0),
+    ],
+)
+def test_steps_of_the_host_are_refused_in_a_bound_call(call):
+    def several(x, out, total):
+        call(x, out)
+        cubc.sum(x, 0, keepdims=True, out=total)
+
+    with pytest.raises(ValueError, match="on the host, which a bound call cannot repeat"):
+        cubc.bind(several, np.arange(6.0), np.zeros(12), np.zeros(1))
