@@ -138,6 +138,17 @@ static PyObject *field_infos(PyObject *self, PyObject *args)
     return list;
 }
 
+static PyObject *is_field_file(PyObject *self, PyObject *argument)
+{
+    PyObject *path = NULL;
+    int known = 0;
+    (void)self;
+    if (!PyUnicode_FSConverter(argument, &path)) return NULL;
+    cubc_status st = cubc_field_known(PyBytes_AsString(path), &known);
+    Py_DECREF(path);
+    return st ? py_raise(st) : PyBool_FromLong(known);
+}
+
 // The caller has asked field_infos for the index; the file may be another by now.
 static cubc_status check_kind(const cubc_field_info *info, const char *path, const char *kind)
 {
@@ -286,6 +297,8 @@ static PyObject *measure_links(PyObject *self, PyObject *args)
 // ---- the module's part --------------------------------------------------------------------------
 static PyMethodDef methods[] = {
     {"field_infos", field_infos, METH_VARARGS, "Describe each field in a file."},
+    {"is_field_file", is_field_file, METH_O,
+     "True for a file that begins as one of fields does, though it may be damaged."},
     {"read_field", read_field, METH_VARARGS, "A field of a file, and what the file says of it."},
     {"write_field", write_field, METH_VARARGS, "Write a field to a file."},
     {"measure_links", measure_links, METH_VARARGS,

@@ -392,6 +392,9 @@ def lattice_solve(
 def field_infos(path: str | bytes | os.PathLike[Any], flags: int, /) -> list[dict[str, Any]]:
     """Describe each field in a file. `flags` are of cubc_field_flags."""
 
+def is_field_file(path: str | bytes | os.PathLike[Any], /) -> bool:
+    """True for a file that begins as one of fields does, though it may be damaged."""
+
 def read_field(
     path: str | bytes | os.PathLike[Any],
     kind: str,

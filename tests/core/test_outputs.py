@@ -123,3 +123,9 @@ def test_fields_replace_fields_alone(db, tmp_path, writer):
     one.write_bytes(one.read_bytes()[:100])  # damaged
     write(one)
     assert lattice.read_info(one)
+    one.write_bytes(b"")
+    write(one)
+    for foreign in (b"BEGIN:VCARD\nEND:VCARD\n", b"abc", b"\x00" * 40):
+        one.write_bytes(foreign)
+        with pytest.raises(FileExistsError, match="is no file of fields"):
+            write(one)

@@ -95,6 +95,9 @@ const char *cubc_field_kind_name(cubc_field_kind kind);
 // most 8; 0 for an unknown kind.
 int cubc_field_shape(cubc_field_kind kind, const int extent[4], uint64_t shape[8]);
 
+// Sets *known to 1 for a file that begins as one of fields does, though the rest may be damaged; 0
+// for all others.
+cubc_status cubc_field_known(const char *path, int *known);
 // Opens a file with one field or more. flags, of cubc_field_flags, hold for reading too. As many
 // threads read as the machine has cores (CUBC_CPU_THREADS).
 cubc_status cubc_field_open(const char *path, int flags, cubc_field_file **out);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAGIC = 0x71626434 };
+enum { IO_UNI_MAGIC = 0x71626434 }; // MILC's name of it
 // Magic, time, bytes of a number, numbers of a site, extents, order of sites.
 enum { HEADER = 36, NUMBER_BYTES = 8, SITE_NUMBERS = 12, EXTENTS = 16 };
 enum { WILSON = 288, STAGGERED = 18, SPINOR = 24 };
@@ -16,7 +16,7 @@ enum { WILSON = 288, STAGGERED = 18, SPINOR = 24 };
 static bool probe(const infile *file, const unsigned char head[FORMAT_HEAD])
 {
     (void)file;
-    return words_load32(head, true) == MAGIC || words_load32(head, false) == MAGIC;
+    return words_load32(head, true) == IO_UNI_MAGIC || words_load32(head, false) == IO_UNI_MAGIC;
 }
 
 // The source comes first: [source spin][source colour][sink spin][sink colour].
@@ -40,8 +40,8 @@ static cubc_status set_kind(const unsigned char *header, bool big, disk_field *f
     if (number_bytes != 4 || (numbers != WILSON && numbers != STAGGERED && numbers != SPINOR))
         FAIL(CUBC_IO_ERROR,
              "header at byte 0: %" PRIu32 " numbers a site of %" PRIu32
-             " bytes, expected 288, 24 or 18 of 4",
-             numbers, number_bytes);
+             " bytes, expected %d, %d or %d of 4",
+             numbers, number_bytes, WILSON, SPINOR, STAGGERED);
     return CUBC_OK;
 }
 
@@ -52,7 +52,7 @@ static cubc_status open_fields(const infile *file, int flags, disk_fields *out)
     disk_field f = disk_field_new("fermilab", CUBC_FIELD_PROPAGATOR);
     (void)flags;
     TRY(infile_at(file, 0, header, sizeof header, "header"));
-    bool big = words_load32(header, true) == MAGIC;
+    bool big = words_load32(header, true) == IO_UNI_MAGIC;
     TRY(set_kind(header, big, &f));
     f.info.precision = 32;
     f.info.big_endian = big;
@@ -85,7 +85,7 @@ static cubc_status write_field(const outfile *file, disk_field *f, const double 
     f->checksums = CHECKSUM_MILC;
     f->take = disk_take_vectors;
     f->info.data_offset = HEADER;
-    words_store32(header, MAGIC, false);
+    words_store32(header, IO_UNI_MAGIC, false);
     words_store32(header + NUMBER_BYTES, 4, false);
     words_store32(header + SITE_NUMBERS, STAGGERED, false);
     disk_store_extent(header + EXTENTS, f->info.extent, false);

@@ -51,17 +51,45 @@ static cubc_status unknown(const unsigned char *head)
     return st;
 }
 
+// The format of a file that begins so, with zeros where the file is shorter; NULL: of none.
+static const field_format *format_of(const infile *file, const unsigned char head[FORMAT_HEAD])
+{
+    for (size_t k = 0; k < COUNT_OF(formats); k++)
+        if (formats[k]->probe && formats[k]->probe(file, head)) return formats[k];
+    return NULL;
+}
+
+static cubc_status read_head(const infile *file, size_t least, unsigned char head[FORMAT_HEAD])
+{
+    size_t size = file->size < FORMAT_HEAD ? (size_t)file->size : FORMAT_HEAD;
+    memset(head, 0, FORMAT_HEAD);
+    return infile_at(file, 0, head, size < least ? least : size, "the first bytes");
+}
+
+cubc_status cubc_field_known(const char *path, int *known)
+{
+    unsigned char head[FORMAT_HEAD];
+    infile file;
+    if (!path || !known) FAIL(CUBC_INVALID_ARGUMENT, "cubc_field_known: path or known is NULL");
+    cubc_status st = infile_open(path, &file);
+    if (!st) {
+        st = read_head(&file, 0, head);
+        *known = !st && format_of(&file, head);
+        infile_close(&file);
+    }
+    if (st) error_prefix("%s: ", path);
+    return st;
+}
+
 static cubc_status open_file(const char *path, cubc_field_file *out)
 {
-    unsigned char head[FORMAT_HEAD] = {0};
+    unsigned char head[FORMAT_HEAD];
     out->path = mem_strdup(path);
     if (!out->path) return CUBC_NO_MEMORY;
     TRY(infile_open(path, &out->file));
-    size_t size = out->file.size < sizeof head ? (size_t)out->file.size : sizeof head;
-    TRY(infile_at(&out->file, 0, head, size < 4 ? 4 : size, "the first bytes"));
-    for (size_t k = 0; k < COUNT_OF(formats); k++)
-        if (formats[k]->probe && formats[k]->probe(&out->file, head))
-            return formats[k]->open(&out->file, out->flags, &out->fields);
+    TRY(read_head(&out->file, 4, head));
+    const field_format *format = format_of(&out->file, head);
+    if (format) return format->open(&out->file, out->flags, &out->fields);
     return unknown(head);
 }
 

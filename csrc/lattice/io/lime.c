@@ -39,9 +39,8 @@ static cubc_status parse_header(const unsigned char *bytes, uint64_t size, lime_
     describe(r);
     if (words_load32(bytes, true) != LIME_MAGIC)
         FAIL(CUBC_IO_ERROR,
-             "record %d at byte %" PRIu64
-             ": it begins with %02x%02x%02x%02x and not with LIME's 456789ab",
-             r->number, r->header, bytes[0], bytes[1], bytes[2], bytes[3]);
+             "record %d at byte %" PRIu64 ": it begins with %08" PRIx32 " and not with LIME's %08x",
+             r->number, r->header, words_load32(bytes, true), LIME_MAGIC);
     if (version != LIME_VERSION)
         FAIL(CUBC_IO_ERROR, "%s: version %u of LIME, known is %d", r->what, version, LIME_VERSION);
     if (r->length > size - r->data)

@@ -3,13 +3,14 @@
 #include "lattice/io/format.h"
 #include "lattice/io/milc_header.h"
 
-enum { MAGIC = 20103 };
+enum { GAUGE_VERSION_NUMBER = 20103 };          // MILC's name of the magic number
 enum { SUMS = MILC_HEADER, HEADER = SUMS + 8 }; // two checksums come last
 
 static bool probe(const infile *file, const unsigned char head[FORMAT_HEAD])
 {
     (void)file;
-    return words_load32(head, true) == MAGIC || words_load32(head, false) == MAGIC;
+    return words_load32(head, true) == GAUGE_VERSION_NUMBER ||
+           words_load32(head, false) == GAUGE_VERSION_NUMBER;
 }
 
 static cubc_status open_fields(const infile *file, int flags, disk_fields *out)
@@ -19,7 +20,7 @@ static cubc_status open_fields(const infile *file, int flags, disk_fields *out)
     disk_field f = disk_field_new("milc", CUBC_FIELD_GAUGE);
     (void)flags;
     TRY(infile_at(file, 0, header, sizeof header, "header"));
-    bool big = words_load32(header, true) == MAGIC;
+    bool big = words_load32(header, true) == GAUGE_VERSION_NUMBER;
     TRY(milc_read_header(header, big, extent));
     f.checksums = CHECKSUM_MILC;
     f.info.precision = 32;
@@ -40,7 +41,7 @@ static cubc_status write_field(const outfile *file, disk_field *f, const double 
     f->info.big_endian = 0;
     f->info.data_offset = HEADER;
     TRY(disk_field_store(file, f, from));
-    milc_write_header(header, MAGIC, f);
+    milc_write_header(header, GAUGE_VERSION_NUMBER, f);
     for (int k = 0; k < 2; k++) words_store32(header + SUMS + 4 * k, f->info.checksum[k], false);
     return outfile_once(file, 0, header, sizeof header);
 }

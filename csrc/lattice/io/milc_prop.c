@@ -4,7 +4,8 @@
 #include "lattice/io/format.h"
 #include "lattice/io/milc_header.h"
 
-enum { WILSON_MAGIC = 0x31ed, STAGGERED_MAGIC = 0x5aa9 };
+// MILC's names of the magic numbers.
+enum { W_PROP_VERSION_NUMBER = 12781, KSPROP_VERSION_NUMBER = 23209 };
 // Headers of Wilson propagators also say how many source spins there are, and have four of them.
 enum { SPINS = MILC_HEADER, WILSON_HEADER = SPINS + 20 };
 // In front of a column: spin of Wilson propagators, colour, sum29, sum31.
@@ -13,7 +14,7 @@ enum { WILSON_CHECK = 16, STAGGERED_CHECK = 12 };
 static uint32_t magic_of(const unsigned char *head, bool big)
 {
     uint32_t magic = words_load32(head, big);
-    return magic == WILSON_MAGIC || magic == STAGGERED_MAGIC ? magic : 0;
+    return magic == W_PROP_VERSION_NUMBER || magic == KSPROP_VERSION_NUMBER ? magic : 0;
 }
 
 static bool probe(const infile *file, const unsigned char head[FORMAT_HEAD])
@@ -59,7 +60,7 @@ static cubc_status open_fields(const infile *file, int flags, disk_fields *out)
     uint64_t extent[4];
     (void)flags;
     TRY(infile_at(file, 0, header, MILC_HEADER, "header"));
-    bool big = magic_of(header, true) != 0, wilson = magic_of(header, big) == WILSON_MAGIC;
+    bool big = magic_of(header, true) != 0, wilson = magic_of(header, big) == W_PROP_VERSION_NUMBER;
     if (wilson) TRY(infile_at(file, 0, header, WILSON_HEADER, "header"));
     uint32_t spins = wilson ? words_load32(header + SPINS, big) : 1;
     TRY(milc_read_header(header, big, extent));
@@ -100,7 +101,7 @@ static cubc_status write_field(const outfile *file, disk_field *f, const double 
     column.info.data_bytes = f->info.data_bytes / 3;
     column.checksums = CHECKSUM_MILC;
     column.take = take_column;
-    milc_write_header(header, STAGGERED_MAGIC, f);
+    milc_write_header(header, KSPROP_VERSION_NUMBER, f);
     TRY(outfile_once(file, 0, header, sizeof header));
     uint64_t at = sizeof header;
     for (int colour = 0; colour < 3; colour++) {

@@ -168,7 +168,7 @@ static cubc_status read_header(const infile *file, char *header, size_t *length)
 static bool probe(const infile *file, const unsigned char head[FORMAT_HEAD])
 {
     (void)file;
-    return memcmp(head, begin_line, 4) == 0;
+    return memcmp(head, begin_line, strlen("BEGIN_HEADER")) == 0;
 }
 
 static cubc_status open_fields(const infile *file, int flags, disk_fields *out)

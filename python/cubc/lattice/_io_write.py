@@ -170,22 +170,7 @@ def write_colour_vector(path, vector, precision=None, grid=None):
     _write(path, vector, "colour vector", precision, grid=grid)
 
 
-def _is_field(path):
-    """True of a file of fields, also of one that is damaged."""
-    with open(path, "rb") as file:
-        start = file.read(12)
-    if start == b"BEGIN_HEADER" or {start[:4], start[3::-1]} & _BEGINNINGS:
-        return True
-    try:
-        return bool(_core.field_infos(path, 1))
-    except OSError:
-        return False
-
-
-# Beginnings of LIME, MILC and Fermilab, in either byte order.
-_MAGIC = (0x456789AB, 20103, 0x31ED, 0x5AA9, 0x71626434)
-_BEGINNINGS = {word.to_bytes(4, "big") for word in _MAGIC}
-_FIELD = outputs.Kind("file of fields", _is_field)
+_FIELD = outputs.Kind("file of fields", _core.is_field_file)
 
 
 def _check(path, precision):
