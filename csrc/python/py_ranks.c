@@ -1,6 +1,7 @@
 // Opens ranks, whose communicator is Python functions: see py_ranks.h.
 #include "python/py_ranks.h"
 
+#include "lattice/grid/ranks.h"
 #include "python/py_arguments.h"
 #include "python/py_device.h"
 
