@@ -26,11 +26,11 @@ import numpy as np
 from cubc.tuner._verdict import (
     DRIFT,
     FASTER,
-    LEAST,
-    MOST,
+    LEAST_ROUNDS,
+    MORE_ROUNDS,
+    MOST_ROUNDS,
     SAME,
     SLOWER,
-    STEP,
     THRESHOLD,
     TRIM,
     UNDECIDED,
@@ -65,13 +65,13 @@ class Machine:
 
     def search(self, trials, difference, openings):
         """Ratios of the rounds of a variant."""
-        samples = self.times(trials, MOST * PAIRS * 2)
+        samples = self.times(trials, MOST_ROUNDS * PAIRS * 2)
         samples += self.draw.normal(0, OWN, samples.shape)
         share, size = OUTLIERS
         samples += (self.draw.random(samples.shape) < share) * self.draw.exponential(
             size, samples.shape
         )
-        pairs = samples.reshape(trials, MOST, PAIRS, 2)
+        pairs = samples.reshape(trials, MOST_ROUNDS, PAIRS, 2)
         ratios = pairs[..., 1] - pairs[..., 0]
         ratios[:, :, 1::2] *= -1  # A B, B A, A B, ...
         cut = int(TRIM * PAIRS)
@@ -80,7 +80,7 @@ class Machine:
 
     def live(self, trials, difference, openings):
         """Ratios of the rounds of two installations."""
-        processes = self.times(trials, 2 * MOST).reshape(trials, MOST, 2)
+        processes = self.times(trials, 2 * MOST_ROUNDS).reshape(trials, MOST_ROUNDS, 2)
         ratios = processes[..., 1] - processes[..., 0]
         ratios[:, 1::2] *= -1
         spread = self.draw.normal(0, openings, ratios.shape)
@@ -98,7 +98,7 @@ class Machine:
 
 def word_of_rounds(ratios):
     """Word that a row of logarithms ends with, looked at as often as a search does."""
-    for rounds in range(LEAST, MOST + 1, STEP):
+    for rounds in range(LEAST_ROUNDS, MOST_ROUNDS + 1, MORE_ROUNDS):
         verdict = judge(np.exp(ratios[:rounds]))
         if verdict.decided:
             break

@@ -19,7 +19,16 @@ import numpy as np
 
 import cubc
 from cubc import _core
-from cubc.tuner._verdict import FASTER, LEAST, MOST, SAME, SLOWER, STEP, judge, round_ratio
+from cubc.tuner._verdict import (
+    FASTER,
+    LEAST_ROUNDS,
+    MORE_ROUNDS,
+    MOST_ROUNDS,
+    SAME,
+    SLOWER,
+    judge,
+    round_ratio,
+)
 
 SAMPLES = 20  # pairs in a round, as in a search
 
@@ -37,12 +46,12 @@ def trial(workload, factors):
     """Word and rounds for each factor, all on the same rounds."""
     ratios, found = [], {}
     while len(found) < len(factors):
-        more = STEP if ratios else LEAST
+        more = MORE_ROUNDS if ratios else LEAST_ROUNDS
         ratios += [take_round(workload) for _ in range(more)]
         for factor in factors:
             if factor not in found:
                 verdict = judge(factor * np.array(ratios))
-                if verdict.decided or len(ratios) >= MOST:
+                if verdict.decided or len(ratios) >= MOST_ROUNDS:
                     found[factor] = (verdict.word, len(ratios))
     return found
 

@@ -61,7 +61,7 @@ def test_who_was_lucky_does_not_win(table, db, monkeypatch):
     assert best.score == pytest.approx(best.verdict.ratio)
     found = rounds(db)
     assert set(found) == {Lucky.lucky, "tpb_128.ipt_8", "tpb_64.ipt_8"}
-    assert all(each == [*range(1, verdict.LEAST + 1)] for each in found.values())
+    assert all(each == [*range(1, verdict.LEAST_ROUNDS + 1)] for each in found.values())
 
 
 def test_noise_is_answered_by_more_rounds(table, db, monkeypatch):
@@ -69,7 +69,7 @@ def test_noise_is_answered_by_more_rounds(table, db, monkeypatch):
     monkeypatch.setattr(Lucky, "noise", 0.01)
     best = tuner.search(".*", device=table, db=db, confirm=1).best()
     found = rounds(db)
-    assert verdict.LEAST < max(map(len, found.values())) <= verdict.MOST
+    assert verdict.LEAST_ROUNDS < max(map(len, found.values())) <= verdict.MOST_ROUNDS
     assert best.verdict.low < 1 < best.verdict.high
 
 
@@ -79,7 +79,7 @@ def test_verdicts_are_in_the_table_and_decide_about_policies(table, db, monkeypa
     assert top.verdict.tolist() == ["SAME", "SAME", "", ""]
     assert not result.policies()
     frame = result.to_frame()
-    assert (frame["round"] > 0).sum() == 2 * verdict.LEAST
+    assert (frame["round"] > 0).sum() == 2 * verdict.LEAST_ROUNDS
     once = tuner.search(".*", device=table, db=db + "0", confirm=0)
     assert not once.best().wins
     with pytest.warns(RuntimeWarning, match="measured once"):
@@ -113,7 +113,7 @@ def test_rounds_that_were_cut_short_are_completed(table, db, monkeypatch):
     assert [*rounds(db).values()] == [[1, 2, 3, 4]]
     monkeypatch.undo()
     tuner.search(".*", device=table, db=db, confirm=1)
-    assert [*rounds(db).values()] == [[*range(1, verdict.LEAST + 1)]]
+    assert [*rounds(db).values()] == [[*range(1, verdict.LEAST_ROUNDS + 1)]]
 
 
 def test_a_variant_that_fails_when_measured_again_has_no_score(table, db, monkeypatch):

@@ -12,7 +12,7 @@ from cubc import _core, tuner
 from cubc.tuner import _limits as limits
 from cubc.tuner import _live as live
 from cubc.tuner._cli import main
-from cubc.tuner._verdict import LEAST, MOST
+from cubc.tuner._verdict import LEAST_ROUNDS, MOST_ROUNDS
 
 AXES = {"T": "F32", "Elements": [16, 20]}
 OTHER = "CUBC_CPU_THREADS=1"
@@ -53,7 +53,7 @@ def test_a_drift_is_no_change(monkeypatch, factor, words):
     assert [one.verdict.word for one in found.workloads] == words
     rounds = [machine.order[i : i + 2] for i in range(0, len(machine.order), 2)]
     assert all(rounds[i] == rounds[i + 1][::-1] for i in range(len(rounds) - 1))
-    assert LEAST <= len(rounds) <= MOST
+    assert LEAST_ROUNDS <= len(rounds) <= MOST_ROUNDS
     assert {one.verdict.rounds for one in found.workloads} == {len(rounds)}
     for one, factor_there in zip(found.workloads, factor, strict=True):
         assert one.verdict.ratio == pytest.approx(1 / factor_there, rel=0.005)

@@ -403,12 +403,12 @@ def test_a_search_at_any_place(db):
 
 
 def test_a_file_system_without_a_log_is_told_of_once(recwarn):
-    _session.say_if_slow("with.db", has_log=True)
+    _session.warn_if_slow("with.db", has_log=True)
     assert not recwarn
     with pytest.warns(
         RuntimeWarning, match=r"without\.db lies on a file system without .*cubc merge"
     ):
-        _session.say_if_slow("without.db", has_log=False)
+        _session.warn_if_slow("without.db", has_log=False)
     recwarn.clear()
-    _session.say_if_slow("without.db", has_log=False)
+    _session.warn_if_slow("without.db", has_log=False)
     assert not recwarn

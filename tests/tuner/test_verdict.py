@@ -52,8 +52,8 @@ def test_two_percent_are_found_under_a_drift(errors):
 def trials(planted, spread, count=400, seed=0):
     """Words that as many trials end with, looking as a search does."""
     rng = np.random.default_rng(seed)
-    for ratios in planted * np.exp(rng.normal(0, spread, (count, verdict.MOST))):
-        looks = range(verdict.LEAST, verdict.MOST + 1, verdict.STEP)
+    for ratios in planted * np.exp(rng.normal(0, spread, (count, verdict.MOST_ROUNDS))):
+        looks = range(verdict.LEAST_ROUNDS, verdict.MOST_ROUNDS + 1, verdict.MORE_ROUNDS)
         found = (judge(ratios[:rounds]) for rounds in looks)
         yield next((v.word for v in found if v.decided), UNDECIDED)
 

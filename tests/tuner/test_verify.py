@@ -6,7 +6,7 @@ import stores
 from cubc import _core, tuner
 from cubc.tuner import verify as function
 from cubc.tuner._cli import main
-from cubc.tuner._verdict import LEAST, MOST
+from cubc.tuner._verdict import LEAST_ROUNDS, MOST_ROUNDS
 
 AXES = {"T": "F32"}
 
@@ -29,7 +29,7 @@ def test_base_against_itself(small):
     assert [one.rt for one in found.workloads] == [f"Elements{{io}}[pow2]={n}" for n in (12, 16)]
     for one in found.workloads:  # tests that run at the same time may make a small difference
         assert one.verdict.word in ("SAME", "UNDECIDED") or abs(one.verdict.ratio - 1) < 0.25
-    assert all(LEAST <= one.verdict.rounds <= MOST for one in found.workloads)
+    assert all(LEAST_ROUNDS <= one.verdict.rounds <= MOST_ROUNDS for one in found.workloads)
     assert all(one.a > 0 and one.b > 0 for one in found.workloads)
 
 

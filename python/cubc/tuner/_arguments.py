@@ -11,7 +11,7 @@ from cubc import _core
 from ._goal import parse as parse_target
 from ._search import CONFIRM, DB
 from ._strategy import DEFAULT, STRATEGIES
-from ._verdict import DRIFT, MOST
+from ._verdict import DRIFT, MOST_ROUNDS
 from ._words import Parser
 
 TOP = 7  # variants that an analysis shows
@@ -164,7 +164,7 @@ def _add_compare(commands: Commands, common: Parser) -> None:
     both.add_argument(
         "--rounds",
         type=int,
-        default=MOST,
+        default=MOST_ROUNDS,
         metavar="N",
         help="for --live: most rounds, each a process of either side (default: %(default)s)",
     )

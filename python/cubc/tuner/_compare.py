@@ -30,7 +30,7 @@ from ._groups import Group, geometric_mean
 from ._restriction import restrict
 from ._status import OK
 from ._stores import StorePaths, expand, read
-from ._verdict import DRIFT, LEAST, SLOWER, WORDS, Verdict, confidence_of_all, judge_apart
+from ._verdict import DRIFT, LEAST_ROUNDS, SLOWER, WORDS, Verdict, confidence_of_all, judge_apart
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -272,7 +272,7 @@ def _times(group: Group, variant: str) -> dict[str, list[float]]:
         if time:
             (rounds if cell.round else others)[ax.workload_text(cell.rt)].append(time)
     chosen = (
-        (rt, rounds[rt] if len(rounds[rt]) >= LEAST else others[rt] + rounds[rt])
+        (rt, rounds[rt] if len(rounds[rt]) >= LEAST_ROUNDS else others[rt] + rounds[rt])
         for rt in group.rts
     )
     return {rt: times for rt, times in chosen if times}

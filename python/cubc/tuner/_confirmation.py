@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ._verdict import LEAST, MOST, STEP
+from ._verdict import LEAST_ROUNDS, MORE_ROUNDS, MOST_ROUNDS
 from ._workload_results import WorkloadResults
 
 CANDIDATES = 4  # times as many as asked for, at most, if the leader changes again and again
@@ -31,11 +31,11 @@ def undecided(results: WorkloadResults, wanted: int) -> Iterator[tuple[str, int]
     if wanted and not new and ranked[:1] != begun[:1] and len(begun) < CANDIDATES * wanted:
         new = ranked[:1]
     for variant in new:
-        yield variant, LEAST
-    verdicts = {variant: results.of(variant).verdict(variant) for variant in begun}
+        yield variant, LEAST_ROUNDS
+    verdicts = {variant: results.group_of(variant).verdict(variant) for variant in begun}
     lead = max((found.low for found in verdicts.values() if found), default=0.0)
     for variant, found in verdicts.items():
-        if found is None or found.rounds < LEAST:
-            yield variant, LEAST
-        elif not found.decided and found.high >= lead and found.rounds < MOST:
-            yield variant, found.rounds + STEP
+        if found is None or found.rounds < LEAST_ROUNDS:
+            yield variant, LEAST_ROUNDS
+        elif not found.decided and found.high >= lead and found.rounds < MOST_ROUNDS:
+            yield variant, found.rounds + MORE_ROUNDS

@@ -23,8 +23,8 @@ from ._remote_bench import BaseFailed
 from ._session import Session
 from ._workload_search import Steps, WorkloadSearch
 
-LEAST = 2.0  # seconds that a workload has, however small its share
-NEW = 50_000  # objects after which Python looks for cycles: a search makes many, which stay
+LEAST_SECONDS = 2.0  # seconds that a workload has, however small its share
+NEW_OBJECTS = 50_000  # objects after which Python looks for cycles: a search makes many, which stay
 
 Make = Callable[[Mapping[str, Any]], Sequence[tuple[WorkloadSearch, float]]]
 
@@ -62,7 +62,7 @@ class Model:
             return end
         weights = [weight for _, weight in self._todo]
         share = most * (weights[0] / sum(weights) if sum(weights) else 1 / len(weights))
-        return min(end, now + max((end - now) * min(1.0, share), LEAST))
+        return min(end, now + max((end - now) * min(1.0, share), LEAST_SECONDS))
 
 
 class Course:
@@ -144,7 +144,7 @@ def _seldom_collected() -> Iterator[None]:
     """Let Python look for cycles less often: else a tenth of a search over many GPUs is that."""
     before = gc.get_threshold()
     if before[0]:
-        gc.set_threshold(max(NEW, before[0]), *before[1:])
+        gc.set_threshold(max(NEW_OBJECTS, before[0]), *before[1:])
     try:
         yield
     finally:

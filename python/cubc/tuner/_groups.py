@@ -24,7 +24,7 @@ from ._objective import TIME, Objective, figures, figures_of_base, value
 from ._score import score
 from ._space import Space, Value, parse_label
 from ._status import LOST, OK, WRONG
-from ._verdict import BETTER, FASTER, LEAST, Verdict, judge
+from ._verdict import BETTER, FASTER, LEAST_ROUNDS, Verdict, judge
 
 PARTIAL = "partial"  # status of a variant that was not measured at all workloads of its group
 
@@ -306,7 +306,7 @@ class Group:
         return (
             bool(rounds)
             and not self._confirms(variant)
-            and (rounds >= LEAST or self.failure(variant) is not None)
+            and (rounds >= LEAST_ROUNDS or self.failure(variant) is not None)
         )
 
     def _round_score(self, cells: Mapping[str, Measurement]) -> float:

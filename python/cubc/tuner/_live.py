@@ -29,7 +29,15 @@ from ._checks import count
 from ._compare import Compared, Comparison
 from ._frames import Garbled
 from ._process import Process, WorkerDied, WorkerLate
-from ._verdict import LEAST, MOST, STEP, Verdict, confidence_of_all, judge, round_time
+from ._verdict import (
+    LEAST_ROUNDS,
+    MORE_ROUNDS,
+    MOST_ROUNDS,
+    Verdict,
+    confidence_of_all,
+    judge,
+    round_time,
+)
 from ._workload import CompileTimeWorkload, compile_time_workloads
 
 OPENINGS = 4  # times that a variant is opened in one process
@@ -54,7 +62,7 @@ def compare_live(
     *,
     variant: str = "base",
     device: str | None = None,
-    rounds: int = MOST,
+    rounds: int = MOST_ROUNDS,
 ) -> Comparison:
     """Measure two installations of cubc by turns, with a verdict on each workload.
 
@@ -110,7 +118,7 @@ def compare_live(
     times: tuple[list[list[float]], ...] = ([], [])  # each side's, by round and place
     verdicts: list[Verdict] = []
     while len(times[0]) < most and not (verdicts and all(one.decided for one in verdicts)):
-        for _ in range(min(STEP if verdicts else LEAST, most - len(times[0]))):
+        for _ in range(min(MORE_ROUNDS if verdicts else LEAST_ROUNDS, most - len(times[0]))):
             order = (0, 1) if len(times[0]) % 2 == 0 else (1, 0)
             for which in order:
                 times[which].append(measure(sides[which], request, places))

@@ -82,8 +82,8 @@ class Local(OneDevice):
         self._builds: list[Future] = []  # compilations, without those that were done
         self._abandon = bytearray(1)  # set when nobody needs what is being compiled with it
         self._workload: CompileTimeWorkload | None = None
-        self._build = BASE_SECONDS
-        self._base = 0.0  # seconds that base ran
+        self._build_seconds = BASE_SECONDS
+        self._base_seconds = 0.0  # that base ran
         self._asked: deque[Job] = deque()  # results not asked for yet
         self._todo: deque[Job | None] = deque()  # not measured yet; None ends the thread
         self._ready = threading.Semaphore(0)  # counts those that may be measured
@@ -99,7 +99,7 @@ class Local(OneDevice):
     def begin(self, workload: CompileTimeWorkload, base: Request) -> Results:
         """Set up a workload and measure its base, whose time sets the deadlines."""
         self.drop()
-        self._workload, self._build = workload, BASE_SECONDS
+        self._workload, self._build_seconds = workload, BASE_SECONDS
         job = self._add(base, opens=workload)
         if job.compiled not in wait([job.compiled], _left(base.until)).done:
             raise Late
@@ -115,8 +115,8 @@ class Local(OneDevice):
             if fields["status"] != OK:
                 raise BaseFailed(fields["message"])
             yield run, fields
-        self._build = build_deadline(built)
-        self._base = time.monotonic() - job.began
+        self._build_seconds = build_deadline(built)
+        self._base_seconds = time.monotonic() - job.began
 
     @property
     def compiling(self) -> int:
@@ -134,7 +134,7 @@ class Local(OneDevice):
     def _add(self, request: Request, opens: CompileTimeWorkload | None = None) -> Job:
         assert self._workload is not None
         compiled = self._pool.submit(
-            self._workload.compile, request.variant, self._build, self._abandon
+            self._workload.compile, request.variant, self._build_seconds, self._abandon
         )
         self._builds = [*(one for one in self._builds if not one.done()), compiled]
         job = Job(request, compiled, opens)
@@ -208,7 +208,7 @@ class Local(OneDevice):
         self._put_next()
         request = job.request
         opens = job.opens is not None
-        seconds = base_deadline(request) if opens else run_deadline(self._base, request)
+        seconds = base_deadline(request) if opens else run_deadline(self._base_seconds, request)
         yield from self._bench.take(seconds)
 
     def _wait_for_others(self, job: Job) -> None:

@@ -1,4 +1,7 @@
-"""Interface of measurers of variants: a device of this machine, others, a replay."""
+"""Measurers, which take requests to measure variants: what a search asks of each kind of them.
+
+`Local` is a device of this machine, `Lane` the devices of an executor, `Replay` a table.
+"""
 
 from __future__ import annotations
 

@@ -100,7 +100,8 @@ class ClaimedDevice:
         self._watched = False
         self._searcher: list[Searcher] = []  # the last one, once it was seen
         self._workload_id = ""
-        self._build, self._base = BASE_SECONDS, 0.0  # base: seconds that it ran
+        self._build_seconds = BASE_SECONDS
+        self._base_seconds = 0.0  # that base ran
         # Each GPU of a host has its share of the cores.
         gpus = sum(name.startswith("cuda:") for name in _core.devices())
         threads = max(1, cores() // max(1, gpus)) if self.info["kind"] == "cuda" else cores()
@@ -151,7 +152,7 @@ class ClaimedDevice:
         """
         builds = [
             self._compilers.submit(
-                offer.workload.compile, request.variant, self._build, b"", offer.bundle
+                offer.workload.compile, request.variant, self._build_seconds, b"", offer.bundle
             )
             for request in offer.requests
         ]
@@ -178,7 +179,7 @@ class ClaimedDevice:
         except FAILURES as error:
             return [(request.runs[0], failure(error))]
         self._bench.put(request)
-        return list(self._bench.take(run_deadline(self._base, request)))
+        return list(self._bench.take(run_deadline(self._base_seconds, request)))
 
     def _open(self, offer: Offer) -> Found:
         workload, request = offer.workload, offer.requests[0]
@@ -198,8 +199,8 @@ class ClaimedDevice:
         if status != OK:
             hangs = ": it hangs, or its workloads are too large" if status == TIMEOUT else ""
             raise BaseFailed(found[-1][1]["message"] + hangs)
-        self._build = build_deadline(built)
-        self._base = time.monotonic() - begin
+        self._build_seconds = build_deadline(built)
+        self._base_seconds = time.monotonic() - begin
         self._workload_id = offer.workload_id
         return found
 

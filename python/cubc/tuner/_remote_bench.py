@@ -48,7 +48,7 @@ class RemoteBench:
     def __init__(self, device: str) -> None:
         self._device = device
         self._process: Process | None = None
-        self._what: tuple = ()  # asked for, not necessarily open yet
+        self._opening: tuple = ()  # asked for, not necessarily open yet
         self._open = False
         self._queue: deque[Waiting] = deque()
         self._sent = 0  # number of the queue's first that the process has
@@ -66,12 +66,12 @@ class RemoteBench:
         if process is not None:
             process.kill()
 
-    def open(self, what: tuple) -> None:
+    def open(self, opening: tuple) -> None:
         """Set up a compile-time workload with all its run-time workloads.
 
         Parameters
         ----------
-        what
+        opening
             A compile-time workload's `opening`.
 
         Raises
@@ -80,7 +80,7 @@ class RemoteBench:
             If base does not compile or load, the inputs do not fit, or the process died three
             times in a row.
         """
-        self._what, self._open = (*what, self._device), False
+        self._opening, self._open = (*opening, self._device), False
         self._ensure()
 
     def _ensure(self) -> Process:
@@ -107,7 +107,7 @@ class RemoteBench:
                     raise BaseFailed(f"{reason}\n({deaths} times in a row)") from None
 
     def _set_up(self, process: Process) -> None:
-        process.send("open", *self._what)
+        process.send("open", *self._opening)
         reply = process.receive(time.monotonic() + SET_UP_SECONDS)
         if reply[0] == "refused":
             raise BaseFailed(reply[1])

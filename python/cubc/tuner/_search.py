@@ -1,4 +1,9 @@
-"""Searches: their arguments, checked before anything is built, their course and their result."""
+"""`search`: checks the arguments, runs the searches of all workloads and makes the result.
+
+The way of a call: `Search` chooses what measures (`_local`, `_pool` or `_replay_device`); `Course`
+runs a `WorkloadSearch` for each compile-time workload; that asks its measurer for variants and
+stores their results, from which `Result` is made.
+"""
 
 from __future__ import annotations
 
@@ -113,11 +118,11 @@ class Search:
         self.db = store_path(db if db is not None else DB if recording is None else recording)
         self.warm = expand(warm) if warm else []
         limits = parse(constraints)
-        own = not isinstance(benchmark, str | os.PathLike)  # may have metrics
-        self.objective = checked_objective(objective, None if own else ())
+        may_have_metrics = not isinstance(benchmark, str | os.PathLike)
+        self.objective = checked_objective(objective, None if may_have_metrics else ())
         one: Any = joined(benchmark) if isinstance(benchmark, list | tuple) else benchmark
         self._benchmark = one if isinstance(one, Benchmark) else None
-        self._workloads = partial(_workloads, one, axes, limits)  # of an architecture
+        self._workloads_on = partial(_workloads_of, one, axes, limits)  # takes an architecture
         self.weights: list[float] = []  # of the workloads: their shares of the time
         self.workloads: Sequence[CompileTimeWorkload]
         self._source: Callable[[], Source]
@@ -138,7 +143,7 @@ class Search:
             self._take_executor(partial(ThreadPoolExecutor, 1), one_device, compilers)
         else:
             info = _core.device_info(device)
-            self.workloads = self._workloads(info["arch"])
+            self.workloads = self._workloads_on(info["arch"])
             self._source = partial(local, info)
 
     def _take_recording(
@@ -168,7 +173,7 @@ class Search:
     ) -> None:
         pool = Pool(executor, device, compilers)
         try:
-            self.workloads = self._workloads(pool.info["arch"])
+            self.workloads = self._workloads_on(pool.info["arch"])
         except BaseException:
             pool.close()
             raise
@@ -221,7 +226,7 @@ class Search:
         stored = read(self.db)
         others = [*read(self.warm), *stored] if self.warm else stored
         is_first = info is source.info
-        workloads = self.workloads if is_first else self._workloads(info["arch"])
+        workloads = self.workloads if is_first else self._workloads_on(info["arch"])
         searches = []
         for workload in workloads:
             measurer = source.measurer(info)
@@ -230,7 +235,7 @@ class Search:
             )
             # Constraints may leave a parameter no value, which strategies need not know of.
             factory = self.strategy if workload.space.size else Exhaustive
-            known = elsewhere(results.groups, others)
+            known = scores_of_others(results.groups, others)
             # One of a user's and an exhaustive one have an order of their own.
             if factory in STRATEGIES.values() and factory is not Exhaustive:
                 known += [{label: 0.0} for label in workload.shipped]
@@ -268,7 +273,7 @@ class Search:
         return Result(found, failed, ended, self._benchmark)
 
 
-def elsewhere(mine: Sequence[Group], groups: Iterable[Group]) -> list[dict[str, float]]:
+def scores_of_others(mine: Sequence[Group], groups: Iterable[Group]) -> list[dict[str, float]]:
     """Scores of the same benchmark and workload in other groups, the most similar devices first.
 
     The same device model comes first, then the same architecture, then another of the same kind.
@@ -285,7 +290,7 @@ def elsewhere(mine: Sequence[Group], groups: Iterable[Group]) -> list[dict[str, 
     return [scores for _, scores in sorted(found, key=lambda item: item[0]) if scores]
 
 
-def _workloads(
+def _workloads_of(
     benchmark: str | Benchmark,
     axes: Mapping[str, Any] | None,
     constraints: tuple[Constraint, ...],

@@ -1,4 +1,4 @@
-"""Things that the workloads of a search share: who measures, where results go, the progress."""
+"""Session of a search: what the searches of its workloads share, as the store and the progress."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ class Session:
         progress: bool | None,
     ):
         self.path, self.store = path, _core.Store(path, True)
-        say_if_slow(path, has_log=self.store.has_log())
+        warn_if_slow(path, has_log=self.store.has_log())
         self.timing = timing
         self.racing = racing and objective.is_time
         self.confirm = confirm
         self.goal, self.objective = goal, objective
         self._until: float | None = None
-        self._begun = False
+        self._base_was_asked = False
         self._device = ""
         self.measured_on(source.info)
         self.progress = Progress(progress, lambda: source.compiling)
@@ -65,9 +65,12 @@ class Session:
         self._until = until
 
     def base_until(self) -> float | None:
-        """Moment at which the search ends; None for the first base, which is always measured."""
-        begun, self._begun = self._begun, True
-        return self._until if begun else None
+        """Moment up to which base may take; None at the first call.
+
+        So the first base is measured, however short the search is.
+        """
+        was_asked, self._base_was_asked = self._base_was_asked, True
+        return self._until if was_asked else None
 
     def __enter__(self) -> Session:
         return self
@@ -94,11 +97,11 @@ class Session:
         return stored
 
 
-def say_if_slow(path: str, *, has_log: bool) -> None:
+def warn_if_slow(path: str, *, has_log: bool) -> None:
     """Warn of a store on a file system that SQLite cannot share memory over, once for each path."""
-    if has_log or path in _said:
+    if has_log or path in _warned:
         return
-    _said.add(path)
+    _warned.add(path)
     warnings.warn(
         f"{path} lies on a file system without SQLite's log (WAL), such as one of a network: each "
         "result waits for its disk, and one search at a time may write; for more speed take a "
@@ -108,4 +111,4 @@ def say_if_slow(path: str, *, has_log: bool) -> None:
     )
 
 
-_said: set[str] = set()
+_warned: set[str] = set()

@@ -43,7 +43,11 @@ WORDS = (FASTER, SAME, SLOWER, UNDECIDED)
 THRESHOLD = 0.005  # differences up to this are of no account
 CONFIDENCE = 0.998
 DRIFT = 0.02  # relative standard deviation of the level of one search
-LEAST, STEP, MOST = 8, 8, 32  # rounds before the first look, between two looks, and in all
+LEAST_ROUNDS, MORE_ROUNDS, MOST_ROUNDS = (
+    8,
+    8,
+    32,
+)  # rounds before the first look, between two looks, and in all
 TRIM = 0.1  # share of the pairs' ratios that is left out at either end
 
 

@@ -20,7 +20,7 @@ from ._measurer import Request, Run
 from ._restriction import restrict
 from ._status import OK
 from ._stores import StorePaths, expand, measurement, read
-from ._verdict import LEAST, MOST, STEP, Verdict, confidence_of_all, judge
+from ._verdict import LEAST_ROUNDS, MORE_ROUNDS, MOST_ROUNDS, Verdict, confidence_of_all, judge
 from ._winners import Winner, no_winner, warn_unconfirmed, winners
 from ._workload import CompileTimeWorkload, compile_time_workloads
 
@@ -164,8 +164,8 @@ def _verified(
     times: list[tuple[float, float]] = [(0.0, 0.0) for _ in every]
     verdicts: list[Verdict] = []
     rounds = 0
-    while rounds < MOST and not (rounds and all(one.decided for one in verdicts)):
-        more = range(rounds + 1, rounds + 1 + (STEP if rounds else LEAST))
+    while rounds < MOST_ROUNDS and not (rounds and all(one.decided for one in verdicts)):
+        more = range(rounds + 1, rounds + 1 + (MORE_ROUNDS if rounds else LEAST_ROUNDS))
         rounds = more[-1]
         measurer.submit(Request(variant, [Run(n, place) for n in more for place in every], TIMING))
         for place, cell in _check(workload, variant, measurer):

@@ -84,21 +84,21 @@ class Bench:
         if request.variant == "base" or run.round == 1:
             row["hot"], *_ = workload.measure_hot(opened, HOT_SECONDS)
         if request.variant == "base":
-            row |= _kept(workload.measure(opened, **request.timing))
+            row |= _measured_fields(workload.measure(opened, **request.timing))
             row |= _metered(workload, opened, request.meter)
-            wrong, checked = _last(workload, opened, request.checks)
+            wrong, checked = _compare_more(workload, opened, request.checks)
             row |= {"metrics": _metrics(workload, "base"), "checked": checked}
             return row | _verdict(wrong)
         wrong, checked = (0, 0) if run.round else (workload.verify(opened), 1)
         if not wrong:
-            row |= _kept(workload.measure(opened, base, beat=beat, **request.timing))
+            row |= _measured_fields(workload.measure(opened, base, beat=beat, **request.timing))
             row |= _metered(workload, opened, request.meter)
-            wrong, more = _last(workload, opened, request.checks)
+            wrong, more = _compare_more(workload, opened, request.checks)
             checked += more
         if not wrong:
             row["metrics"] = _metrics(workload, request.variant)
             if run.round:
-                row |= _of_base(workload, base, request.meter)
+                row |= _base_figures(workload, base, request.meter)
         row["checked"] = checked
         if wrong and workload.verify(base):  # inputs or outputs to compare with are spoilt
             sys.exit("base does not give its own results any more: something has overwritten them")
@@ -113,7 +113,7 @@ class Bench:
         return next((text for text in request.limits if not Constraint(text)(values)), None)
 
 
-def _last(workload: Any, opened: Any, most: int) -> tuple[int | str, int]:
+def _compare_more(workload: Any, opened: Any, most: int) -> tuple[int | str, int]:
     """Compare more launches, timed as those before; return the error, 0 or "", and their number.
 
     A variant that is right once may be wrong at other times: what races depends on the clock, on
@@ -148,16 +148,16 @@ def _metrics(workload: Any, label: str) -> str:
     return workload.metrics(label) if isinstance(workload, UserRunTimeWorkload) else ""
 
 
-def _of_base(workload: Any, base: Any, seconds: float) -> dict[str, Any]:
+def _base_figures(workload: Any, base: Any, seconds: float) -> dict[str, Any]:
     """Figures of base in a round, beside its samples."""
     found: dict[str, Any] = {f"base_{n}": v for n, v in _metered(workload, base, seconds).items()}
     if isinstance(workload, UserRunTimeWorkload):
-        _last(workload, base, 1)  # leaves its outputs
+        _compare_more(workload, base, 1)  # leaves its outputs
         found["base_metrics"] = _metrics(workload, "base")
     return found
 
 
-def _kept(measured: dict[str, Any]) -> dict[str, Any]:
+def _measured_fields(measured: dict[str, Any]) -> dict[str, Any]:
     """Fields of a store's row that a measurement gives."""
     names = ("samples", "base_samples", "clocks", "base_clocks", "temperature", "power")
     return {name: measured[name] for name in names} | {"given_up": int(measured["given_up"])}
@@ -168,10 +168,10 @@ def replies(bench: Bench, request: Request) -> Iterator[tuple]:
 
     It ends with the first failure, or when the variant has lost its race.
     """
-    known: dict[int, float] = {}
+    speedups: dict[int, float] = {}
     race = request.race
     for run in request.runs:
-        beat = race.needs(known, run.place) if race else 0.0
+        beat = race.needs(speedups, run.place) if race else 0.0
         if race and beat > race.caps[run.place]:
             row = {"status": LOST}
         else:
@@ -191,7 +191,7 @@ def replies(bench: Bench, request: Request) -> Iterator[tuple]:
         if row["status"] != OK:
             break
         if race:
-            known[run.place] = _speedup(row)
+            speedups[run.place] = _speedup(row)
     yield ("done",)
 
 
@@ -230,7 +230,7 @@ def answer(channel: socket.socket, reply: tuple) -> None:
     channel.sendall(frames.frame(frames.encode(reply)))
 
 
-def hidden(descriptor: int) -> socket.socket:
+def moved_away(descriptor: int) -> socket.socket:
     """Move the search's socket to a descriptor that a stray write or close does not meet.
 
     Processes that are started from here do not inherit it.
@@ -255,7 +255,7 @@ def main() -> None:
     """Serve the search that started this process."""
     report_crashes()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with hidden(int(sys.argv[1])) as channel:
+    with moved_away(int(sys.argv[1])) as channel:
         serve(channel)
 
 

@@ -1,4 +1,4 @@
-"""Benchmarks at one compile-time workload, which a search takes one after another."""
+"""Compile-time workloads of benchmarks: what each is searched over, opened and stored with."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class WorkloadResults:
     ):
         self._workload, self._objective = workload, objective
         self._stored = [dataclasses.replace(group, objective=objective) for group in stored]
-        self._groups = {info["uuid"]: self._made(info)}
+        self._groups = {info["uuid"]: self._new_group(info)}
         if several:
             for group in self._stored:
                 if group.model_key == self._groups[info["uuid"]].model_key:
@@ -64,7 +64,7 @@ class WorkloadResults:
         if not having or (having[-1] is not group and all(one is not group for one in having)):
             having.append(group)
 
-    def _made(self, info: Mapping[str, Any]) -> Group:
+    def _new_group(self, info: Mapping[str, Any]) -> Group:
         """Group of a device, with what the store holds of it."""
         made = self._workload.group(info, self._stored)
         made.objective = self._objective
@@ -73,7 +73,7 @@ class WorkloadResults:
     def include(self, info: Mapping[str, Any]) -> None:
         """Take in what the store holds of another device that has measured."""
         if info["uuid"] not in self._groups:
-            self._groups[info["uuid"]] = self._made(info)
+            self._groups[info["uuid"]] = self._new_group(info)
             self._note(self._groups[info["uuid"]])
 
     @property
@@ -85,7 +85,7 @@ class WorkloadResults:
         """Take in what a device measured."""
         group = self._groups.get(info["uuid"])
         if group is None:
-            group = self._groups[info["uuid"]] = self._made(info)
+            group = self._groups[info["uuid"]] = self._new_group(info)
             self._note(group)
         group.add(measurement)
         self._note_variant(measurement.variant, group)
@@ -95,7 +95,7 @@ class WorkloadResults:
         labels = dict.fromkeys(label for group in self.groups for label in group.cells)
         return [label for label in labels if label != "base"]
 
-    def of(self, variant: str) -> Group:
+    def group_of(self, variant: str) -> Group:
         """Group that counts for a variant: one in which it was wrong, else the fullest."""
         having = self._measured.get(variant) or self.groups[:1]
         return having[0] if len(having) == 1 else fullest(having, variant)
@@ -106,14 +106,14 @@ class WorkloadResults:
 
     def has(self, variant: str, round_number: int, rt: str) -> bool:
         """True if the device that counts has measured a variant at a workload in a round."""
-        group = self.of(variant)
+        group = self.group_of(variant)
         if round_number:
             return rt in group.rounds.get(variant, {}).get(round_number, ())
         return rt in group.cells.get(variant, ())
 
     def must_retry(self, variant: str, rt: str, *, racing: bool) -> bool:
         """True if a variant was skipped for a reason that this search does not share."""
-        cell = self.of(variant).cells.get(variant, {}).get(rt)
+        cell = self.group_of(variant).cells.get(variant, {}).get(rt)
         if cell is None or cell.status not in (LOST, PRUNED):
             return False
         if cell.status == LOST:
@@ -122,16 +122,16 @@ class WorkloadResults:
 
     def speedups(self, variant: str) -> list[float] | None:
         """Speedup at each run-time workload; None if one is not known."""
-        found = [*self.of(variant).speedups(variant).values()]
+        found = [*self.group_of(variant).speedups(variant).values()]
         return found if len(found) == len(self._workload.rts) else None
 
     def seconds(self, variant: str) -> list[float]:
         """Time at each run-time workload; none if one is not known."""
-        cells = self.of(variant).cells.get(variant, {}).values()
+        cells = self.group_of(variant).cells.get(variant, {}).values()
         found = [cell.center for cell in cells if cell.status == OK and cell.center]
         return found if len(found) == len(self._workload.rts) else []
 
-    def unknown(self) -> Measurement | None:
+    def without_figures(self) -> Measurement | None:
         """Measurement without what the objective is of, or base's if that is no positive number."""
         cells = (cell for group in self.groups for cell in group.measurements())
         worked = (cell for cell in cells if cell.status == OK and not cell.round)
@@ -151,7 +151,7 @@ class WorkloadResults:
 
     def has_rounds(self, variant: str) -> bool:
         """True if a variant has been measured in a round of confirmation."""
-        return bool(self.of(variant).rounds.get(variant))
+        return bool(self.group_of(variant).rounds.get(variant))
 
     def confirmed_once(self) -> Iterator[tuple[str, str]]:
         """Variants that win, if only at one workload, on the one device that measured them again.
@@ -174,5 +174,5 @@ class WorkloadResults:
         """
         admitted = filter(self._workload.admits, self.variants())
         complete = (v for v in admitted if self.speedups(v) is not None)
-        scored = ((self.of(variant).score(variant), variant) for variant in complete)
+        scored = ((self.group_of(variant).score(variant), variant) for variant in complete)
         return [v for _, v in sorted((-s, v) for s, v in scored if s is not None)]

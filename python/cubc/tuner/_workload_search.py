@@ -28,7 +28,7 @@ from ._session import Session
 from ._status import LOST
 from ._stores import measurement
 from ._strategy import Strategy
-from ._verdict import LEAST
+from ._verdict import LEAST_ROUNDS
 from ._workload import CompileTimeWorkload
 from ._workload_results import WorkloadResults
 
@@ -91,14 +91,15 @@ class WorkloadSearch:
         self._strategy, self._limit = strategy, limit
         self._best_so_far = BestSoFar([weight(workload.axes, rt) for rt in workload.rts])
         # One list for all requests, which makes a task shorter.
-        self._every = self._best_so_far.order([Run(0, at) for at in range(len(workload.rts))])
+        self._search_runs = self._best_so_far.order([Run(0, at) for at in range(len(workload.rts))])
         self._texts = [workload_text(rt) for rt in workload.rts]
         self._keys = [workload.row("", place) for place in range(len(workload.rts))]
-        self._open = False  # the workload
+        self._is_open = False  # the workload
         self.ended = ""  # one of `ENDS`
         self._best, self._begun, self._tried = 1.0, 0.0, 0
-        self._sent_elsewhere: set[str] = set()  # winners that a second device was to confirm
-        self._since_best, self._enough = 0, ""  # why it is enough, of `ENDS`
+        self._sent_to_second: set[str] = set()  # winners that a second device was to confirm
+        self._since_best = 0  # variants since the best one
+        self._early_end = ""  # why the search ends early: one of `ENDS`
         size = workload.space.size
         if limit is not None and 100 * limit < size:
             self.expected = limit  # spares counting a huge space
@@ -153,14 +154,14 @@ class WorkloadSearch:
                         f"this cubc's is {bases[rt]}: use another store"
                     )
 
-    def _absent(self, variant: str, number: int = 0) -> list[Run]:
-        """Runs that a variant lacks in the round with a number.
+    def _missing_runs(self, variant: str, number: int = 0) -> list[Run]:
+        """Runs that a variant lacks in a round; 0 is the search itself.
 
         Those that another search on this device has stored meanwhile are taken in. Where several
         devices measure it would have to be asked for each, so there only what is known counts.
         """
         if number == 0 and self.measurer.several and not self.results.knows(variant):
-            return self._every
+            return self._search_runs
         runs = (Run(number, place) for place in range(len(self.workload.rts)))
         return [run for run in runs if self._lacks(variant, run)]
 
@@ -187,7 +188,7 @@ class WorkloadSearch:
 
         Late when it takes longer than the search may take.
         """
-        if self._open:
+        if self._is_open:
             return
         every = [Run(0, place) for place in range(len(self.workload.rts))]
         until = _with_grace(self._session.base_until())
@@ -199,7 +200,7 @@ class WorkloadSearch:
         for run, fields in found:
             self._record([("base", run, fields)])
         self._session.progress.doing("")
-        self._open = True
+        self._is_open = True
         self._judge_base()
 
     @property
@@ -210,11 +211,11 @@ class WorkloadSearch:
         """End the search if base is good enough."""
         self._check_figures(is_stored=False)
         if self._session.goal.is_met(1.0, self.results.seconds("base")):
-            self._enough = TARGET
+            self._early_end = TARGET
 
     def _check_figures(self, *, is_stored: bool) -> None:
         """Check that base, and all that the store holds, has what is looked for."""
-        if cell := self.results.unknown():
+        if cell := self.results.without_figures():
             check_figures(self._session.objective, cell.metrics)
             what = " and ".join(self._session.objective.texts)
             if all(part.names <= figures(cell).keys() for part in self._session.objective.parts):
@@ -231,21 +232,21 @@ class WorkloadSearch:
     # ---- the search -----------------------------------------------------------------------------
     def _explore(self, until: float | None) -> Steps:
         """Measure variants that the strategy names, some ahead of the results."""
-        if self._absent("base"):
+        if self._missing_runs("base"):
             yield from self._ensure_open()
         todo, more, waiting = self._todo(), True, 0
         self._judge_base()
         while more or waiting:
-            while more and not self._enough and self.measurer.wants():
+            while more and not self._early_end and self.measurer.wants():
                 item = next(todo, None)
                 if item is None:
                     more = False
                     self.ended = VARIANTS if self._tried == self._limit else SPACE
                     break
-                if self._enough:  # by what the store holds
+                if self._early_end:  # by what the store holds
                     break
                 yield from self._ensure_open()
-                if self._enough:  # by what base takes
+                if self._early_end:  # by what base takes
                     break
                 self.measurer.submit(self._request(*item, _with_grace(until)))
                 waiting += 1
@@ -259,14 +260,14 @@ class WorkloadSearch:
                 waiting -= len(variants)
                 for variant in variants:
                     self._finish(variant, fresh=True)
-            if self._enough or is_over(until):
-                self.ended = self._enough or SECONDS
+            if self._early_end or is_over(until):
+                self.ended = self._early_end or SECONDS
                 break
         self.measurer.drop()
 
     def _request(self, variant: str, runs: list[Run], until: float | None) -> Request:
         race = self._best_so_far.race() if self._session.racing else None
-        order = runs if runs is self._every else self._best_so_far.order(runs)
+        order = runs if runs is self._search_runs else self._best_so_far.order(runs)
         timing, limits = self._session.timing, self.workload.limits
         return Request(variant, order, timing, race, limits, until=until, meter=self._meter)
 
@@ -283,20 +284,20 @@ class WorkloadSearch:
         for variant in stored:
             wanted = self._tried < limit and self.workload.admits(variant)
             self._tried += wanted
-            if not (runs := self._absent(variant)):
+            if not (runs := self._missing_runs(variant)):
                 self._finish(variant, fresh=False, counts=wanted)
             elif wanted:
                 yield variant, runs
         for base in bases if len(bases) > 1 else ():  # one size's is likely at the others
             if self._tried < limit and base not in stored and self.workload.space.valid(base):
                 self._tried += 1
-                yield base, self._absent(base)
+                yield base, self._missing_runs(base)
         known = {*stored, *bases}
         while self._tried < limit and (asked := self._strategy.ask()) is not None:
             if asked in known:
                 continue
             self._tried += 1
-            if runs := self._absent(asked):
+            if runs := self._missing_runs(asked):
                 yield asked, runs
             else:  # another search has just measured it
                 self._finish(asked, fresh=False)
@@ -350,8 +351,8 @@ class WorkloadSearch:
         self.results.add(info, cell)
 
     def _finish(self, variant: str, *, fresh: bool, counts: bool = True) -> None:
-        """Tell the strategy, the field and the user how a variant fared."""
-        group = self.results.of(variant)
+        """Tell the strategy, the race and the user how a variant fared."""
+        group = self.results.group_of(variant)
         score = group.score(variant)
         self._strategy.tell(variant, group.estimate(variant) if score is None else score)
         if score is not None and (speedups := self.results.speedups(variant)) is not None:
@@ -362,9 +363,9 @@ class WorkloadSearch:
             self._session.progress.best(score, variant)
         goal = self._session.goal
         if score is not None and goal.is_met(score, self.results.seconds(variant)):
-            self._enough = TARGET
+            self._early_end = TARGET
         elif self._since_best >= goal.patience:
-            self._enough = self._enough or PATIENCE
+            self._early_end = self._early_end or PATIENCE
         if counts:
             self.left -= 1
             failed = group.failure(variant) not in (None, LOST)
@@ -388,8 +389,8 @@ class WorkloadSearch:
             requests = [
                 Request(variant, runs, timing, until=_with_grace(until), meter=self._meter)
                 for variant, rounds in undecided(self.results, self._session.confirm)
-                if (runs := self._rounds(variant, rounds))
-            ] or self._elsewhere(timing, until)
+                if (runs := self._missing_rounds(variant, rounds))
+            ] or self._on_second_device(timing, until)
             if not requests:
                 return
             self._session.progress.doing(f"measuring the best {len(requests)} again")
@@ -408,33 +409,33 @@ class WorkloadSearch:
             finally:
                 self.measurer.drop()
 
-    def _elsewhere(self, timing: dict[str, Any], until: float) -> list[Request]:
+    def _on_second_device(self, timing: dict[str, Any], until: float) -> list[Request]:
         """Requests that have a second device of the model confirm what wins, each once."""
         if not self._session.confirm or len(self.measurer.others) < 2:
             return []
         found = []
         for variant, device in self.results.confirmed_once():
-            if variant not in self._sent_elsewhere:
-                self._sent_elsewhere.add(variant)
-                runs = self._all_rounds(LEAST)
+            if variant not in self._sent_to_second:
+                self._sent_to_second.add(variant)
+                runs = self._search_and_rounds(LEAST_ROUNDS)
                 end, meter = _with_grace(until), self._meter
                 found.append(
                     Request(variant, runs, timing, until=end, meter=meter, not_on=(device,))
                 )
         return found
 
-    def _all_rounds(self, rounds: int) -> list[Run]:
+    def _search_and_rounds(self, rounds: int) -> list[Run]:
         """Runs of the search and of the first `rounds` rounds, all of which one device does."""
         places = range(len(self.workload.rts))
         return [Run(number, place) for number in range(rounds + 1) for place in places]
 
-    def _rounds(self, variant: str, rounds: int) -> list[Run]:
+    def _missing_rounds(self, variant: str, rounds: int) -> list[Run]:
         """Runs that a variant lacks in its first rounds.
 
         Where several devices measure, all rounds are done by one, whichever it is, and the search's
         own measurement with them.
         """
         if self.measurer.several:
-            return [] if self.results.has_rounds(variant) else self._all_rounds(rounds)
-        every = (self._absent(variant, number) for number in range(1, rounds + 1))
+            return [] if self.results.has_rounds(variant) else self._search_and_rounds(rounds)
+        every = (self._missing_runs(variant, number) for number in range(1, rounds + 1))
         return [run for runs in every for run in runs]
