@@ -69,19 +69,14 @@ static const char *repeat_invalid(const problem *p, const char *kind, const spac
 static cubc_status repeat_plan(const problem *p, const instance *i, plan *out)
 {
     enum { IN, ENDS_ARG, OUT, N, TOTAL, ARGS };
-    const device_kernel *kernel = &i->kernels[0];
-    uint64_t tile = instance_tile(i, kernel);
-    uint64_t tiles = ceil_div(p->n, tile);
-    TRY(problem_check_blocks(p, tiles));
-    out->launch_count = tiles > 0;
-    out->launches[0] = (launch){.kernel = kernel,
-                                .shape.grid = (unsigned)tiles,
-                                .args_count = ARGS,
-                                .args = {[IN] = (uintptr_t)p->inputs[ITEMS].data,
-                                         [ENDS_ARG] = (uintptr_t)p->inputs[ENDS].data,
-                                         [OUT] = (uintptr_t)p->outputs[0].data,
-                                         [N] = p->inputs[ITEMS].n,
-                                         [TOTAL] = p->n}};
+    launch *l = &out->launches[0];
+    TRY(plan_tiles(p, i, out));
+    l->args_count = ARGS;
+    l->args[IN] = (uintptr_t)p->inputs[ITEMS].data;
+    l->args[ENDS_ARG] = (uintptr_t)p->inputs[ENDS].data;
+    l->args[OUT] = (uintptr_t)p->outputs[0].data;
+    l->args[N] = p->inputs[ITEMS].n;
+    l->args[TOTAL] = p->n;
     return CUBC_OK;
 }
 

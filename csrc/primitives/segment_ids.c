@@ -70,18 +70,13 @@ static const char *segment_ids_invalid(const problem *p, const char *kind, const
 static cubc_status segment_ids_plan(const problem *p, const instance *i, plan *out)
 {
     enum { OFFSETS, SIZE, COUNT, ITEMS, OUT, ARGS };
-    const device_kernel *kernel = &i->kernels[0];
-    uint64_t tile = instance_tile(i, kernel);
-    uint64_t tiles = ceil_div(p->n, tile);
-    TRY(problem_check_blocks(p, tiles));
-    out->launch_count = tiles > 0;
-    out->launches[0] = (launch){
-        .kernel = kernel,
-        .shape.grid = (unsigned)tiles,
-        .args_count = ARGS,
-        .args = {
-            [COUNT] = p->inputs[0].n - 1, [ITEMS] = p->n, [OUT] = (uintptr_t)p->outputs[0].data}};
-    return problem_place_input(p, 0, &out->launches[0], OFFSETS);
+    launch *l = &out->launches[0];
+    TRY(plan_tiles(p, i, out));
+    l->args_count = ARGS;
+    l->args[COUNT] = p->inputs[0].n - 1;
+    l->args[ITEMS] = p->n;
+    l->args[OUT] = (uintptr_t)p->outputs[0].data;
+    return problem_place_input(p, 0, l, OFFSETS);
 }
 
 static const field segment_ids_fields[] = {

@@ -74,24 +74,19 @@ static const char *take_invalid(const problem *p, const char *kind, const space 
 static cubc_status take_plan(const problem *p, const instance *i, plan *out)
 {
     enum { IN, INDICES_ARG, OUT, N, LENGTH, COLUMNS, COUNT, MODE, ARGS };
-    const device_kernel *kernel = &i->kernels[0];
     const indexed_numbers numbers = indexed_numbers_of(p);
-    uint64_t tile = instance_tile(i, kernel);
-    uint64_t tiles = ceil_div(p->n, tile);
-    TRY(problem_check_blocks(p, tiles));
-    out->launch_count = tiles > 0;
-    out->launches[0] = (launch){.kernel = kernel,
-                                .shape.grid = (unsigned)tiles,
-                                .args_count = ARGS,
-                                .args = {[IN] = (uintptr_t)p->inputs[ITEMS].data,
-                                         [INDICES_ARG] = (uintptr_t)p->inputs[INDICES].data,
-                                         [OUT] = (uintptr_t)p->outputs[0].data,
-                                         [N] = p->n,
-                                         [LENGTH] = numbers.length,
-                                         [COLUMNS] = numbers.columns,
-                                         [COUNT] = numbers.count,
-                                         [MODE] = numbers.mode}};
-    return tiles ? problem_place_input(p, INDICES, &out->launches[0], INDICES_ARG) : CUBC_OK;
+    launch *l = &out->launches[0];
+    TRY(plan_tiles(p, i, out));
+    l->args_count = ARGS;
+    l->args[IN] = (uintptr_t)p->inputs[ITEMS].data;
+    l->args[INDICES_ARG] = (uintptr_t)p->inputs[INDICES].data;
+    l->args[OUT] = (uintptr_t)p->outputs[0].data;
+    l->args[N] = p->n;
+    l->args[LENGTH] = numbers.length;
+    l->args[COLUMNS] = numbers.columns;
+    l->args[COUNT] = numbers.count;
+    l->args[MODE] = numbers.mode;
+    return p->n ? problem_place_input(p, INDICES, l, INDICES_ARG) : CUBC_OK;
 }
 
 static const field take_fields[] = {

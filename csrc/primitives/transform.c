@@ -155,13 +155,8 @@ static const char *transform_invalid(const problem *p, const char *kind, const s
 
 static cubc_status transform_plan(const problem *p, const instance *i, plan *out)
 {
-    const device_kernel *kernel = &i->kernels[0];
-    uint64_t tile = instance_tile(i, kernel);
-    uint64_t tiles = ceil_div(p->n, tile);
-    TRY(problem_check_blocks(p, tiles));
-    out->launch_count = tiles > 0;
     launch *l = &out->launches[0];
-    *l = (launch){.kernel = kernel, .shape.grid = (unsigned)tiles};
+    TRY(plan_tiles(p, i, out));
     for (int k = 0; k < p->output_count; k++) launch_add(l, (uintptr_t)p->outputs[k].data);
     launch_add(l, p->n);
     return problem_place_input(p, 0, l, (int)l->args_count++);

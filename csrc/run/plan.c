@@ -1,13 +1,25 @@
 // The steps of a plan: see plan.h.
 #include "run/plan.h"
 
+#include "base/integer.h"
 #include "run/algorithm.h"
+#include "run/instance.h"
 
 cubc_status plan_make(const problem *p, const instance *i, plan *out)
 {
     out->message_bytes = out->scratch_bytes = out->cleared_bytes = 0;
     out->launch_count = 0;
     return p->algorithm->plan(p, i, out);
+}
+
+cubc_status plan_tiles(const problem *p, const instance *i, plan *out)
+{
+    const device_kernel *kernel = &i->kernels[0];
+    const uint64_t tiles = ceil_div(p->n, instance_tile(i, kernel));
+    TRY(problem_check_blocks(p, tiles));
+    out->launch_count = tiles > 0;
+    out->launches[0] = (launch){.kernel = kernel, .shape.grid = (unsigned)tiles};
+    return CUBC_OK;
 }
 
 static void place_args(launch *l, uint64_t which, const void *memory)

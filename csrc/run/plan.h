@@ -37,6 +37,9 @@ typedef struct plan {
 } plan;
 
 cubc_status plan_make(const problem *p, const instance *i, plan *out);
+// Plans one launch of the first kernel, with a block for each tile of the problem's items and
+// without arguments; none for no items.
+cubc_status plan_tiles(const problem *p, const instance *i, plan *out);
 // Has arguments point into the messages and the scratch; fails if kernel and descriptor disagree.
 cubc_status plan_place(plan *pl, const void *messages, const void *scratch);
 // Clears what has to be clear of the scratch, and launches.
