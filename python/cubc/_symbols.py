@@ -15,7 +15,7 @@ import numpy as np
 
 from . import _arithmetic
 from ._lazy import dialect
-from ._nulls import refuse_beside_masked, refuse_missing
+from ._nulls import refuse_missing
 
 _MOST_ENDS = 64  # of a function: returns under different conditions
 
@@ -340,8 +340,6 @@ class Symbol:
         refuse(f"numpy.{function.__name__} has no expression: write it by ufuncs or as a text of C")
 
     def __getattr__(self, name: str) -> Any:
-        if name == "_data":
-            refuse_beside_masked(sys._getframe(1))
         return self._field(name)
 
     def __getitem__(self, name: Any) -> Any:

@@ -106,10 +106,12 @@ def test_masked_operands(device, name):
 
 
 @pytest.mark.parametrize("masked", [MASKED, np.ma.masked])
-@pytest.mark.parametrize("function", [lambda x, m: x + m, lambda x, m: m + x, lambda x, m: x < m])
-def test_masked_numbers_of_a_closure_are_refused(function, masked):
-    with pytest.raises(TypeError, match=REFUSED):
-        cubc.transform(lambda x: function(x, masked), x=X)
+def test_masked_numbers_of_a_closure_are_refused(masked):
+    for function in (lambda x: x + masked, lambda x: x < masked):
+        with pytest.raises(TypeError, match=REFUSED):
+            cubc.transform(function, x=X)
+    with pytest.raises(TypeError, match="numpy/ma/"):  # which asks for what only its arrays have
+        cubc.transform(lambda x: masked + x, x=X)
 
 
 def test_numpy_ma_of_arrays_without_a_mask(device):
