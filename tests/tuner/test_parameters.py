@@ -17,7 +17,7 @@ from cubc.tuner._benchmark import SourceSpace
 from cubc.tuner._constraints import Constraint
 from cubc.tuner._importance import varied
 from cubc.tuner._replay import TableSpace, replay
-from cubc.tuner._search import elsewhere
+from cubc.tuner._search import scores_of_others
 from cubc.tuner._source import Source
 from cubc.tuner._space import parse_label
 from cubc.tuner._strategy.distance import Distances
@@ -318,7 +318,7 @@ def test_a_warm_search_takes_labels_of_earlier_versions():
         )  # fmt: skip
 
     stored = group("other", (2.0, EARLIER), (1.0, "base"))
-    assert elsewhere([group("mine")], [stored]) == [{NOW: 2.0}]
+    assert scores_of_others([group("mine")], [stored]) == [{NOW: 2.0}]
 
 
 @pytest.mark.parametrize(

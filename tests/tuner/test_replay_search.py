@@ -5,7 +5,7 @@ import stores
 from searches import keys
 
 from cubc import _core, tuner
-from cubc.tuner._search import elsewhere
+from cubc.tuner._search import scores_of_others
 from cubc.tuner._space import parse_label
 
 TABLE = "tpb,loop_unroll_factor_channel,time_ms\n32,1,2.0\n32,2,4.0\n64,1,\n64,2,1.0\n"
@@ -150,4 +150,4 @@ def test_the_likest_device_comes_first(tmp_path):
         rows = [stores.row("base", 16), stores.row(label, 16, 1e-3, 1.1e-3)]
         stores.write(db, rows, uuid=uuid, model=model)
     groups = tuner.analyze(db).groups
-    assert [list(scores) for scores in elsewhere(groups[2:], groups)] == [[b], [a]]
+    assert [list(scores) for scores in scores_of_others(groups[2:], groups)] == [[b], [a]]
