@@ -46,7 +46,7 @@ uint64_t reduction_team_log2(uint64_t vectors, uint64_t loads, uint64_t segments
 // than it loads items. They have benchmarks and policies of their own.
 bool reduction_is_several(const problem *p);
 // Their benchmark computes a sum, the smallest item, and the largest one with its index.
-// Operators are without branches: && and || would be some.
+// The operators use & and |, because && and || would be branches.
 #define REDUCTION_FIRST                                                \
     "((a.most > b.most) | ((a.most != a.most) & (b.most == b.most)) |" \
     "(((a.most == b.most) | ((a.most != a.most) & (b.most != b.most))) & (a.at < b.at)))"

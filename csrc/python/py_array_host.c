@@ -100,7 +100,8 @@ PyObject *py_array_host_int(PyObject *self)
     return number;
 }
 
-// NumPy takes what has an index for a number, and the result for one without this dimension.
+// Makes an index of an array without dimensions. All others are refused: NumPy takes an object that
+// has __index__ for a number, and leaves its dimension out of the result.
 PyObject *py_array_host_index(PyObject *self)
 {
     if (((py_array *)self)->ndim) {

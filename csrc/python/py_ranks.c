@@ -52,8 +52,8 @@ static python_turn begin_turn(void)
     return turn;
 }
 
-// Prints an exception, as the core knows statuses alone. That of Ctrl-C stays set, and py_raise
-// raises it.
+// Prints an exception, because the core passes on statuses alone. The exception of Ctrl-C stays set
+// for py_raise.
 static void end_turn(python_turn *turn, PyObject *function)
 {
     if (PyErr_Occurred() && (turn->type || PyErr_ExceptionMatches(PyExc_Exception)))

@@ -46,8 +46,8 @@
 extern PyObject *py_numpy; // the numpy module
 // Raises the exception of the last error; always NULL.
 PyObject *py_raise(cubc_status status);
-// Hands the core's lines to Python's logging. A failure there is none of the call, but for Ctrl-C,
-// whose exception stays set.
+// Hands the core's lines to Python's logging. A failure there does not fail the call; the exception
+// of Ctrl-C alone stays set.
 void py_say_log(void);
 // Forgets the exception of an attempt, so that another way may be tried. True if it stays, since it
 // says nothing of the attempt: MemoryError, and what a signal handler raised.

@@ -119,9 +119,10 @@ void simt_worker_begin(simt_worker *w, const simt_launch *launch);
 void simt_worker_end(simt_worker *w);
 // For signal handlers. Ends the block of this thread with a fault; returns if it runs none.
 void simt_block_trap(simt_fault_kind kind);
-// Ends the block of this thread if the launch is to be abandoned. Returns false if the thread is to
-// be asked again soon: it is in none of the kernel's code. `at`: the address of the instruction
-// that was interrupted. `owns_nothing`: it is one of a function that may be left as the kernel may.
+// Ends the block of this thread if the launch is to be abandoned. Returns false if the thread is
+// outside of the kernel's code and has to be asked again soon. `at`: the address of the instruction
+// that was interrupted. `owns_nothing`: the instruction is in a function that holds no lock and no
+// memory, so that it may be left as the kernel's code may.
 bool simt_block_ask(uintptr_t at, bool owns_nothing);
 // CUBC_KERNEL_FAULT: w->message says what happened. CUBC_INTERRUPTED: the launch was stopped.
 cubc_status simt_block_run(simt_worker *w, uint32_t block, uint64_t seed);

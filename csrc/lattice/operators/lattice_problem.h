@@ -33,7 +33,7 @@ uint64_t lattice_link_reals(const problem *p, cubc_type type, int reals);
 cubc_status lattice_parity(int parity); // 0, 1; 2: both
 // Fails unless all fields start on 16 bytes.
 cubc_status lattice_aligned(const problem *p);
-// The same of a copy, which is also apart from what is copied.
+// Fails unless all fields start on 16 bytes and the copy does not overlap what is copied.
 cubc_status lattice_copy_apart(problem *p);
 // The links of all directions and both parities, in native order.
 cubc_status lattice_links(problem *p, const void *links, uint64_t n, cubc_type type, int reals);

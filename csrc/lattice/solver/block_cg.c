@@ -9,9 +9,9 @@
 // solvers" (2017). kernels/lattice/solver/block_cg.h has the iteration and its matrices.
 //
 // Sources are divided into blocks of up to 12. A pass over fields makes combinations of all vectors
-// of a block (kernels/lattice/block_update.cu). An iteration moves the operator, and eleven fields
-// of each source: p and w to their products; q and w read, q written; q, x and p read and written.
-// A source is judged, and may stop, at updates; the others go on without it.
+// of a block (kernels/lattice/block_update.cu). An iteration applies the operator, and moves eleven
+// fields of each source: p and w to their products; q and w read, q written; q, x and p read and
+// written. A source is judged, and may stop, at updates; the others go on without it.
 #include "base/integer.h"
 #include "lattice/operators/block_update.h"
 #include "lattice/solver/solver.h"

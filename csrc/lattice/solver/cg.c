@@ -9,8 +9,9 @@
 // other x in the same space has a smaller |r|.
 //
 // The solution along p is added at the beginning of the next iteration, in one pass with the new
-// direction (cg.h), and the kernel of M p also sums up its length. An iteration moves the operator
-// twice, and eight fields: p to the first, s and w to the second; s, x and p read, x and p written.
+// direction (cg.h), and the kernel of M p also sums up its length. An iteration applies M and
+// M^+, and besides reads or writes eight fields: p as M is applied, s and w as M^+ is; then s, x
+// and p are read, x and p written.
 //
 // An update calculates M^+ r in the precision of iterations: s is no more precise than they are,
 // and the next update starts from a residual of full precision again.

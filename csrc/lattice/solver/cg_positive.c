@@ -9,8 +9,8 @@
 // iterations in fixed point: HISQ at 32^4, mass 0.01, half inside double, took 257 iterations with
 // 15 updates, and as many with 11 (H100, 2026-11-26).
 //
-// An iteration moves the operator once, and nine fields: p again to the operator's sum; w and r
-// read, r written; r, x and p read, x and p written.
+// An iteration applies the operator once, and besides reads or writes nine fields: p for the sum
+// that goes with the operator; w and r are read, r written; r, x and p are read, x and p written.
 #include "lattice/solver/cg.h"
 
 enum { R = S };

@@ -88,8 +88,8 @@ const char *solve_reason(uint64_t phase)
     return phase < COUNT_OF(reasons) && reasons[phase] ? reasons[phase] : "did not end";
 }
 
-// Names what holds a smaller residual, where there is something. x is `rounded` if the iteration
-// had one that is small enough.
+// Says which precision reaches a smaller residual, if one does. `rounded`: the residual of the
+// iteration was small enough, that of the stored x is not.
 static const char *stagnated(const cubc_solve_params *p, bool rounded)
 {
     if (p->precise == CUBC_F32 && p->shift_count)

@@ -252,7 +252,7 @@ def effective_mass(correlator: Any) -> np.ndarray:
     """Return the effective mass of a correlator, arcosh((C(t - 1) + C(t + 1)) / 2 C(t)).
 
     t is from 1 to T - 2. For one state that propagates in both directions of time it is the mass.
-    It is 0 where the ratio is below 1, as noise may leave it.
+    Where noise leaves the ratio below 1 it is 0.
 
     Raises
     ------

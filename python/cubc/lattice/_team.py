@@ -80,9 +80,9 @@ class _End(NamedTuple):
 
 
 def _first_of(errors: dict[int, BaseException]) -> BaseException:
-    """Return the error that says why, by rank; the others are its notes.
+    """Return the error that is the cause, with those of the other ranks as its notes.
 
-    Some ranks fail because another has, as a call of the system would.
+    An OSError or an interrupt comes last: a rank gets one because another rank has failed.
     """
     first = min(errors.values(), key=lambda e: isinstance(e, (OSError, KeyboardInterrupt)))
     for rank, error in errors.items():
@@ -92,7 +92,7 @@ def _first_of(errors: dict[int, BaseException]) -> BaseException:
 
 
 def _serve(tasks: SimpleQueue[Callable[[], None] | None]) -> None:
-    """Do what a rank is given, in its thread, which keeps nothing of it."""
+    """Run the tasks of a rank in its thread, and drop each when it is done."""
     while (task := tasks.get()) is not None:
         task()
         del task
@@ -135,7 +135,7 @@ class Team:
         self.ranks = self.run(lambda rank: Grid(grid, self._comms[rank], device=self.devices[rank]))
 
     def run(self, work: Callable[[int], Any]) -> list[Any]:
-        """Return what the ranks make of their numbers; all work at once, each in its thread.
+        """Return `work` of each rank's number; all ranks work at once, each in its thread.
 
         Ctrl-C ends the work of all, and so does the failure of one. The ranks then begin anew.
         """

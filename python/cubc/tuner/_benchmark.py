@@ -387,7 +387,7 @@ class UserCompileTimeWorkload(CompileTimeWorkload):
         return self.base if variant == "base" else variant
 
     def _compilations(self, variant: str) -> Iterator[Compilation]:
-        """The one of the program, whose code is the same at all run-time workloads."""
+        """The single compilation of a variant: its code is the same at all run-time workloads."""
         title = f"{self.benchmark} {variant}"
         yield partial(_core.source_compile, self.text(variant), self.arch, title)
 
