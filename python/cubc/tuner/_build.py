@@ -1,8 +1,8 @@
 """Work that processes of `compilers` do for a search: they compile for devices of others.
 
-What a process compiles goes back as records of a bundle. The process that measures takes a record
-for what the core makes of its own source, compiler and version alone: so one that was compiled of
-another source, or by another compiler, is as if it were not there.
+What a process compiles goes back as records of a bundle. The process that measures uses a record
+only if it was compiled from the same source, by the same compiler and the same version of cubc as
+its own; others are passed over, and it compiles the variant itself.
 """
 
 from __future__ import annotations

@@ -54,9 +54,8 @@ class Processes:
             return self.executor.submit(task, *arguments)
         except Exception:
             try:
-                return self.executor.submit(
-                    task, *arguments
-                )  # one that broke just now says so at last
+                # An executor that has just broken may say so at the second attempt alone.
+                return self.executor.submit(task, *arguments)
             except BrokenExecutor:
                 self.renew()
                 return self.executor.submit(task, *arguments)

@@ -7,7 +7,6 @@ stores their results, from which `Result` is made.
 
 from __future__ import annotations
 
-import math
 import os
 import sys
 import warnings
@@ -19,9 +18,8 @@ from typing import Any
 
 from cubc import _core
 
-from . import _axes as ax
 from ._benchmark import Benchmark, joined
-from ._checks import count, integer, positive, share, takes_arguments_of
+from ._checks import count, integer, positive, takes_arguments_of
 from ._constraints import Constraint, parse
 from ._course import Course
 from ._executors import Executors
@@ -38,38 +36,15 @@ from ._remote_bench import BaseFailed
 from ._replay_device import Replay, is_replay, replay_info, replay_workloads
 from ._result import Result
 from ._session import Session
-from ._stores import MOST_SAMPLES, StorePaths, expand, read, store_path
+from ._stores import StorePaths, expand, read, store_path
 from ._strategy import DEFAULT, STRATEGIES, Exhaustive, Factory, make, warmed
+from ._timing import checked_timing
 from ._workload import CompileTimeWorkload, compile_time_workloads
 from ._workload_results import WorkloadResults
 from ._workload_search import WorkloadSearch
 
 CONFIRM = 5  # variants that are confirmed, unless said otherwise
 DB = "cubc_meta_bench.db"  # the store, unless said otherwise
-RULES = ("median", "stdrel", "entropy", "count")
-
-
-def _rule(name: str, value: Any) -> str:
-    """`value` as the name of a stopping rule; LookupError or TypeError if it is none."""
-    if not isinstance(value, str):
-        raise TypeError(f"{name} is {value!r:.80}, must be one of {', '.join(RULES)}")
-    if value not in RULES:
-        raise ax.unknown("the measurement", "stopping rule", value, RULES)
-    return value
-
-
-TIMING: dict[str, Callable[[str, Any], Any]] = {  # options of Workload.measure, with checks
-    "min_samples": count,
-    "max_samples": count,
-    "max_noise": positive,
-    "timeout": positive,
-    "stopping": _rule,
-    "min_time": positive,
-    "max_angle": positive,
-    "min_r2": positive,
-    "samples": count,
-    "throttle_below": share,
-}
 
 
 class Search:
@@ -113,7 +88,7 @@ class Search:
         confirm = confirm if again is None else again
         self.confirm = 0 if confirm == 0 else count("confirm", confirm)
         self.goal = goal(target, patience)
-        self.timing = _checked_timing({} if timing is None else timing)
+        self.timing = checked_timing({} if timing is None else timing)
         self.strategy = make(strategy)
         self.db = store_path(db if db is not None else DB if recording is None else recording)
         self.warm = expand(warm) if warm else []
@@ -299,24 +274,6 @@ def _workloads_of(
     if isinstance(benchmark, Benchmark):
         return benchmark.workloads(axes, arch, constraints)
     return compile_time_workloads(benchmark, axes, arch, constraints)
-
-
-def _checked_timing(timing: Mapping[str, Any]) -> dict[str, Any]:
-    if not isinstance(timing, Mapping):
-        like = "{'min_samples': 20, 'timeout': 1.0}"
-        raise TypeError(f"timing is {timing!r:.80}, must be a dict of options, as {like}")
-    checked: dict[str, Any] = {}
-    for name, value in timing.items():
-        if name not in TIMING:
-            raise ax.unknown("the measurement", "option", name, TIMING)
-        checked[name] = TIMING[name](name, value)
-    for name in ("min_samples", "max_samples", "samples"):
-        if checked.get(name, 0) > MOST_SAMPLES:
-            raise ValueError(f"{name} is {checked[name]}: a store keeps {MOST_SAMPLES} at most")
-    least, most = checked.get("min_samples", 0), checked.get("max_samples", math.inf)
-    if least > most:
-        raise ValueError(f"min_samples is {least}, more than max_samples, {most}")
-    return checked
 
 
 def _recording(benchmark: Any) -> str | None:
