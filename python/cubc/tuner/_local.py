@@ -31,8 +31,8 @@ from ._deadlines import BASE_SECONDS, base_deadline, build_deadline, run_deadlin
 from ._limits import cores
 from ._measurer import Late, OneDevice, Request, Results
 from ._process import ENDING, WorkerDied
-from ._remote_bench import BaseFailed, Closed, RemoteBench
-from ._status import FAILURES, OK, TIMEOUT, failure
+from ._remote_bench import BaseFailed, Closed, RemoteBench, check_base
+from ._status import FAILURES, failure
 from ._workload import CompileTimeWorkload
 
 AHEAD, MOST_AHEAD = 2, 12  # variants compiled in advance, for each thread and in all: a strategy
@@ -110,10 +110,7 @@ class Local(OneDevice):
             raise BaseFailed(failure(error)["message"]) from error
         _, results = self.next(base.until)
         for run, fields in results:
-            if fields["status"] == TIMEOUT:
-                raise BaseFailed(f"{fields['message']}: it hangs, or its workloads are too large")
-            if fields["status"] != OK:
-                raise BaseFailed(fields["message"])
+            check_base(fields)
             yield run, fields
         self._build_seconds = build_deadline(built)
         self._base_seconds = time.monotonic() - job.began

@@ -26,8 +26,8 @@ from ._deadlines import BASE_SECONDS, base_deadline, build_deadline, run_deadlin
 from ._heartbeat import Pulse, beating
 from ._limits import cores
 from ._measurer import Late, Request, Run
-from ._remote_bench import BaseFailed, RemoteBench
-from ._status import FAILURES, OK, TIMEOUT, failure
+from ._remote_bench import BaseFailed, RemoteBench, check_base
+from ._status import FAILURES, failure
 from ._supervisor import stat
 from ._workload import CompileTimeWorkload
 
@@ -195,10 +195,7 @@ class ClaimedDevice:
         self._bench.put(measured)
         begin = time.monotonic()
         found = list(self._bench.take(base_deadline(measured)))
-        status = found[-1][1]["status"]
-        if status != OK:
-            hangs = ": it hangs, or its workloads are too large" if status == TIMEOUT else ""
-            raise BaseFailed(found[-1][1]["message"] + hangs)
+        check_base(found[-1][1])
         self._build_seconds = build_deadline(built)
         self._base_seconds = time.monotonic() - begin
         self._workload_id = offer.workload_id

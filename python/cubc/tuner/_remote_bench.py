@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -36,6 +37,14 @@ class BaseFailed(RuntimeError):
     ... except tuner.BaseFailed as error:
     ...     print(error)
     """
+
+
+def check_base(fields: Mapping[str, Any]) -> None:
+    """Raise BaseFailed unless a result of base is one."""
+    if fields["status"] == TIMEOUT:
+        raise BaseFailed(f"{fields['message']}: it hangs, or its workloads are too large")
+    if fields["status"] != OK:
+        raise BaseFailed(fields["message"])
 
 
 class RemoteBench:
