@@ -457,6 +457,21 @@ def refuse_bound(what: str) -> None:
         raise ValueError(f"{what} on the host, which a bound call cannot repeat")
 
 
+def overlap(a: Any, b: Any) -> bool:
+    """Tell if two arrays of NumPy, or two of a device, may have memory in common."""
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return np.may_share_memory(a, b)
+    if not all(isinstance(x, Array) or hasattr(x, "__cuda_array_interface__") for x in (a, b)):
+        return False
+    a, b = asarray(a), asarray(b)
+    return bool(a.ptr < b.ptr + b.nbytes and b.ptr < a.ptr + a.nbytes)
+
+
+def address_of(x: Any) -> int:
+    """Return the place of an array's first item in memory."""
+    return int(x.ctypes.data if isinstance(x, np.ndarray) else asarray(x).ptr)
+
+
 def is_on_cpu(x: Any, device: Any) -> bool:
     """Tell if a call on an array, with a device= option, is computed by the cpu."""
     if isinstance(x, np.ndarray):

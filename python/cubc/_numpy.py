@@ -9,6 +9,7 @@ import numpy as np
 from ._arithmetic import filled
 from ._axes import axis_number, items_of, transposed
 from ._calls import (
+    address_of,
     as_array,
     check_pair,
     dtype_of,
@@ -16,6 +17,7 @@ from ._calls import (
     name_function,
     named,
     one_dimension,
+    overlap,
     refuse_bound,
     refuse_items,
     shown_as,
@@ -251,7 +253,7 @@ def adjacent_difference(
     x = x if isinstance(x, Lazy) else as_array(x)
     one_dimension("adjacent_difference", x, "give all items as x.ravel()")
     options = {"stream": stream, "device": device}
-    if isinstance(x, Lazy) or x is out:
+    if isinstance(x, Lazy) or (overlap(x, out) and address_of(x) == address_of(out)):
         x = transform("x", x=x, dtype=x.dtype, **options)
     if dtype is None and out is None and getattr(x.dtype, "fields", None):
         dtype = x.dtype

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ._axes import items_of
-from ._calls import as_array, is_of_numpy, item_dtype
+from ._calls import as_array, is_of_numpy, item_dtype, overlap
 from ._core import Lazy, asarray, call, transform
 from ._options import without_workspace
 from ._take import take
@@ -78,7 +78,7 @@ def indices_beside(x: Any, first: int, n: int, placement: Any) -> Any:
 def take_values(values: Any, order: Any, out: Any, placement: Any) -> Any:
     """Return the values of these indices; `out` may be the values."""
     rows = _as_rows(values)
-    if rows is values and (out is None or not _same_memory(values, out)):
+    if rows is values and (out is None or not overlap(values, out)):
         return take(rows, order, 0, out, "clip", **without_workspace(placement))
     made = take(rows, order, 0, None, "clip", **without_workspace(placement))
     if rows is not values:
@@ -107,9 +107,3 @@ def _as_rows(values: Any) -> Any:
     word = next(word for word in (8, 4, 2, 1) if size % word == 0)
     flat = np.ascontiguousarray(values).view(np.uint8).reshape(-1)
     return flat.view(f"u{word}").reshape(values.shape[0], size // word)
-
-
-def _same_memory(a: Any, b: Any) -> bool:
-    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
-        return np.may_share_memory(a, b)
-    return not isinstance(a, np.ndarray) and asarray(a).ptr == asarray(b).ptr

@@ -4,6 +4,7 @@ import inputs
 import numpy as np
 import pytest
 from inputs import in_turn, on, same
+from of_dlpack import OfDlpack
 
 import cubc
 
@@ -119,3 +120,19 @@ def test_errors_name_the_operator_of_the_user(device, op, error, shown, right):
         cubc.adjacent_difference(np.arange(6.0), op, right=right, device=device)
     assert str(caught.value).startswith("adjacent_difference(): ")
     assert "i >" not in str(caught.value) and "i + 1" not in str(caught.value)
+
+
+@pytest.mark.parametrize("right", [False, True])
+def test_an_output_of_the_items_memory(device, right):
+    whole = np.arange(20.0) ** 2
+    own = on(device, whole.copy())
+    wanted = expected(whole, lambda a, b: b - a if not right else a - b, right)
+    cubc.adjacent_difference(own, right=right, out=own[:])
+    assert np.asarray(own).tolist() == wanted.tolist()
+    with pytest.raises(ValueError, match="input and output overlap"):
+        cubc.adjacent_difference(own[:-1], right=right, out=own[1:])
+    if device == "cpu":
+        items = whole.copy()
+        given = OfDlpack(items)
+        assert cubc.adjacent_difference(given, out=given) is given
+        assert items.tolist() == expected(whole, lambda a, b: b - a, False).tolist()
