@@ -393,7 +393,7 @@ def field_infos(path: str | bytes | os.PathLike[Any], flags: int, /) -> list[dic
     """Describe each field in a file. `flags` are of cubc_field_flags."""
 
 def is_field_file(path: str | bytes | os.PathLike[Any], /) -> bool:
-    """True for a file that begins as one of fields does, though it may be damaged."""
+    """True for a file that begins as one of fields does; it may be damaged."""
 
 def read_field(
     path: str | bytes | os.PathLike[Any],
@@ -553,10 +553,10 @@ def compile(
 ) -> float:
     """Compile a variant ("base" or a label) into the cache, and return the seconds that it took.
 
-    They are 0.0 if it was there. No device of that arch is needed. The GIL is released. Raises
-    CompileError, TimeoutError past the deadline in seconds (0: none), KeyboardInterrupt when the
-    first byte of ``abandon`` is not 0 any more, and ValueError for a label that does not parse. A
-    kernel in ``bundle``, records of one, enters the cache as if compiled; a bytearray gets others.
+    They are 0.0 if it was there. No device of that arch is needed. Raises CompileError,
+    TimeoutError past the deadline in seconds (0: none), KeyboardInterrupt when the first byte of
+    ``abandon`` is set, and ValueError for a label that does not parse. A kernel in ``bundle`` enters
+    the cache as if compiled; a bytearray gets others.
     """
 
 def compiler(arch: str, /) -> str:
@@ -638,9 +638,8 @@ class Workload:
     ) -> dict[str, Any]:
         """Sample ``variant`` and, alternately, ``reference``.
 
-        The reference may be work of another library: the addresses of a C function
-        ``int (*)(void *context, void *stream)``, which queues the work and returns 0, and of its
-        context.
+        The reference may be another library's work: the addresses of a C function ``int (*)(void
+        *context, void *stream)``, which queues it and returns 0, and of its context.
 
         Sampling stops, between ``min_samples`` and ``max_samples``, by the rule ``stopping``:
         "median" (its relative standard error is below ``max_noise``), or NVBench's "stdrel"
