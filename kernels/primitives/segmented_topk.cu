@@ -7,10 +7,12 @@
 // drops the others, and from then on adds no item behind it.
 //
 // Where segments are short, each is left to a warp (topk_few.h, topk_row.h), and blocks take only
-// those that are longer. Where there are few of them, each is a block's (topk_row.h). Few rows that
-// are longer, and fit the shared memory of a cluster's blocks, are each a cluster's. Where there
-// are fewer segments than blocks fit the device, others are cut into parts, and a second launch
-// selects from the k items of each part.
+// those that are longer. Where there are few of them, each is a block's (topk_short.h up to 128
+// items, topk_row.h). Few rows that are longer, and fit the shared memory of a cluster's blocks,
+// are each a cluster's: of up to sixteen blocks of which a multiprocessor runs two, or of fewer
+// that have all of its memory, where these run more rows at once. Where there are fewer segments
+// than blocks fit the device, others are cut into parts, and a second launch selects from the k
+// items of each part.
 //
 // Where the result may stand in any order, only the items of the k-th key's range are put in order
 // (topk_few.h, topk_row.h). Results from pools are in order all the same: a cluster's would not be
@@ -36,6 +38,7 @@
 #include "topk_few.h"
 #include "topk_pool.h"
 #include "topk_row.h"
+#include "topk_short.h"
 
 enum : u32 {
     FEW = TUNE_FEW, // items of a segment that a warp takes in registers
@@ -44,6 +47,8 @@ enum : u32 {
     // Those of a row that a block takes, for which the device may have too little memory.
     ROW = TUNE_ROW > 4096 && sizeof(key_t) > 4 && SMALL ? 4096u : static_cast<u32>(TUNE_ROW),
     HAS_ROWS = ROW > FEW,
+    ROW_IN_RUNS = 4 * SIMT_WARP, // items of a row whose runs a block puts in order
+    HAS_ROWS_IN_RUNS = ROW <= 2 * ROW_IN_RUNS,
     // A kernel that no call launches is compiled empty.
     HAS_ROWS_ALONE = HAS_ROWS && !HAS_WARP_ROWS,
     HAS_PARTS = !HAS_ROWS,
@@ -318,6 +323,7 @@ KERNEL(segmented_topk_parts, segmented_topk_args, segmented_topk_shared)
 struct rows_shared {
     union {
         row_shared<ROW, block_team> row;
+        short_shared<ROW_IN_RUNS> few;
         segmented_topk_shared longer;
     };
 };
@@ -335,7 +341,9 @@ KERNEL(segmented_topk_rows, segmented_topk_args, rows_shared)
     NO_UNROLL
     for (u64 segment = block_id(); segment < a.set.count; segment += block_count()) {
         const stretch mine = part_of_segment(a, segment, 0);
-        if ((!TUNE_EQUAL_SIZE || ROW < TUNE_ROW) && mine.count > ROW)
+        if (HAS_ROWS_IN_RUNS && mine.count <= ROW_IN_RUNS)
+            select_short(a, s.few, segment, mine.begin, static_cast<u32>(mine.count));
+        else if ((!TUNE_EQUAL_SIZE || ROW < TUNE_ROW) && mine.count > ROW)
             select_longer(a, s, segment);
         else
             select_row(block_team{s.row.team}, a, s.row, segment, mine.begin,

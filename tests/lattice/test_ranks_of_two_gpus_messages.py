@@ -201,6 +201,7 @@ def test_solves_have_the_bits_of_shared_memory(name, tmp_path, monkeypatch):
 
 # ---- ranks of one process -----------------------------------------------------------------------
 @needs_two
+@pytest.mark.timeout(130)
 def test_ranks_of_a_process_send_messages(monkeypatch):
     """Each joins the others in a thread: none may hold what another needs, as Python's lock."""
     links = near_one(EXTENT[::-1])
