@@ -49,16 +49,13 @@ PyObject *py_array_host_array(PyObject *self, PyObject *args, PyObject *keywords
     return cast;
 }
 
-PyObject *py_array_host_item(PyObject *self, PyObject *args)
+// Conversions of Python refuse several items by TypeError, item() by ValueError, both as NumPy
+// does.
+static PyObject *only_item(PyObject *self, PyObject *refused)
 {
     py_array *a = (py_array *)self;
-    if (args && PyTuple_Size(args)) {
-        PyErr_SetString(PyExc_TypeError, "item() takes no index: write d[k].item(), or "
-                                         "d.reshape(-1)[k].item() for a place among all items");
-        return NULL;
-    }
     if (a->n != 1) {
-        PyErr_Format(PyExc_ValueError,
+        PyErr_Format(refused,
                      "only an array of one item can become a scalar, this one has %llu: a.numpy() "
                      "is a copy of all of them",
                      (unsigned long long)a->n);
@@ -68,6 +65,16 @@ PyObject *py_array_host_item(PyObject *self, PyObject *args)
     PyObject *item = array ? PyObject_CallMethod(array, "item", NULL) : NULL;
     Py_XDECREF(array);
     return item;
+}
+
+PyObject *py_array_host_item(PyObject *self, PyObject *args)
+{
+    if (args && PyTuple_Size(args)) {
+        PyErr_SetString(PyExc_TypeError, "item() takes no index: write d[k].item(), or "
+                                         "d.reshape(-1)[k].item() for a place among all items");
+        return NULL;
+    }
+    return only_item(self, PyExc_ValueError);
 }
 
 PyObject *py_array_host_tolist(PyObject *self, PyObject *unused)
@@ -80,7 +87,7 @@ PyObject *py_array_host_tolist(PyObject *self, PyObject *unused)
 
 PyObject *py_array_host_complex(PyObject *self, PyObject *unused)
 {
-    PyObject *item = py_array_host_item(self, NULL);
+    PyObject *item = only_item(self, PyExc_TypeError);
     PyObject *number = item ? PyObject_CallFunction((PyObject *)&PyComplex_Type, "O", item) : NULL;
     Py_XDECREF(item);
     return number;
@@ -88,14 +95,14 @@ PyObject *py_array_host_complex(PyObject *self, PyObject *unused)
 
 PyObject *py_array_host_float(PyObject *self)
 {
-    PyObject *item = py_array_host_item(self, NULL), *number = item ? PyNumber_Float(item) : NULL;
+    PyObject *item = only_item(self, PyExc_TypeError), *number = item ? PyNumber_Float(item) : NULL;
     Py_XDECREF(item);
     return number;
 }
 
 PyObject *py_array_host_int(PyObject *self)
 {
-    PyObject *item = py_array_host_item(self, NULL), *number = item ? PyNumber_Long(item) : NULL;
+    PyObject *item = only_item(self, PyExc_TypeError), *number = item ? PyNumber_Long(item) : NULL;
     Py_XDECREF(item);
     return number;
 }
@@ -108,7 +115,7 @@ PyObject *py_array_host_index(PyObject *self)
         PyErr_SetString(PyExc_TypeError, "only an array without dimensions can become an index");
         return NULL;
     }
-    PyObject *item = py_array_host_item(self, NULL), *number = item ? PyNumber_Index(item) : NULL;
+    PyObject *item = only_item(self, PyExc_TypeError), *number = item ? PyNumber_Index(item) : NULL;
     Py_XDECREF(item);
     return number;
 }
@@ -122,7 +129,7 @@ int py_array_host_bool(PyObject *self)
                      (unsigned long long)n);
         return -1;
     }
-    PyObject *item = py_array_host_item(self, NULL);
+    PyObject *item = only_item(self, PyExc_TypeError);
     int truth = item ? PyObject_IsTrue(item) : -1;
     Py_XDECREF(item);
     return truth;

@@ -22,7 +22,7 @@ from ._results import Evaluated, of_parts
 from ._symbols import Symbol, Trace, compute, converted, kind_of, named, number_of, plain_of
 
 _MATH = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2", "pow": "power"}
-_MATH |= {"fmod": "fmod", "hypot": "hypot", "fabs": "fabs"}
+_MATH |= {"fmod": "fmod", "hypot": "hypot", "fabs": "fabs", "copysign": "copysign"}
 _MATH |= {name: name for name in ("isnan", "isinf", "isfinite", *_arithmetic._PLAIN)}
 
 
@@ -131,9 +131,27 @@ def _run(trace: Trace, symbols: list[Any]) -> Any:
         made = trace.run(_prepared(function, {}), symbols, [])
     except RecursionError:
         raise TypeError(f"{named(function)} calls itself without an end") from None
+    except TypeError as error:
+        if "Symbol" not in str(error):
+            raise
+        said = re.sub(r"'?\bSymbol\b'?", "an item", str(error))
+        raise TypeError(
+            f"{_line_of(error)}{said}: items go into operators, comparisons and functions of math "
+            "and numpy"
+        ) from error
     if made is NotImplemented or made is None:
         raise TypeError(f"{named(function)} returns nothing: expected a number made of its items")
     return made
+
+
+def _line_of(error: Exception) -> str:
+    """Return the place of an error in the user's code."""
+    at, found = error.__traceback__, ""
+    while at is not None:
+        if not at.tb_frame.f_globals.get("__name__", "").startswith("cubc."):
+            found = f"{at.tb_frame.f_code.co_filename}:{at.tb_lineno}: "
+        at = at.tb_next
+    return found
 
 
 def _result(trace: Trace, made: Any, struct: str, dtype: Any = None) -> tuple[str, Any]:

@@ -155,7 +155,7 @@ def _with_lent(
     inputs = [y for x in args[:at] for y in (x if isinstance(x, list | tuple) else (x,))]
     if not any(hasattr(x, "shape") or _is_dlpack_alone(x) for x in inputs):
         return function(*args, **options)  # of numbers or of a field: the core looks at `out` alone
-    on_device = any(_of_device(x) is not None for x in inputs)
+    on_device = any(of_device(x) is not None for x in inputs)
     given = out if isinstance(out, tuple) else (out,)
     lent = tuple(_lent(x, on_device) if _is_dlpack_alone(x) else x for x in given)
     whole = lent if isinstance(out, tuple) else lent[0]
@@ -492,7 +492,7 @@ def computed(x: Any, stream: Any = None) -> Any:
 
 def beside(a: Any, v: Any, stream: Any) -> Any:
     """Return a number or a list as an array on the device of `a`, and an array unchanged."""
-    of = _of_device(a)
+    of = of_device(a)
     if of is None or (hasattr(v, "shape") and not isinstance(v, np.generic)):
         return v
     return asarray(v, device=asarray(of).device, stream=stream)
@@ -510,10 +510,10 @@ def of_dlpack(a: Array, x: Any) -> Any:
     return asarray(x, device="cpu") if a.device == "cpu" else described(x)
 
 
-def _of_device(a: Any) -> Any:
+def of_device(a: Any) -> Any:
     """Return an array of a device, or such an operand of a lazy input; None for host memory."""
     if isinstance(a, Lazy):
-        return next((x for x in a.operands.values() if _of_device(x) is not None), None)
+        return next((x for x in a.operands.values() if of_device(x) is not None), None)
     if isinstance(a, Array):
         return a
     if not hasattr(a, "shape") or hasattr(a, "__array_interface__"):

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ._axes import axis_number
-from ._calls import as_array, beside, item_dtype, named, refuse_bound
+from ._calls import as_array, beside, item_dtype, named, of_device, refuse_bound
 from ._core import asarray, empty, transform
 
 
@@ -57,10 +57,15 @@ def concatenate(
     >>> print(cubc.concatenate([np.array([1, 2]), np.array([3])]))
     [1 2 3]
     """
+    arrays = [*arrays]
     given = [as_array(one) for one in arrays]
     if not given:
         raise ValueError("concatenate(): need at least one array to concatenate")
-    given = [given[0], *(as_array(beside(given[0], one, stream)) for one in given[1:])]
+    there = next((one for one in given if of_device(one) is not None), None)
+    if there is not None:
+        given = [as_array(beside(there, one, stream)) for one in arrays]
+        if any(isinstance(one, np.ndarray) for one in given):
+            raise ValueError("the arrays are on different devices; move them with cubc.asarray")
     if all(isinstance(one, np.ndarray) for one in given):
         refuse_bound("arrays of NumPy are joined")
         return np.concatenate(given, axis, out, dtype=dtype, casting=casting)

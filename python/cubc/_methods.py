@@ -150,12 +150,12 @@ def item(self: Lazy) -> Any:
     >>> (cubc.asarray([3.0]) * 2).item()
     6.0
     """
-    return _only_item(self)
+    return _only_item(self, ValueError)
 
 
-def _only_item(self: Lazy) -> Any:
-    if self.size != 1:
-        raise ValueError(
+def _only_item(self: Lazy, refused: type[Exception] = TypeError) -> Any:
+    if self.size != 1:  # item() refuses it by ValueError, conversions of Python by TypeError
+        raise refused(
             f"only an array of one item can become a scalar, this one has {self.size}: "
             "x.array() computes all of them"
         )

@@ -5,7 +5,7 @@ without NaN are reduced as they are.
 """
 
 import warnings
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from ._calls import as_array, dtype_of, item_dtype, named
 from ._core import Array, reduce
 from ._lazy import lazy
 from ._numpy import cumprod, cumsum
+from ._options import Reducing, Scanning, listed
 from ._reductions import (
     argmax,
     argmin,
@@ -56,8 +57,17 @@ def _both(x: Any, where: Any) -> Any:
 
 
 @named
+@listed
 def nansum(
-    x, /, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True, **options
+    x,
+    /,
+    axis=None,
+    dtype=None,
+    out=None,
+    keepdims=False,
+    initial=None,
+    where=True,
+    **options: Unpack[Reducing],
 ) -> Any:
     """Sum of the items that are not NaN; arguments as of `sum`.
 
@@ -75,8 +85,17 @@ def nansum(
 
 
 @named
+@listed
 def nanprod(
-    x, /, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True, **options
+    x,
+    /,
+    axis=None,
+    dtype=None,
+    out=None,
+    keepdims=False,
+    initial=None,
+    where=True,
+    **options: Unpack[Reducing],
 ) -> Any:
     """Product of the items that are not NaN; arguments as of `prod`.
 
@@ -94,7 +113,8 @@ def nanprod(
 
 
 @named
-def nancumsum(x, /, axis=None, dtype=None, out=None, **options) -> Any:
+@listed
+def nancumsum(x, /, axis=None, dtype=None, out=None, **options: Unpack[Scanning]) -> Any:
     """Sums up to each item, of those that are not NaN; arguments as of `cumsum`.
 
     Raises
@@ -111,7 +131,8 @@ def nancumsum(x, /, axis=None, dtype=None, out=None, **options) -> Any:
 
 
 @named
-def nancumprod(x, /, axis=None, dtype=None, out=None, **options) -> Any:
+@listed
+def nancumprod(x, /, axis=None, dtype=None, out=None, **options: Unpack[Scanning]) -> Any:
     """Products up to each item, of those that are not NaN; arguments as of `cumprod`.
 
     Raises
@@ -128,7 +149,10 @@ def nancumprod(x, /, axis=None, dtype=None, out=None, **options) -> Any:
 
 
 @named
-def nanmin(x, /, axis=None, out=None, keepdims=False, initial=None, where=True, **options) -> Any:
+@listed
+def nanmin(
+    x, /, axis=None, out=None, keepdims=False, initial=None, where=True, **options: Unpack[Reducing]
+) -> Any:
     """Smallest item that is not NaN; arguments as of `min`.
 
     Where all items are NaN it is a NaN, with a RuntimeWarning if the result is in host memory.
@@ -147,7 +171,10 @@ def nanmin(x, /, axis=None, out=None, keepdims=False, initial=None, where=True, 
 
 
 @named
-def nanmax(x, /, axis=None, out=None, keepdims=False, initial=None, where=True, **options) -> Any:
+@listed
+def nanmax(
+    x, /, axis=None, out=None, keepdims=False, initial=None, where=True, **options: Unpack[Reducing]
+) -> Any:
     """Largest item that is not NaN; arguments as of `max`, all else as of `nanmin`.
 
     Raises
@@ -200,7 +227,8 @@ def _axis_of(x: Any, axis: Any) -> Any:
 
 
 @named
-def nanargmin(x, /, axis=None, out=None, *, keepdims=False, **options) -> Any:
+@listed
+def nanargmin(x, /, axis=None, out=None, *, keepdims=False, **options: Unpack[Reducing]) -> Any:
     """Index of the smallest item that is not NaN; arguments as of `argmin`.
 
     Where all items are NaN it is a ValueError for arrays in host memory, and 0 on a device.
@@ -219,7 +247,8 @@ def nanargmin(x, /, axis=None, out=None, *, keepdims=False, **options) -> Any:
 
 
 @named
-def nanargmax(x, /, axis=None, out=None, *, keepdims=False, **options) -> Any:
+@listed
+def nanargmax(x, /, axis=None, out=None, *, keepdims=False, **options: Unpack[Reducing]) -> Any:
     """Index of the largest item that is not NaN; arguments and NaN alone as of `nanargmin`.
 
     Raises

@@ -2,7 +2,7 @@
 
 import functools
 import re
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -26,13 +26,14 @@ from ._calls import (
 )
 from ._core import Array, Lazy, asarray, empty, operator_types, transform
 from ._lazy import lazy
-from ._options import Placement
+from ._options import Placement, Scanning, listed
 from ._reductions import in_type, into, is_other
 from ._scans import scan
 from ._symbols import named as function_name
 
 
-def cumsum(x, /, axis=None, dtype=None, out=None, **options) -> Any:
+@listed
+def cumsum(x, /, axis=None, dtype=None, out=None, **options: Unpack[Scanning]) -> Any:
     """Sum the items up to each one, flattened or along an axis, as numpy.cumsum does.
 
     Integers and bool are summed in 64 bits, unlike in `scan`, unless `dtype` or `out` says
@@ -52,7 +53,8 @@ def cumsum(x, /, axis=None, dtype=None, out=None, **options) -> Any:
     return _cumulative("cumsum", "sum", x, axis, dtype, out, options)
 
 
-def cumprod(x, /, axis=None, dtype=None, out=None, **options) -> Any:
+@listed
+def cumprod(x, /, axis=None, dtype=None, out=None, **options: Unpack[Scanning]) -> Any:
     """Multiply the items up to each one, flattened or along an axis; all else as `cumsum`.
 
     Raises
@@ -279,9 +281,11 @@ def _lengthened(x: Any, end: Any, axis: int, stream: Any) -> Any:
     """Return what comes before or behind an array on a device as an array there; None for none."""
     if end is None or isinstance(end, Array):
         return end
-    end = as_array(end)
+    given, end = end, as_array(end)
     if not isinstance(end, np.ndarray):
         return asarray(end, stream=stream)
+    if end.ndim and hasattr(given, "shape"):
+        raise ValueError(f"the array is on {x.device} and one in host memory: move it by asarray")
     if end.ndim == 0:
         shape = tuple(x.shape)
         end = np.broadcast_to(end, (*shape[:axis], 1, *shape[axis + 1 :]))

@@ -1,9 +1,11 @@
-"""Options that every primitive has: stream, workspace and device."""
+"""Options that calls pass on: stream, workspace and device of every primitive, and others'."""
 
 import inspect
 import re
 from collections.abc import Callable
-from typing import Any, TypedDict
+from typing import Any, TypedDict, TypeVar, get_args
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 _PARAMETERS = """\
 stream : optional
@@ -26,22 +28,57 @@ class Placement(TypedDict, total=False):
     device: str | None
 
 
+class Reducing(Placement, total=False):
+    """Options that a reduction by NumPy's name takes as `**options` and passes to `reduce`."""
+
+    commutative: bool
+    deterministic: bool
+
+
+class Scanning(Placement, total=False):
+    """Options that a scan by NumPy's name takes as `**options` and passes to `scan`."""
+
+    inclusive: bool
+    init: Any
+    deterministic: bool
+
+
+class Sorting(Placement, total=False):
+    """Options that a partition takes as `**options` and passes to `sort` or `argsort`."""
+
+    out: Any
+
+
+_DEFAULTS = {"inclusive": True, "commutative": False, "deterministic": False}
+
+
 def without_workspace(placement: Placement) -> dict[str, Any]:
     """Return the options of a primitive's other calls: the workspace is for its main call."""
     return {"stream": placement.get("stream"), "device": placement.get("device")}
 
 
 def signature(function: Callable[..., Any]) -> inspect.Signature:
-    """Return the signature of a primitive, with each option in place of `**placement`."""
+    """Return a signature with each option in place of `**placement` or `**options`.
+
+    They are those of the class in the annotation, its own before those of all primitives.
+    """
     written = inspect.signature(function)
     *parameters, last = written.parameters.values()
     if last.kind is not last.VAR_KEYWORD:
         return written
+    names = get_args(last.annotation)[0].__annotations__
+    placement = Placement.__annotations__
     options = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None)
-        for name in Placement.__annotations__
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=_DEFAULTS.get(name))
+        for name in [*(name for name in names if name not in placement), *placement]
     ]
     return written.replace(parameters=[*parameters, *options])
+
+
+def listed(function: F) -> F:
+    """Decorate a function that passes its `**options` on: its signature lists each of them."""
+    function.__signature__ = signature(function)  # type: ignore[attr-defined]
+    return function
 
 
 def documented(function: Callable[..., Any], workspace: str | None) -> str | None:

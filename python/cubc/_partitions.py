@@ -1,7 +1,7 @@
 """numpy.partition and numpy.argpartition; and the partition by a condition that had the name."""
 
 import warnings
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -9,12 +9,14 @@ from ._axes import axis_number, items_of
 from ._calls import as_array, described, named, whole
 from ._core import Lazy
 from ._nulls import refuse_missing
+from ._options import Sorting, listed
 from ._selections import partition_if
 from ._sorting import argsort, sort
 
 
 @named
-def partition(x, /, kth, axis=-1, kind="introselect", **options) -> Any:
+@listed
+def partition(x, /, kth, axis=-1, kind="introselect", **options: Unpack[Sorting]) -> Any:
     """Put the items that are the kth in order in their places, smaller ones before them.
 
     Parameters
@@ -54,13 +56,14 @@ def partition(x, /, kth, axis=-1, kind="introselect", **options) -> Any:
         text = "partition() by a condition is partition_if(): this name has NumPy's meaning"
         warnings.warn(text, DeprecationWarning, stacklevel=3)
         second = (axis,) if isinstance(axis, str) else ()
-        return partition_if(x, kth, *second, **options)
+        return partition_if(x, kth, *second, **options)  # type: ignore[misc]  # it refuses out=
     _check_places("partition", x, kth, axis, kind)
     return sort(x, axis, **options)
 
 
 @named
-def argpartition(x, /, kth, axis=-1, kind="introselect", **options) -> Any:
+@listed
+def argpartition(x, /, kth, axis=-1, kind="introselect", **options: Unpack[Sorting]) -> Any:
     """Find the indices that partition an array as `partition` does.
 
     Parameters

@@ -5,7 +5,7 @@ operator's identity as it is read, without another pass.
 """
 
 import re
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ._axes import axis_number, items_of
 from ._calls import as_array, beside, dtype_of, is_of_numpy, item_dtype, name_function
 from ._core import Lazy, operator_types, reduce, transform
 from ._lazy import lazy
+from ._options import Reducing, listed
 
 _IDENTITIES = {"sum": 0, "prod": 1, "any": 0, "all": 1}
 _OPTIONS = """\
@@ -129,8 +130,17 @@ def _reduced(op, x, axis, dtype, out, keepdims, initial, where, options) -> Any:
         raise
 
 
+@listed
 def sum(
-    x, /, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True, **options
+    x,
+    /,
+    axis=None,
+    dtype=None,
+    out=None,
+    keepdims=False,
+    initial=None,
+    where=True,
+    **options: Unpack[Reducing],
 ) -> Any:
     """Sum of all items, or along axes; integers are summed in 64 bits.
 
@@ -153,8 +163,17 @@ def sum(
     return _reduced("sum", x, axis, dtype, out, keepdims, initial, where, options)
 
 
+@listed
 def prod(
-    x, /, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True, **options
+    x,
+    /,
+    axis=None,
+    dtype=None,
+    out=None,
+    keepdims=False,
+    initial=None,
+    where=True,
+    **options: Unpack[Reducing],
 ) -> Any:
     """Product of all items, or along axes; integers are multiplied in 64 bits.
 
@@ -177,7 +196,10 @@ def prod(
     return _reduced("prod", x, axis, dtype, out, keepdims, initial, where, options)
 
 
-def min(x, /, axis=None, out=None, keepdims=False, initial=None, where=True, **options) -> Any:
+@listed
+def min(
+    x, /, axis=None, out=None, keepdims=False, initial=None, where=True, **options: Unpack[Reducing]
+) -> Any:
     """Smallest item, or those along axes; a NaN wins.
 
     Parameters
@@ -201,7 +223,10 @@ def min(x, /, axis=None, out=None, keepdims=False, initial=None, where=True, **o
     return _reduced("min", x, axis, None, out, keepdims, initial, where, options)
 
 
-def max(x, /, axis=None, out=None, keepdims=False, initial=None, where=True, **options) -> Any:
+@listed
+def max(
+    x, /, axis=None, out=None, keepdims=False, initial=None, where=True, **options: Unpack[Reducing]
+) -> Any:
     """Largest item, or those along axes; a NaN wins.
 
     Parameters
@@ -225,7 +250,10 @@ def max(x, /, axis=None, out=None, keepdims=False, initial=None, where=True, **o
     return _reduced("max", x, axis, None, out, keepdims, initial, where, options)
 
 
-def any(x, /, axis=None, out=None, keepdims=False, *, where=True, **options) -> Any:
+@listed
+def any(
+    x, /, axis=None, out=None, keepdims=False, *, where=True, **options: Unpack[Reducing]
+) -> Any:
     """True if an item is not 0, as a NaN is not; False for no items.
 
     Parameters
@@ -247,7 +275,10 @@ def any(x, /, axis=None, out=None, keepdims=False, *, where=True, **options) -> 
     return _reduced("any", x, axis, None, out, keepdims, None, where, options)
 
 
-def all(x, /, axis=None, out=None, keepdims=False, *, where=True, **options) -> Any:
+@listed
+def all(
+    x, /, axis=None, out=None, keepdims=False, *, where=True, **options: Unpack[Reducing]
+) -> Any:
     """True if no item is 0, and for no items.
 
     Parameters
@@ -269,7 +300,8 @@ def all(x, /, axis=None, out=None, keepdims=False, *, where=True, **options) -> 
     return _reduced("all", x, axis, None, out, keepdims, None, where, options)
 
 
-def argmin(x, /, axis=None, out=None, *, keepdims=False, **options) -> Any:
+@listed
+def argmin(x, /, axis=None, out=None, *, keepdims=False, **options: Unpack[Reducing]) -> Any:
     """Index (int64) of the first smallest item, or of the first NaN; or those along an axis.
 
     The arguments are those of `reduce`.
@@ -289,7 +321,8 @@ def argmin(x, /, axis=None, out=None, *, keepdims=False, **options) -> Any:
     return _reduced("argmin", x, axis, None, out, keepdims, None, True, options)
 
 
-def argmax(x, /, axis=None, out=None, *, keepdims=False, **options) -> Any:
+@listed
+def argmax(x, /, axis=None, out=None, *, keepdims=False, **options: Unpack[Reducing]) -> Any:
     """Index (int64) of the first largest item, or of the first NaN; or those along an axis.
 
     The arguments are those of `reduce`.

@@ -112,9 +112,13 @@ def test_scalars(device):
     for many in (cubc.empty(2, device=device), cubc.empty(0, device=device)):
         with pytest.raises(ValueError, match=f"^{many.size} items are neither true nor false"):
             bool(many)
-        for convert in (int, float, lambda a: a.item()):
-            with pytest.raises(ValueError, match=rf"one item .* has {many.size}: a\.numpy"):
-                convert(many)
+        for one, write in ((many, r"a\.numpy"), (many + 0, r"x\.array")):
+            told = rf"one item .* has {many.size}: {write}"
+            for convert in (int, float, complex):  # by NumPy's classes
+                with pytest.raises(TypeError, match=told):
+                    convert(one)
+            with pytest.raises(ValueError, match=told):
+                one.item()
     with pytest.raises(TypeError, match="without dimensions"):
         len(cubc.empty((), device=device))
 

@@ -188,6 +188,27 @@ def test_a_ufunc_without_the_type_names_the_line():
         cubc.transform(lambda x: +(x > 1), x=np.arange(5.0))
 
 
+@pytest.mark.parametrize("kind", ["f4", "f8", "i4"])
+def test_copysign_of_math(device, kind):
+    x = np.array([3, -2, 0, 5]).astype(kind)
+    d = cubc.asarray(x, device=device)
+    found = cubc.transform(lambda v: math.copysign(v, -v), v=d)
+    np.testing.assert_array_equal(found.numpy(), np.copysign(x, -x))
+
+
+def test_python_that_takes_no_item_names_the_line():
+    x = np.arange(5.0)
+    for function in (
+        lambda v: v + "a",
+        lambda v: sum([v, [1]]),
+        lambda v: "a".join([v]),
+        lambda v: getattr(math, v),
+    ):
+        with pytest.raises(TypeError, match=r"test_callables.py:\d+: .*functions of math") as told:
+            cubc.select(x, function)
+        assert "Symbol" not in str(told.value)
+
+
 def test_what_a_function_returns_is_refused_with_a_line_of_the_users():
     x = np.arange(5)
     for call in (

@@ -4,6 +4,7 @@ import inspect
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import cubc
@@ -30,6 +31,33 @@ def test_a_primitive_lists_where_it_runs(name):
     entries, _, rest = inspect.getdoc(CALLS[name]).partition("\n\nReturns\n-------\n")
     assert all(f"\n{option} :" in entries for option in PLACEMENT)
     assert rest.partition("\nRaises\n------\n")[2].count("DeviceMemoryError") == 1
+
+
+# Their operands have names of the caller's, and `bind` takes the arguments of another call.
+OPEN = {"bind", "for_each", "lazy", "transform"}
+
+
+@pytest.mark.parametrize("name", sorted(PUBLIC))
+def test_completion_shows_each_option(name):
+    call = PUBLIC[name]
+    if inspect.isclass(call) or not callable(call) or name in OPEN:
+        return
+    parameters = inspect.signature(call).parameters
+    assert all(p.kind is not p.VAR_KEYWORD for p in parameters.values())
+    assert "stream" not in parameters or "device" in parameters
+
+
+def test_options_that_are_passed_on_have_their_defaults():
+    for name, call in (("sum", "reduce"), ("nanmax", "reduce"), ("cumsum", "scan")):
+        inner = inspect.signature(getattr(cubc, call)).parameters
+        shown = inspect.signature(PUBLIC[name]).parameters
+        passed = {"commutative", "deterministic", "inclusive", "init"} & shown.keys()
+        assert passed, name
+        assert {key: shown[key].default for key in passed} == {
+            key: inner[key].default for key in passed
+        }
+        for key in passed - {"init"}:
+            PUBLIC[name](np.arange(3.0), **{key: inner[key].default})
 
 
 def test_a_primitive_names_what_it_takes():

@@ -173,9 +173,6 @@ LENT = {
     "prepend": lambda x: cubc.diff(X, prepend=x, append=x),
     "kth": lambda x: cubc.partition(X, alike(x, np.array([1, 4]))),
     "mask of count_if": lambda x: np.asarray(cubc.count_if(X, alike(x, X > 2))),
-    "prepend along an axis": lambda x: cubc.diff(
-        cubc.asarray(X, device="cpu"), prepend=x, append=x
-    ).numpy(),
     "edges of two dimensions": lambda x: cubc.histogram2d(X, X, [x, x])[0],
     "edges of points": lambda x: cubc.histogramdd([X, x], [3, x])[0],
     "sort by the columns": lambda x: cubc.lexsort((x, x)),

@@ -366,7 +366,7 @@ def unit():
         ),
         (lambda: cubc.asarray(X).transpose(0, 0), ValueError, r"^transpose\(\): "),
         (lambda: cubc.asarray(X).squeeze(3), ValueError, r"^squeeze\(\): "),
-        (lambda: float(cubc.lazy("x", x=X)), ValueError, "^only an array of one item"),
+        (lambda: float(cubc.lazy("x", x=X)), TypeError, "^only an array of one item"),
         (lambda: SCAN.plot_heatmap("ipt", "tbp"), LookupError, r"^plot_heatmap\(\): .*mean tpb"),
         (lambda: SCAN.samples("best"), LookupError, r"^samples\(\): .* no variant 'best'"),
         (

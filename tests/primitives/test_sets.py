@@ -42,6 +42,26 @@ def test_concatenate(device):
         cubc.concatenate([cubc.asarray(X, device=device), cubc.asarray(x, device=device)])
 
 
+def test_arrays_of_the_host_are_not_moved_beside_others(device):
+    """Numbers and lists are: they have no place of their own."""
+    x = cubc.asarray(X, device=device)
+    y = cubc.lazy("x", x=x)
+    for one in (x, y):
+        for call in (
+            lambda one: cubc.concatenate([one, X]),
+            lambda one: cubc.concatenate([X, one]),
+            lambda one: cubc.union1d(one, X),
+            lambda one: cubc.setxor1d(one, X),
+            lambda one: cubc.diff(one, prepend=X),
+            lambda one: cubc.diff(one, append=X[:1]),
+        ):
+            with pytest.raises(ValueError, match=r"cubc\.asarray|by asarray"):
+                call(one)
+        same(cubc.concatenate([[1, 2], one]), np.concatenate([np.array([1, 2]), X]))
+        same(cubc.concatenate([one, [1, 2]]), np.concatenate([X, np.array([1, 2])]))
+        same(cubc.diff(one, prepend=3, append=[1, 2]), np.diff(X, prepend=3, append=[1, 2]))
+
+
 def test_comparisons(device):
     x = on(device, X)
     other = X.copy()

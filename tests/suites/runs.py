@@ -30,3 +30,9 @@ def rows_of(arguments, folder, path, log, seconds):
     )
     assert result.returncode in (0, 1), result.stdout[-2000:] + result.stderr[-2000:]
     return [json.loads(line) for line in log.read_text().splitlines()]
+
+
+def tally(module, rows):
+    """The tests of a module that reached cubc, and those of them that pass: for `pytest -s`."""
+    passed = sum(row["outcome"] != "failed" for row in rows)
+    return f"{module}: {len(rows)} reach cubc, {passed} pass"

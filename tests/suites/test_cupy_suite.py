@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 from every_case import EVERY_CASE
 
-from suites.runs import rows_of
+from suites.runs import rows_of, tally
 
 HERE = Path(__file__).parent
 LISTED = tomllib.loads((HERE / "cupy_differences.toml").read_text())
@@ -41,6 +41,7 @@ def run(modules, log):
 def test_cupys_own_tests(module, tmp_path):
     rows = run([f"cupy_tests/{module}"], tmp_path / "log.jsonl")
     assert len(rows) >= LISTED["reached"][module], f"fewer tests of {module} than listed reach cubc"
+    print(tally(module, rows))
     name = Path(module).name
     listed = [
         test.partition("::")[2]

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from suites.numpy_rewriting import rewritten
-from suites.runs import rows_of
+from suites.runs import rows_of, tally
 
 HERE = Path(__file__).parent
 NUMPY = Path(np.__file__).parent
@@ -61,6 +61,7 @@ def check(module, rows):
     listed = differences(module)
     assert len(rows) >= MODULES[module], f"fewer tests of {module} than listed reach cubc"
     failed = {row["test"]: row["why"] for row in rows if row["outcome"] == "failed"}
+    print(tally(module, rows))
     known = {test: [p for p in listed if fnmatchcase(test, p)] for test in failed}
     news = {test: why for test, why in failed.items() if not known[test]}
     assert not news, "\n".join(f"{module}::{test}: {why}" for test, why in news.items())
