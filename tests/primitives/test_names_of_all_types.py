@@ -103,7 +103,7 @@ def alike(found, wanted):
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize(("name", "letter"), in_turn(CALLS | COMPARED, TYPES, 7))
+@pytest.mark.parametrize(("name", "letter"), in_turn(CALLS | COMPARED, TYPES, 13))
 def test_as_numpy(device, name, letter):
     if name in COMPARED and letter not in ORDERED:
         return
@@ -119,7 +119,7 @@ def test_as_numpy(device, name, letter):
                 alike(outcome(call, cubc, one), wanted)
 
 
-@pytest.mark.parametrize(("name", "letter"), in_turn([*WRITTEN, *WRITTEN_IN_ORDER], TYPES, 7))
+@pytest.mark.parametrize(("name", "letter"), in_turn([*WRITTEN, *WRITTEN_IN_ORDER], TYPES, 13))
 def test_an_output_of_the_callers(device, name, letter):
     if name in WRITTEN_IN_ORDER and letter not in ORDERED:
         return
@@ -135,7 +135,7 @@ def test_an_output_of_the_callers(device, name, letter):
             alike([d.numpy()], [wanted])
 
 
-@pytest.mark.parametrize(("name", "letter"), in_turn(SUMS, [*"efdFD"], 3))
+@pytest.mark.parametrize(("name", "letter"), in_turn(SUMS, [*"efdFD"], 5))
 def test_the_same_bits_in_each_run(device, name, letter):
     x = (np.random.default_rng(3).standard_normal(70001) / 8 + 1).astype(letter)
     d = cubc.asarray(x, device=device)
