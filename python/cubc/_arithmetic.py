@@ -7,6 +7,7 @@ array without dimensions of that type, so that another number needs no other ker
 import contextlib
 import contextvars
 import functools
+import math
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -102,6 +103,8 @@ _TEXTS: dict[str, dict[str, str]] = {
     "signbit": {"f": "a < 0 || (a == 0 && 1 / a < 0)"},
     "hypot": {"f": "hypot(a, b)"},
     "copysign": {"f": "copysign(a, b)"},
+    **{name: {"f": f"a * {180 / math.pi!r}"} for name in ("degrees", "rad2deg")},
+    **{name: {"f": f"a * {math.pi / 180!r}"} for name in ("radians", "deg2rad")},
     "nextafter": {"f": "nextafter(a, b)"},
     "logaddexp": {"f": "fmax(a, b) + log1p(a == b ? 1 : exp(-fabs(a - b)))"},
     "rint": {"": "a", "f": "rint(a)", "c": "TYPE(rint(real(a)), rint(imag(a)))"},

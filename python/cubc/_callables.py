@@ -17,13 +17,27 @@ import numpy as np
 from . import _arithmetic
 from ._calls import as_array
 from ._core import Lazy, asarray, operator_types
-from ._lazy import lazy, merged
+from ._lazy import dialect, lazy, merged
 from ._results import Evaluated, of_parts
-from ._symbols import Symbol, Trace, compute, converted, kind_of, named, number_of, plain_of
+from ._symbols import (
+    Symbol,
+    Trace,
+    compute,
+    converted,
+    kind_of,
+    named,
+    number_of,
+    plain_of,
+    refuse,
+)
 
 _MATH = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2", "pow": "power"}
 _MATH |= {"fmod": "fmod", "hypot": "hypot", "fabs": "fabs", "copysign": "copysign"}
-_MATH |= {name: name for name in ("isnan", "isinf", "isfinite", *_arithmetic._PLAIN)}
+_MATH |= {name: name for name in ("isnan", "isinf", "isfinite", "degrees", "radians")}
+_MATH |= {name: name for name in _arithmetic._PLAIN}
+# Those that NumPy has no ufunc for, and C's names.
+_MATH_OF_C = {"erf": "erf", "erfc": "erfc", "gamma": "tgamma", "lgamma": "lgamma"}
+_MATH_OF_C |= {"remainder": "remainder"}
 
 
 # ---- the function with functions of math and numbers replaced ------------------------------------
@@ -38,6 +52,21 @@ def _math_function(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
     return of
 
 
+def _c_function(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
+    def of(*given: Any) -> Any:
+        if not any(isinstance(x, Symbol) for x in given):
+            return plain(*given)
+        like = compute(np.hypot, *given) if len(given) == 2 else compute(np.sqrt, *given)
+        if like.dtype.kind != "f":
+            refuse(f"math.{name} takes real items")
+        wide = np.promote_types(like.dtype, np.float32)
+        places = ", ".join(converted(like.trace, x, wide) for x in given)
+        text = f"convert<{dialect(like.dtype)}>({_MATH_OF_C[name]}({places}))"
+        return Symbol(like.trace, text, like.dtype)
+
+    return of
+
+
 class _Math:
     """The module math, whose functions take symbols too."""
 
@@ -47,9 +76,9 @@ class _Math:
 
 _symbolic_math = _Math()
 _SYMBOLIC = {}
-for _name in _MATH:
+for _name in (*_MATH, *_MATH_OF_C):
     if hasattr(math, _name):
-        _of = _math_function(_name, getattr(math, _name))
+        _of = (_math_function if _name in _MATH else _c_function)(_name, getattr(math, _name))
         setattr(_symbolic_math, _name, _of)
         _SYMBOLIC[getattr(math, _name)] = _of
 

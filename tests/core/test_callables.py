@@ -188,6 +188,31 @@ def test_a_ufunc_without_the_type_names_the_line():
         cubc.transform(lambda x: +(x > 1), x=np.arange(5.0))
 
 
+@pytest.mark.parametrize("kind", ["f4", "f8", "i4", "f2"])
+def test_functions_of_math_alone(device, kind):
+    """NumPy has no ufunc for most of these; integers give float64, as they do to numpy.sqrt."""
+    x = np.array([0.5, 1, 2.25, 5]).astype(kind) + np.array(0, kind)
+    x = np.maximum(x, 1)
+    d = cubc.asarray(x, device=device)
+    functions = (
+        *(lambda v: math.erf(v), lambda v: math.erfc(v), lambda v: math.gamma(v)),
+        *(
+            lambda v: math.lgamma(v + 1),
+            lambda v: math.remainder(v, 1.5),
+            lambda v: math.degrees(v),
+        ),
+        *(lambda v: math.radians(v), lambda v: np.degrees(v), lambda v: np.deg2rad(v)),
+    )
+    for function in functions:
+        found = cubc.transform(function, v=d).numpy()
+        assert found.dtype == np.sqrt(x).dtype
+        few = {2: 2e-3, 4: 2e-6, 8: 1e-13}[found.dtype.itemsize]
+        wanted = [function(float(v)) for v in x]
+        np.testing.assert_allclose(found, wanted, rtol=few, atol=few if kind == "f2" else 0)
+    with pytest.raises(TypeError, match=r"math.erf takes real items"):
+        cubc.transform(lambda v: math.erf(v), v=cubc.asarray(np.ones(2, "c8"), device=device))
+
+
 @pytest.mark.parametrize("kind", ["f4", "f8", "i4"])
 def test_copysign_of_math(device, kind):
     x = np.array([3, -2, 0, 5]).astype(kind)
