@@ -16,8 +16,8 @@ enum {
     MOST_OFTEN = 256,      // keys of a segment that code with less shared memory selects
     MOST_CLUSTERED = 256,  // blocks of all clusters, two of which a multiprocessor runs
     MOST_IN_A_ROUND = 208, // those of them that an H200 begins at once
-    MOST_WIDE = 124,       // blocks of clusters that have all of its shared memory
-    WIDE_BYTES = 131072,   // keys of a block of these
+    MOST_LARGE = 124,      // blocks of clusters that have all of its shared memory
+    LARGE_BYTES = 131072,  // keys of a block of these
     MOST_HELD = 4096,      // items that a block of the CPU keeps
     HELD_ITEM_BYTES = 16,  // at most
 };
@@ -91,7 +91,7 @@ static uint64_t clustered_bytes(const problem *p)
 
 // Rounds in which clusters that have all shared memory may take the segments. Parts of keys of 4
 // bytes are faster than two of them.
-static uint64_t wide_rounds(const problem *p)
+static uint64_t large_rounds(const problem *p)
 {
     return key_bytes(p) > 4 ? 2 : 1;
 }
@@ -105,21 +105,21 @@ static bool fit_clusters(const problem *p, uint64_t keys, uint64_t most)
 
 // The same of clusters that have all shared memory. An H200 begins 61, 30, 14 and 6 of 2 to 16
 // blocks at once, as a cluster's multiprocessors stand side by side.
-static bool fit_wide_clusters(const problem *p, uint64_t keys)
+static bool fit_large_clusters(const problem *p, uint64_t keys)
 {
     const uint64_t blocks = cluster_for(mean_length(p), keys);
     return blocks <= CLUSTER_BLOCKS && segmented_topk_numbers_of(p).segments <=
-                                           wide_rounds(p) * ((MOST_WIDE - blocks) / blocks);
+                                           large_rounds(p) * ((MOST_LARGE - blocks) / blocks);
 }
 
 // Keys of a block of the clusters that may take the segments: few, of one size, and longer than
 // rows. 0 if none may.
 static int keys_in_clusters(const problem *p, int equal_size)
 {
-    const int wide = WIDE_BYTES / (int)key_bytes(p);
+    const int large = LARGE_BYTES / (int)key_bytes(p);
     if (!equal_size || mean_length(p) <= MOST_OF_BLOCK) return 0;
     if (fit_clusters(p, TOPK_POOL, MOST_IN_A_ROUND)) return TOPK_POOL;
-    if (fit_wide_clusters(p, (uint64_t)wide)) return wide;
+    if (fit_large_clusters(p, (uint64_t)large)) return large;
     return fit_clusters(p, TOPK_POOL, MOST_CLUSTERED) ? TOPK_POOL : 0;
 }
 
@@ -348,16 +348,16 @@ static uint64_t cluster_of_segment(const problem *p, const instance *i)
     const uint64_t keys = (uint64_t)segmented_topk_traits_of(p).clustered;
     const uint64_t segments = segmented_topk_numbers_of(p).segments, length = mean_length(p);
     const uint64_t processors = (uint64_t)i->device->info.sm_count;
-    const bool wide = keys > TOPK_POOL;
+    const bool large = keys > TOPK_POOL;
     uint64_t found = 0;
     if (keys == 0 || (uint64_t)i->device->info.shared_bytes_per_block < clustered_bytes(p))
         return 0;
     for (int k = 1; k < CLUSTER_SIZES && kernel->clusters_at_once[k] > 0; k++) {
         const uint64_t blocks = UINT64_C(1) << k;
-        const uint64_t rounds = found ? 1 : wide ? wide_rounds(p) : 2;
+        const uint64_t rounds = found ? 1 : large ? large_rounds(p) : 2;
         if (blocks * keys < length) continue;
         if (segments * blocks > rounds * processors ||
-            (wide && segments > rounds * kernel->clusters_at_once[k]))
+            (large && segments > rounds * kernel->clusters_at_once[k]))
             break;
         found = blocks;
         if (blocks * LEAST_OF_BLOCK >= length) break;

@@ -7,7 +7,7 @@
 // drops the others, and from then on adds no item behind it.
 //
 // Where segments are short, each is left to a warp (topk_few.h, topk_row.h), and blocks take only
-// those that are longer. Where there are few of them, each is a block's (topk_short.h up to 128
+// those that are longer. Where there are few of them, each is a block's (topk_runs.h up to 128
 // items, topk_row.h). Few rows that are longer, and fit the shared memory of a cluster's blocks,
 // are each a cluster's: of up to sixteen blocks of which a multiprocessor runs two, or of fewer
 // that have all of its memory, where these run more rows at once. Where there are fewer segments
@@ -38,7 +38,7 @@
 #include "topk_few.h"
 #include "topk_pool.h"
 #include "topk_row.h"
-#include "topk_short.h"
+#include "topk_runs.h"
 
 enum : u32 {
     FEW = TUNE_FEW, // items of a segment that a warp takes in registers
@@ -323,7 +323,7 @@ KERNEL(segmented_topk_parts, segmented_topk_args, segmented_topk_shared)
 struct rows_shared {
     union {
         row_shared<ROW, block_team> row;
-        short_shared<ROW_IN_RUNS> few;
+        runs_shared<ROW_IN_RUNS> runs;
         segmented_topk_shared longer;
     };
 };
@@ -342,7 +342,7 @@ KERNEL(segmented_topk_rows, segmented_topk_args, rows_shared)
     for (u64 segment = block_id(); segment < a.set.count; segment += block_count()) {
         const stretch mine = part_of_segment(a, segment, 0);
         if (HAS_ROWS_IN_RUNS && mine.count <= ROW_IN_RUNS)
-            select_short(a, s.few, segment, mine.begin, static_cast<u32>(mine.count));
+            select_by_runs(a, s.runs, segment, mine.begin, static_cast<u32>(mine.count));
         else if ((!TUNE_EQUAL_SIZE || ROW < TUNE_ROW) && mine.count > ROW)
             select_longer(a, s, segment);
         else

@@ -101,7 +101,7 @@ def named(function: F) -> F:
             if options and flags:
                 _refuse_texts(flags, options)
             if (out := _foreign_out(out_at, args, options)) is not None:
-                return _with_lent(function, out, out_at, args, options)
+                return _with_memory_of(function, out, out_at, args, options)
             return function(*args, **options)
         except Exception as error:
             trace = error.__traceback__
@@ -148,7 +148,7 @@ def _is_dlpack_alone(x: Any) -> bool:
     return hasattr(x, "__dlpack__") and not any(hasattr(x, name) for name in others)
 
 
-def _with_lent(
+def _with_memory_of(
     function: Callable[..., Any], out: Any, at: int, args: Any, options: dict[str, Any]
 ) -> Any:
     """Call a function with outputs as arrays of the same memory, and return what was given."""
@@ -157,7 +157,7 @@ def _with_lent(
         return function(*args, **options)  # of numbers or of a field: the core looks at `out` alone
     on_device = any(of_device(x) is not None for x in inputs)
     given = out if isinstance(out, tuple) else (out,)
-    lent = tuple(_lent(x, on_device) if _is_dlpack_alone(x) else x for x in given)
+    lent = tuple(_memory_of(x, on_device) if _is_dlpack_alone(x) else x for x in given)
     whole = lent if isinstance(out, tuple) else lent[0]
     if at < len(args):
         args = (*args[:at], whole, *args[at + 1 :])
@@ -170,7 +170,7 @@ def _with_lent(
     return own.get(id(made), made)
 
 
-def _lent(x: Any, on_device: bool, what: str = "out") -> Any:
+def _memory_of(x: Any, on_device: bool, what: str = "out") -> Any:
     """Return the memory of an array as one of NumPy, or of the device that the others are on."""
     here = _of_host(x) and not on_device
     if here:
@@ -289,7 +289,7 @@ def _public(workspace: str | None, function: F) -> F:
                 args = _translated(texts, items, args, options)
             if (out := _foreign_out(out_at, args, options)) is not None:
                 args = (*map(described, args[:out_at]), *args[out_at:])
-                return _with_lent(function, out, out_at, args, options)
+                return _with_memory_of(function, out, out_at, args, options)
             return function(*map(described, args), **options)
         except Exception as error:
             name_function(error, function.__name__)
@@ -411,7 +411,7 @@ def described(x: Any) -> Any:
 
 def changeable(x: Any, otherwise: str = "") -> Any:
     """Return an array that a call changes in place; TypeError for what has no memory of its own."""
-    given = _lent(x, False, "the array") if _is_dlpack_alone(x) else described(x)
+    given = _memory_of(x, False, "the array") if _is_dlpack_alone(x) else described(x)
     if given is x and _is_dlpack_alone(x):
         given = _lend(x, "the array")
     if isinstance(given, np.ndarray) and not isinstance(x, np.ndarray):

@@ -179,7 +179,8 @@ static bool compiler_has_clusters(void)
     return cuda.nvrtc_major > 12 || (cuda.nvrtc_major == 12 && cuda.nvrtc_minor >= 1);
 }
 
-// A device need not have clusters of more than eight blocks, and a part of a GPU may have too few
+// Sets how many clusters of each size run at once, and the largest size that runs at all. A device
+// need not have clusters of more than eight blocks, and a part of a GPU may have too few
 // multiprocessors side by side for any.
 static void count_clusters(const cuda_device *d, CUfunction function, unsigned threads,
                            device_kernel *out)

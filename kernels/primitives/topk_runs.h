@@ -12,7 +12,7 @@
 #include "topk_few.h"
 
 template <u32 ITEMS>
-struct short_shared {
+struct runs_shared {
     key_t key[ITEMS]; // of runs, each in order; what is no item is behind all of its run
     u16 index[ITEMS];
 };
@@ -20,7 +20,7 @@ struct short_shared {
 // Returns how many of the first `most`, a power of two, of the runs but one go before a key of that
 // one: those of lower runs also if they are equal.
 template <u32 ITEMS>
-FUNCTION u32 count_before(const short_shared<ITEMS>& s, u32 runs, u32 most, u32 own, key_t key)
+FUNCTION u32 count_before(const runs_shared<ITEMS>& s, u32 runs, u32 most, u32 own, key_t key)
 {
     enum : u32 { AT_ONCE = 4 };
     u32 all = 0;
@@ -46,8 +46,8 @@ FUNCTION u32 count_before(const short_shared<ITEMS>& s, u32 runs, u32 most, u32 
 
 // Selects from a segment of up to ITEMS items. Called by all threads of a block.
 template <u32 ITEMS>
-FUNCTION void select_short(const segmented_topk_args& a, short_shared<ITEMS>& s, u64 segment,
-                           u64 begin, u32 items)
+FUNCTION void select_by_runs(const segmented_topk_args& a, runs_shared<ITEMS>& s, u64 segment,
+                             u64 begin, u32 items)
 {
     enum : u32 { EACH = ceil_div(ITEMS, static_cast<u32>(SIMT_THREADS)) };
     const auto in = input_from(a.in, begin);
