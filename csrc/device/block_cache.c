@@ -251,3 +251,14 @@ void *block_cache_give_up_any(block_cache *c)
     pthread_mutex_unlock(&c->lock);
     return pointer;
 }
+
+void block_cache_end_stream(block_cache *c, uint64_t stream)
+{
+    pthread_mutex_lock(&c->lock);
+    for (int k = 0; k < c->stream_count; k++) {
+        if (c->streams[k]->stream != stream || c->streams[k]->bytes) continue;
+        mem_free(c->streams[k]);
+        c->streams[k] = c->streams[--c->stream_count];
+    }
+    pthread_mutex_unlock(&c->lock);
+}

@@ -8,9 +8,9 @@
 //
 // The cache calls no driver. Its blocks have sizes of four steps an octave, so that one of an
 // earlier size serves; greater blocks than BLOCK_CACHE_LARGEST are not kept, as calls that need
-// them take far longer. Nobody tells when a stream is gone, so what is kept is bounded: blocks of
-// the first BLOCK_CACHE_STREAMS, no more than BLOCK_CACHE_KEPT bytes of one and BLOCK_CACHE_ALL of
-// all.
+// them take far longer. Nobody tells when a stream of another library is gone, so what is kept is
+// bounded: blocks of BLOCK_CACHE_STREAMS streams, no more than BLOCK_CACHE_KEPT bytes of one and
+// BLOCK_CACHE_ALL of all.
 //
 // Any thread may call. Pointers are those of one device.
 #ifndef CUBC_BLOCK_CACHE_H
@@ -47,5 +47,7 @@ void block_cache_forget(block_cache *cache, void *pointer);
 void *block_cache_give_up(block_cache *cache, uint64_t stream);
 // The same of any stream.
 void *block_cache_give_up_any(block_cache *cache);
+// Gives the place of a stream that ends, and has given up its blocks, to another.
+void block_cache_end_stream(block_cache *cache, uint64_t stream);
 
 #endif

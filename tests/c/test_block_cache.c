@@ -80,6 +80,20 @@ static void test_limits(void)
     block_cache_close(c);
 }
 
+static void test_streams_that_end_make_room(void)
+{
+    block_cache *c;
+    CHECK_STATUS(block_cache_open(&c), CUBC_OK);
+    for (uint64_t s = 0; s < 10 * BLOCK_CACHE_STREAMS; s++) {
+        CHECK(give(c, s, 1 + s, 64));
+        block_cache_end_stream(c, s); // it has a block yet, and stays
+        CHECK(block_cache_give_up(c, s) == block(1 + s));
+        block_cache_end_stream(c, s);
+        block_cache_end_stream(c, s);
+    }
+    block_cache_close(c);
+}
+
 static void test_streams_share_a_limit(void)
 {
     block_cache *c;
@@ -141,6 +155,7 @@ static const check_test tests[] = {
     {"strange and large blocks are their callers'",
      test_strange_and_large_blocks_are_their_callers},
     {"limits", test_limits},
+    {"streams that end make room", test_streams_that_end_make_room},
     {"streams share a limit", test_streams_share_a_limit},
     {"many blocks", test_many_blocks},
     {"allocations fail", test_allocations_fail},

@@ -92,10 +92,21 @@ cubc_status cuda_stream_create(cubc_device *device, void **out)
     return st;
 }
 
+// Frees the blocks that a stream keeps, in its order.
+static void free_blocks_of(cuda_device *d, void *stream)
+{
+    uint64_t id = cuda_stream_id(&d->base, stream);
+    if (!d->blocks) return;
+    for (void *kept; (kept = block_cache_give_up(d->blocks, id));)
+        if (cuda.cudaFreeAsync(kept, stream)) cuda.cudaGetLastError();
+    block_cache_end_stream(d->blocks, id);
+}
+
 void cuda_stream_destroy(cubc_device *device, void *stream)
 {
     bool pushed;
     if (!stream || cuda_context_enter((cuda_device *)device, &pushed)) return;
+    free_blocks_of((cuda_device *)device, stream);
     if (cuda.cudaStreamDestroy(stream)) cuda.cudaGetLastError();
     cuda_context_leave(pushed);
 }
