@@ -36,7 +36,10 @@ SIZES = (300_000_007, 28, 20_000_003, 24, 3_000_017, 20, 700_001, 16, 50_000)
 EXPONENTS = 40  # sizes up to this one are exponents
 LARGE = 1 << 26  # items from which a third of the samples is enough
 # Items and k of each row.
-ROWS = ((64, 8), (256, 8), (256, 100), (1000, 100), (2000, 100), (8192, 100), (131072, 1000))
+ROWS = (
+    *((64, 8), (128, 8), (256, 8), (256, 100)),
+    *((1000, 100), (2000, 100), (8192, 100), (131072, 1000)),
+)
 NAMES = (
     *(f"copy_batch.buffers.{size}" for size in (64, 65536)),
     *(f"histogram.even.{bins}" for bins in (256, 2048, 2097152)),

@@ -96,10 +96,7 @@ typedef struct argument_type {
     bool constant; // it is const, so the kernel does not write it
 } argument_type;
 
-enum {
-    CLUSTER_BLOCKS = 16, // as in kernels/grid/cluster.h
-    CLUSTER_SIZES = 5    // 1, 2, 4, ... CLUSTER_BLOCKS
-};
+enum { CLUSTER_BLOCKS = 16 }; // as in kernels/grid/cluster.h
 
 // One kernel of a loaded module with everything a launch needs; owned by its module.
 typedef struct device_kernel {
@@ -111,7 +108,7 @@ typedef struct device_kernel {
     unsigned allocated; // bytes of shared storage that each launch has to ask for
     kernel_info info;
     unsigned cluster; // the most of its blocks that can run as one, up to CLUSTER_BLOCKS
-    unsigned clusters_at_once[CLUSTER_SIZES]; // how many of 2^k blocks run at the same time
+    unsigned clusters_at_once[CLUSTER_BLOCKS + 1]; // how many of so many blocks run at once
     // A kernel of the dialect takes one struct; a plain CUDA kernel (kernels/dialect/entry.h) takes
     // any arguments, laid out in the launch's args like the members of a struct.
     bool plain;

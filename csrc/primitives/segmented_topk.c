@@ -10,23 +10,20 @@
 enum { PARTS_KERNEL, JOIN_KERNEL, ROWS_KERNEL, CLUSTERS_KERNEL };
 
 enum {
-    FEW = 64,              // items of a segment that a warp takes in registers
-    MOST_OF_WARP = 2048,   // those that it takes at most, half as many of 8 bytes
-    MOST_OF_BLOCK = 8192,  // those that a block takes likewise (topk_row.h)
-    MOST_OFTEN = 256,      // keys of a segment that code with less shared memory selects
-    MOST_CLUSTERED = 256,  // blocks of all clusters, two of which a multiprocessor runs
-    MOST_IN_A_ROUND = 208, // those of them that an H200 begins at once
-    MOST_LARGE = 124,      // blocks of clusters that have all of its shared memory
-    LARGE_BYTES = 131072,  // keys of a block of these
-    MOST_HELD = 4096,      // items that a block of the CPU keeps
-    HELD_ITEM_BYTES = 16,  // at most
+    FEW = 64,             // items of a segment that a warp takes in registers
+    MOST_OF_WARP = 2048,  // those that it takes at most, half as many of 8 bytes
+    MOST_OF_BLOCK = 8192, // those that a block takes likewise (topk_row.h)
+    MOST_OFTEN = 256,     // keys of a segment that code with less shared memory selects
+    H200_SHARED = 232448, // bytes of shared memory of a block
+    MOST_HELD = 4096,     // items that a block of the CPU keeps
+    HELD_ITEM_BYTES = 16, // at most
 };
 
 typedef struct segmented_topk_traits {
     int equal_size; // there are no offsets
     int most;       // keys to select: MOST_OFTEN or TOPK_MOST
     int row;        // items of a segment that a warp or a block takes at once
-    int clustered;  // keys of each block of the clusters that may take the segments, or 0
+    int clustered;  // clusters may take the segments
     int unordered;  // a segment's keys may stand in any order
 } segmented_topk_traits;
 
@@ -69,58 +66,51 @@ static int row_for(const problem *p, int most, int equal_size)
     return row;
 }
 
-// Blocks of a cluster that a segment fits, of so many keys each.
-static uint64_t cluster_for(uint64_t length, uint64_t keys)
-{
-    uint64_t blocks = 2;
-    while (blocks * keys < length) blocks *= 2;
-    return blocks;
-}
-
-static size_t key_bytes(const problem *p)
+// Bytes of a key as a block keeps it.
+static int held_bytes(const problem *p)
 {
     return cubc_type_size((cubc_type)p->type) > 4 ? 8 : 4;
 }
 
-// Shared memory of a block of parts in the code for clusters: their keys, and 4 bytes for each.
-static uint64_t clustered_bytes(const problem *p)
+// Shared memory of a cluster's block beside its keys: counts of their ranges, of which there are
+// half as many of 8 bytes, and what warps and blocks tell one another (pool_shared).
+static int bytes_beside(const problem *p)
 {
-    if (segmented_topk_traits_of(p).clustered > TOPK_POOL) return 208 * 1024;
-    return key_bytes(p) > 4 ? 128 * 1024 : 96 * 1024;
+    return (held_bytes(p) > 4 ? 14 : 26) * 1024;
 }
 
-// Rounds in which clusters that have all shared memory may take the segments. Parts of keys of 4
-// bytes are faster than two of them.
-static uint64_t large_rounds(const problem *p)
+// Least blocks of a cluster that a segment fits, on a device with so much shared memory for each.
+static uint64_t least_blocks(const problem *p, int64_t shared_bytes)
 {
-    return key_bytes(p) > 4 ? 2 : 1;
+    return ceil_div(mean_length(p), (uint64_t)((shared_bytes - bytes_beside(p)) / held_bytes(p)));
 }
 
-// True if the segments make no more blocks, of so many keys each, in clusters.
-static bool fit_clusters(const problem *p, uint64_t keys, uint64_t most)
+// Most keys of a block for which two rounds of clusters are faster than parts of segments.
+static uint64_t most_keys_in_two_rounds(const problem *p)
 {
-    const uint64_t blocks = cluster_for(mean_length(p), keys);
-    return blocks <= CLUSTER_BLOCKS && segmented_topk_numbers_of(p).segments <= most / blocks;
+    enum { OF_FEW_WANTED = 17000 };
+    if (held_bytes(p) == 4) return 0;
+    return segmented_topk_numbers_of(p).k > MOST_OFTEN ? UINT64_MAX : OF_FEW_WANTED;
 }
 
-// The same of clusters that have all shared memory. An H200 begins 61, 30, 14 and 6 of 2 to 16
-// blocks at once, as a cluster's multiprocessors stand side by side.
-static bool fit_large_clusters(const problem *p, uint64_t keys)
+// Rounds in which clusters of so many blocks may take the segments.
+static uint64_t most_rounds(const problem *p, uint64_t blocks)
 {
-    const uint64_t blocks = cluster_for(mean_length(p), keys);
-    return blocks <= CLUSTER_BLOCKS && segmented_topk_numbers_of(p).segments <=
-                                           large_rounds(p) * ((MOST_LARGE - blocks) / blocks);
+    return ceil_div(mean_length(p), blocks) <= most_keys_in_two_rounds(p) ? 2 : 1;
 }
 
-// Keys of a block of the clusters that may take the segments: few, of one size, and longer than
-// rows. 0 if none may.
-static int keys_in_clusters(const problem *p, int equal_size)
+// True if clusters may take the segments: few, of one size, and longer than rows. The device is not
+// known yet; an H200 runs so many clusters of a size at once, or a few less, as the multiprocessors
+// of one stand side by side.
+static bool may_be_clustered(const problem *p, int equal_size)
 {
-    const int large = LARGE_BYTES / (int)key_bytes(p);
-    if (!equal_size || mean_length(p) <= MOST_OF_BLOCK) return 0;
-    if (fit_clusters(p, TOPK_POOL, MOST_IN_A_ROUND)) return TOPK_POOL;
-    if (fit_large_clusters(p, (uint64_t)large)) return large;
-    return fit_clusters(p, TOPK_POOL, MOST_CLUSTERED) ? TOPK_POOL : 0;
+    static const uint8_t at_once[CLUSTER_BLOCKS + 1] = {0, 132, 66, 39, 30, 22, 17, 15, 15,
+                                                        9, 8,   8,  8,  7,  7,  7,  7};
+    if (!equal_size || mean_length(p) <= MOST_OF_BLOCK) return false;
+    const uint64_t segments = segmented_topk_numbers_of(p).segments;
+    for (uint64_t blocks = least_blocks(p, H200_SHARED); blocks <= CLUSTER_BLOCKS; blocks++)
+        if (segments <= most_rounds(p, blocks) * at_once[blocks]) return true;
+    return false;
 }
 
 // ---- problems -----------------------------------------------------------------------------------
@@ -131,7 +121,7 @@ static cubc_status add_segments(const cubc_segmented_topk_params *params, proble
     int most = params->k > MOST_OFTEN ? TOPK_MOST : MOST_OFTEN;
     int row = row_for(p, most, equal_size);
     segmented_topk_traits_set(p, (segmented_topk_traits){equal_size, most, row,
-                                                         keys_in_clusters(p, equal_size),
+                                                         may_be_clustered(p, equal_size),
                                                          params->unordered != 0});
     if (params->k > TOPK_MOST)
         FAIL(CUBC_INVALID_ARGUMENT,
@@ -240,9 +230,9 @@ static void segmented_topk_define(const problem *p, text *out)
     text_printf(out,
                 "#define TUNE_ROW %d\n#define TUNE_WARP_ROW %d\n#define TUNE_FEW %d\n"
                 "#define TUNE_ROW_MOST %d\n#define TUNE_CLUSTERED %d\n"
-                "#define TUNE_CLUSTERED_BYTES %d\n#define TUNE_UNORDERED %d\n",
+                "#define TUNE_BYTES_BESIDE %d\n#define TUNE_UNORDERED %d\n",
                 traits.row, (int)warp_row(p, traits.most), FEW, traits.most, traits.clustered,
-                (int)clustered_bytes(p), traits.unordered);
+                bytes_beside(p), traits.unordered);
     text_puts(out,
               "#define TUNE_RADIX_BITS 8\n"); // radix.h needs one; keys are not cut into digits
 }
@@ -343,24 +333,20 @@ static cubc_status plan_rows(const problem *p, const instance *i, plan *out)
 // multiprocessors for them. 0 where the device has no such clusters, or not enough at once.
 static uint64_t cluster_of_segment(const problem *p, const instance *i)
 {
-    enum { LEAST_OF_BLOCK = TOPK_POOL / 8 };
+    enum { LEAST_OF_BLOCK = 1024 };
     const device_kernel *kernel = &i->kernels[CLUSTERS_KERNEL];
-    const uint64_t keys = (uint64_t)segmented_topk_traits_of(p).clustered;
-    const uint64_t segments = segmented_topk_numbers_of(p).segments, length = mean_length(p);
-    const uint64_t processors = (uint64_t)i->device->info.sm_count;
-    const bool large = keys > TOPK_POOL;
+    const int64_t shared_bytes = i->device->info.shared_bytes_per_block;
+    const uint64_t segments = segmented_topk_numbers_of(p).segments;
     uint64_t found = 0;
-    if (keys == 0 || (uint64_t)i->device->info.shared_bytes_per_block < clustered_bytes(p))
-        return 0;
-    for (int k = 1; k < CLUSTER_SIZES && kernel->clusters_at_once[k] > 0; k++) {
-        const uint64_t blocks = UINT64_C(1) << k;
-        const uint64_t rounds = found ? 1 : large ? large_rounds(p) : 2;
-        if (blocks * keys < length) continue;
-        if (segments * blocks > rounds * processors ||
-            (large && segments > rounds * kernel->clusters_at_once[k]))
-            break;
-        found = blocks;
-        if (blocks * LEAST_OF_BLOCK >= length) break;
+    if (!segmented_topk_traits_of(p).clustered || shared_bytes < TOPK_POOL_BYTES) return 0;
+    const uint64_t least = least_blocks(p, shared_bytes);
+    for (uint64_t rounds = 1; rounds <= 2 && !found; rounds++) {
+        for (uint64_t blocks = least; blocks <= kernel->cluster; blocks++) {
+            if (rounds > most_rounds(p, blocks)) continue;
+            if (segments > rounds * kernel->clusters_at_once[blocks]) break;
+            found = blocks;
+            if (blocks * LEAST_OF_BLOCK >= mean_length(p)) break;
+        }
     }
     return found;
 }

@@ -8,11 +8,10 @@
 //
 // Where segments are short, each is left to a warp (topk_few.h, topk_row.h), and blocks take only
 // those that are longer. Where there are few of them, each is a block's (topk_runs.h up to 128
-// items, topk_row.h). Few rows that are longer, and fit the shared memory of a cluster's blocks,
-// are each a cluster's: of up to sixteen blocks of which a multiprocessor runs two, or of fewer
-// that have all of its memory, where these run more rows at once. Where there are fewer segments
-// than blocks fit the device, others are cut into parts, and a second launch selects from the k
-// items of each part.
+// items, topk_row.h). Few rows that are longer are each a cluster's, of up to sixteen blocks that
+// have all shared memory of a multiprocessor each, which the row fits. Where there are fewer
+// segments than blocks fit the device, others are cut into parts, and a second launch selects from
+// the k items of each part.
 //
 // Where the result may stand in any order, only the items of the k-th key's range are put in order
 // (topk_few.h, topk_row.h). Results from pools are in order all the same: a cluster's would not be
@@ -29,11 +28,12 @@
 // Traffic: every item is read once, k keys and indices a segment are written.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #define TUNE_ORDER 0
-// Blocks of parts, in the same code, need TUNE_CLUSTERED_BYTES beside such clusters.
-#define IN_A_CLUSTER (TUNE_CLUSTERED && SIMT_SHARED_BYTES >= TUNE_CLUSTERED_BYTES)
+#define IN_A_CLUSTER (TUNE_CLUSTERED && SIMT_SHARED_BYTES >= TUNE_POOL_BYTES)
 #include "cluster.h"
 #define POOL_HAS_INDICES !CLUSTERS
-#define POOL_KEYS TUNE_CLUSTERED
+// The host counts likewise (least_blocks).
+#define POOL_KEYS ((SIMT_SHARED_BYTES - TUNE_BYTES_BESIDE) / sizeof(held_t))
+#define POOL_RANGE_BITS (sizeof(held_t) > 4 ? 10 : 11)
 #include "segment_topk.h"
 #include "topk_few.h"
 #include "topk_pool.h"
@@ -57,12 +57,21 @@ enum : u32 {
 };
 static_assert(ITEMS <= 32, "a bit for each item of a thread");
 
-// Items of a pool that has their indices beside it.
-enum : u32 { INDEXED = POOL < TUNE_POOL ? POOL : TUNE_POOL };
+// Items of a pool that has their indices as well: beside it, or in a cluster's block behind the
+// items in it.
+enum : u32 {
+    LEAST_OF_POOL = CLUSTERS ? POOL / (1 + ceil_div(sizeof(offset_t), sizeof(held_t))) : POOL,
+    INDEXED = LEAST_OF_POOL < TUNE_POOL ? LEAST_OF_POOL : TUNE_POOL
+};
 
 struct block_shared {
     pool_shared pool;
-    offset_t index[INDEXED];
+    offset_t beside[CLUSTERS ? 1 : INDEXED];
+    FUNCTION_MEMBER offset_t* index()
+    {
+        if constexpr (CLUSTERS) return reinterpret_cast<offset_t*>(pool.ranged.key + INDEXED);
+        return beside;
+    }
 };
 
 struct warps_shared {
@@ -89,9 +98,9 @@ FUNCTION bool is_up_to(key_t key, offset_t index, pool_place last)
 }
 
 // ---- the pool -----------------------------------------------------------------------------------
-FUNCTION pool_part held_items(const segmented_topk_shared& s, u64 length)
+FUNCTION pool_part held_items(segmented_topk_shared& s, u64 length)
 {
-    return {s.held, 0, 0, s.block.index, bits_left_out(length)};
+    return {s.held, 0, 0, s.block.index(), bits_left_out(length)};
 }
 
 FUNCTION pool_place no_last()
@@ -144,13 +153,13 @@ SLOW_FUNCTION void drop_items(segmented_topk_shared& s, u64 length, u32 k)
         for (u32 j = 0; j < ITEMS; j++) {
             if (first + j * SIMT_THREADS >= part.count) continue;
             key[j] = s.block.pool.ranged.key[first + j * SIMT_THREADS];
-            index[j] = s.block.index[first + j * SIMT_THREADS];
+            index[j] = s.block.index()[first + j * SIMT_THREADS];
             if (is_up_to(key_of(key[j]), index[j], last)) hits |= 1u << j;
         }
         block_sync();
         add_to_pool(s, hits, [&](u32 place, u32 j) {
             s.block.pool.ranged.key[place] = key[j];
-            s.block.index[place] = index[j];
+            s.block.index()[place] = index[j];
         });
     }
     block_sync();
@@ -204,7 +213,7 @@ FUNCTION void fill_pool_with(segmented_topk_shared& s, u64 length, u64 count, u3
         add_to_pool(s, hits, [&](u32 place, u32 j) {
             const offset_t index = index_at(j);
             s.block.pool.ranged.key[place] = held_from(key[j], index, left_out);
-            s.block.index[place] = index;
+            s.block.index()[place] = index;
         });
     }
     block_sync();

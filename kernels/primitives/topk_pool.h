@@ -32,9 +32,11 @@
 #define POOL_HAS_INDICES 0
 #endif
 
-// One whose blocks keep more keys defines how many.
+// One whose blocks keep more keys defines how many, and into how many ranges, log2, a span of these
+// is cut.
 #ifndef POOL_KEYS
-#define POOL_KEYS (sizeof(key_t) > 4 && SMALL ? TUNE_SMALL_POOL : TUNE_POOL)
+#define POOL_KEYS (sizeof(held_t) > 4 && SMALL ? TUNE_SMALL_POOL : TUNE_POOL)
+#define POOL_RANGE_BITS 11
 #endif
 
 template <bool WIDE>
@@ -79,7 +81,7 @@ enum : u32 {
     POOL = !POOL_HAS_INDICES          ? KEYS_ALONE
            : TWO_TILES < WITH_INDICES ? TWO_TILES
                                       : WITH_INDICES,
-    RANGE_BITS = !POOL_HAS_INDICES ? 11
+    RANGE_BITS = !POOL_HAS_INDICES ? POOL_RANGE_BITS
                  : POOL < 2048     ? 7
                  : POOL < 4096     ? 8
                  : POOL < 8192     ? 9
@@ -257,10 +259,11 @@ FUNCTION u32 sum_before(pool_shared& s, u32 value)
 FUNCTION void share_counts(pool_shared& s)
 {
     enum : u32 { AT_ONCE = 8 };
-    const u32 blocks = cluster_blocks(), share = RANGES >> (bit_length(blocks) - 1);
+    const u32 blocks = cluster_blocks(), share = ceil_div(RANGES, blocks);
+    const u32 begin = cluster_block() * share,
+              end = begin + share < RANGES ? begin + share : RANGES;
     NO_UNROLL
-    for (u32 k = thread_id(); k < share; k += SIMT_THREADS) {
-        const u32 range = cluster_block() * share + k;
+    for (u32 range = begin + thread_id(); range < end; range += SIMT_THREADS) {
         u32 all = 0;
         NO_UNROLL
         for (u32 first = 0; first < blocks; first += AT_ONCE) {
@@ -346,7 +349,7 @@ FUNCTION void list_items(pool_shared& s, const pool_part& part, const cutting& r
 template <class Load>
 FUNCTION span fill_pool(pool_shared& s, const pool_part& part, Load load)
 {
-    enum : u32 { AT_ONCE = IN_A_CLUSTER ? 8 : 4 };
+    enum : u32 { AT_ONCE = 4 };
     if (cluster_blocks() > 1) cluster_begin();
     span mine{MOST_CODE, 0};
     NO_UNROLL

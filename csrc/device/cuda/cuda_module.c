@@ -189,9 +189,9 @@ static void count_clusters(const cuda_device *d, CUfunction function, unsigned t
     // A device that refuses it has no clusters of sixteen blocks.
     cuda.cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
     out->cluster = 1;
-    for (int k = 1; k < CLUSTER_SIZES; k++) {
-        out->clusters_at_once[k] = clusters_at_once(function, 1u << k, threads, out->allocated);
-        if (out->clusters_at_once[k]) out->cluster = 1u << k;
+    for (unsigned blocks = 1; blocks <= CLUSTER_BLOCKS; blocks++) {
+        out->clusters_at_once[blocks] = clusters_at_once(function, blocks, threads, out->allocated);
+        if (out->clusters_at_once[blocks]) out->cluster = blocks;
     }
 }
 
