@@ -39,6 +39,7 @@ template <class T> int run_items(cub_call &c, cudaStream_t stream);
 #include <limits>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
+#include <thrust/iterator/zip_iterator.h>
 #include <type_traits>
 #include <vector>
 
@@ -227,17 +228,60 @@ template <class T> struct triad_at {
     }
 };
 
-// The calls of cub_calls.py: differences of neighbours, and a body for each index.
+template <class T> struct sum_and_difference {
+    __device__ cuda::std::tuple<T, T> operator()(T x, T y) const
+    {
+        return {x + y, x - y};
+    }
+};
+
+// A struct whose members are sorted by in turns.
+template <class T> struct two_keys {
+    int32_t major;
+    T minor;
+};
+template <class T> struct members {
+    __host__ __device__ cuda::std::tuple<int32_t &, T &> operator()(two_keys<T> &of) const
+    {
+        return {of.major, of.minor};
+    }
+};
+
+// The calls of cub_calls.py.
 template <class T> int run_call(const char *algorithm, cub_call &c, cudaStream_t stream)
 {
     const T *x = static_cast<const T *>(c.in[0]), *y = static_cast<const T *>(c.in[1]);
-    T *out = static_cast<T *>(c.out[0]);
-    if (!std::strcmp(algorithm, "adjacent_difference"))
+    T *out = static_cast<T *>(c.out[0]), *second = static_cast<T *>(c.out[1]);
+    auto is = [algorithm](const char *name) { return std::strcmp(algorithm, name) == 0; };
+    if (is("adjacent_difference"))
         return cub::DeviceAdjacentDifference::SubtractLeftCopy(c.temp, c.temp_bytes, x, out, c.n,
                                                                cuda::std::minus<>(), stream);
-    if (std::strcmp(algorithm, "for_each") != 0) return UNSUPPORTED;
+    if (is("unique_by_key"))
+        return cub::DeviceSelect::UniqueByKey(c.temp, c.temp_bytes, x, y, out, second,
+                                              static_cast<int64_t *>(c.out[2]), c.n, stream);
+    if (is("sort.bits"))
+        return cub::DeviceRadixSort::SortKeys(c.temp, c.temp_bytes, x, out, c.n,
+                                              static_cast<int>(c.axes[0]),
+                                              static_cast<int>(c.axes[1]), stream);
+    if (is("sort.members")) {
+        using keys = two_keys<T>;
+        return cub::DeviceRadixSort::SortKeys(
+            c.temp, c.temp_bytes, static_cast<const keys *>(c.in[0]), static_cast<keys *>(c.out[0]),
+            c.n, members<T>{}, stream);
+    }
+    if (is("segmented_reduce.ends"))
+        return cub::DeviceSegmentedReduce::Sum(c.temp, c.temp_bytes, x, out, c.axes[0],
+                                               static_cast<const int64_t *>(c.in[1]),
+                                               static_cast<const int64_t *>(c.in[2]), stream);
     c.temp_bytes = 1;
-    return c.temp ? cub::DeviceFor::Bulk(c.n, triad_at<T>{x, y, out}, stream) : cudaSuccess;
+    if (is("for_each"))
+        return c.temp ? cub::DeviceFor::Bulk(c.n, triad_at<T>{x, y, out}, stream) : cudaSuccess;
+    if (is("transform.several"))
+        return c.temp ? cub::DeviceTransform::Transform(cuda::std::make_tuple(x, y),
+                                                        thrust::make_zip_iterator(out, second), c.n,
+                                                        sum_and_difference<T>{}, stream)
+                      : cudaSuccess;
+    return UNSUPPORTED;
 }
 
 // Segments of one size, and those that offsets cut out.
