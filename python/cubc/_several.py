@@ -4,61 +4,119 @@ A struct has at most 64 bytes. Operators that need more are divided over several
 """
 
 import itertools
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ._arithmetic import filled
 from ._axes import axis_number, items_of
 from ._callables import operator_of
-from ._calls import as_array, shown_as
-from ._core import Array, Lazy, device_info, operator_types, reduce, transform
+from ._calls import as_array, dtype_of, shown_as
+from ._core import Array, Lazy, device_info, is_binding, operator_types, reduce, transform
 from ._lazy import dialect, lazy
 
 _SIGNS = {"min": "<", "argmin": "<", "max": ">", "argmax": ">"}
 _TEXTS = {"sum": "a + b", "prod": "a * b", "any": "a || b", "all": "a && b"}
+_KNOWN = _TEXTS.keys() | _SIGNS.keys()
 _MOST_BYTES = 64  # of a struct
+
+
+class _Asked(NamedTuple):
+    """One of the reductions, and what a call asks of its result."""
+
+    op: str
+    init: Any = None
+    out: Any = None
+    dtype: Any = None
 
 
 def reduce_several(
     x, *, op, axis=None, keepdims=False, init=None, out=None, dtype=None, **options
 ) -> tuple[Any, ...]:
     """Reduce by each operator of a list; the results have the types that single calls give."""
-    if init is not None or out is not None or dtype is not None:
-        raise TypeError("several operators have no init, out or dtype: reduce by one at a time")
     x = x if isinstance(x, Lazy) else as_array(x)
-    along = {"axis": axis, "keepdims": keepdims}
     texts = [_text(one, x) for one in op]
-    apart = isinstance(axis, tuple) or _faster_apart(x, texts, options.get("device"))
-    if not x.size or len(texts) < 2 or apart:
-        return tuple(reduce(x, one, **along, **options) for one in texts)
-    passes = _passes(texts, x.dtype)
+    each = (_each("init", init, texts), _each("out", out, texts), _dtypes(dtype, texts))
+    asked = [_Asked(*one) for one in zip(texts, *each, strict=True)]
+    for one in asked:
+        if one.op in ("argmin", "argmax") and one.init is not None:
+            raise ValueError(f"{one.op} takes no initial value: its place in init is None")
+    return _reduced(x, asked, {"axis": axis}, keepdims, options)
+
+
+def _reduced(
+    x: Any, asked: list[_Asked], along: dict[str, Any], keepdims: Any, options: dict[str, Any]
+) -> tuple[Any, ...]:
+    texts, axis = [one.op for one in asked], along["axis"]
+    # The struct between two calls would be memory that a bound call does not keep.
+    apart = isinstance(axis, tuple) or is_binding()
+    if not x.size or len(texts) < 2 or apart or _faster_apart(x, texts, options.get("device")):
+        return tuple(
+            reduce(x, **_given(one), **along, keepdims=keepdims, **options) for one in asked
+        )
+    passes = _passes(asked, x.dtype)
     if len(passes) > 1:
-        made = (reduce_several(x, op=some, **along, **options) for some in passes)
-        return tuple(itertools.chain.from_iterable(made))
+        parts = (_reduced(x, some, along, keepdims, options) for some in passes)
+        return tuple(itertools.chain.from_iterable(parts))
     index, numbers = _index(tuple(x.shape), axis)
-    members, makes, combines, results = _members(texts, x.dtype, index)
+    members, makes, combines, results = _members(asked, x.dtype, index)
     struct = np.dtype(members, align=True)
     numbers = numbers if index in makes else {}
     items = lazy(f"out_t{{{', '.join(makes)}}}", x=x, dtype=struct, **numbers)
-    options.pop("commutative", None)
+    # An expression keeps the order of its operands, unless the call allows others.
+    once = {**options, "commutative": options.get("commutative") or {*texts} <= _KNOWN}
     combine = f"value_t{{{', '.join(combines)}}}"
+    # With a dimension for each axis, so that what is left to do is a reduction along the same one.
+    more = any(one.init is not None or one.out is not None for one in asked)
     with shown_as(*(text for text in texts if not text.isidentifier())):
-        one: Any = reduce(items, combine, commutative=True, **along, **options)
-    if not isinstance(one, Array):
-        return tuple(one[name].astype(of)[()] for name, of in results)
-    stream = options.get("stream")
-    return tuple(transform(f"p.{name}", p=one, dtype=of, stream=stream) for name, of in results)
+        found: Any = reduce(items, combine, **along, keepdims=keepdims or more, **once)
+    if not more and not isinstance(found, Array):
+        return tuple(found[name].astype(of)[()] for name, of in results)
+    made = []
+    where: dict[str, Any] = {name: options.get(name) for name in ("stream", "device")}
+    for one, (name, of) in zip(asked, results, strict=True):
+        member = lazy(f"p.{name}", p=found) if isinstance(found, Array) else found[name]
+        if more:  # init and out have the rules, and the errors, of a call of its own
+            one = one._replace(op="max" if name[0] == "i" else one.op, dtype=of)
+            made.append(reduce(member, **_given(one), **along, keepdims=keepdims, **where))
+        else:
+            made.append(transform(member, dtype=of, stream=where["stream"]))
+    return tuple(made)
 
 
-def _passes(texts: list[str], items: Any) -> list[list[str]]:
+def _given(one: _Asked) -> dict[str, Any]:
+    """Return what is asked of a reduction as arguments of a call of its own."""
+    return {name: value for name, value in one._asdict().items() if value is not None}
+
+
+def _each(name: str, given: Any, texts: list[str]) -> Sequence[Any]:
+    """Return what each operator is given; TypeError for what is no list of as many."""
+    if given is None:
+        return [None] * len(texts)
+    if not isinstance(given, list | tuple) or len(given) != len(texts):
+        raise TypeError(
+            f"{name} must be a list of {len(texts)}, one for each operator, with None for what is "
+            "not given"
+        )
+    return given
+
+
+def _dtypes(dtype: Any, texts: list[str]) -> Sequence[Any]:
+    """Return the type that each operator is asked for; one alone is that of all but indices."""
+    if isinstance(dtype, list | tuple):
+        return _each("dtype", dtype, texts)
+    return [None if text in ("argmin", "argmax") else dtype for text in texts]
+
+
+def _passes(asked: list[_Asked], items: Any) -> list[list[_Asked]]:
     """Divide operators, in order, into lists whose structs are no larger than a struct may be."""
-    passes: list[list[str]] = [[]]
-    for op in texts:
-        some = [*passes[-1], op]
+    passes: list[list[_Asked]] = [[]]
+    for one in asked:
+        some = [*passes[-1], one]
         members, *_ = _members(some, items, "")
         if len(some) > 1 and np.dtype(members, align=True).itemsize > _MOST_BYTES:
-            passes.append([op])
+            passes.append([one])
         else:
             passes[-1] = some
     return passes
@@ -66,7 +124,7 @@ def _passes(texts: list[str], items: Any) -> list[list[str]]:
 
 def _faster_apart(x: Any, texts: list[str], device: Any) -> bool:
     """Tell if a call each is faster: the cpu has vector instructions for them, not for structs."""
-    if isinstance(x, Lazy) or not {*texts} <= _TEXTS.keys() | _SIGNS.keys():
+    if isinstance(x, Lazy) or not {*texts} <= _KNOWN:
         return False
     if isinstance(x, np.ndarray):
         return device_info(device)["name"] == "cpu"
@@ -78,7 +136,7 @@ def _text(op: Any, x: Any) -> str:
         return operator_of(op, x)
     if not isinstance(op, str):
         raise TypeError(f"an operator of several is {op!r}: expected a text or a function")
-    if op.isidentifier() and op not in _TEXTS.keys() | _SIGNS.keys() | {"a", "b"}:
+    if op.isidentifier() and op not in _KNOWN | {"a", "b"}:
         reduce(np.zeros(1), op, device="cpu")  # which knows what the name may have meant
     return op
 
@@ -92,12 +150,13 @@ def _index(shape: tuple[int, ...], axis: int | None) -> tuple[str, dict[str, int
     return "static_cast<i64>(i / columns % length)", numbers
 
 
-def _members(texts: list[str], items: Any, index: str) -> tuple[Any, list[str], list[str], Any]:
+def _members(asked: list[_Asked], items: Any, index: str) -> tuple[Any, list[str], list[str], Any]:
     """Return the struct's members, how an item and how two structs make them, and the results."""
     members: list[tuple[str, Any]] = []
     makes, combines, results = [], [], []
-    for k, op in enumerate(texts):
-        acc, of = (np.dtype(one) for one in operator_types(op, items, widen=True))
+    for k, (op, _, out, dtype) in enumerate(asked):
+        types = operator_types(op, items, dtype=dtype, out=dtype_of(out), widen=True)
+        acc, of = map(np.dtype, types)
         value = "x" if acc == items else f"convert<{dialect(acc)}>(x)"
         name, sign = f"m{k}", _SIGNS.get(op)
         members.append((name, acc))

@@ -53,6 +53,16 @@ def test_more_than_a_struct_holds(device, axis):
         same(one, getattr(x, name)(axis))
 
 
+@pytest.mark.parametrize("axis", [None, 1])
+def test_an_expression_keeps_the_order(device, axis):
+    x = inputs.affine(1 << 17).reshape(8, -1)
+    rows = [x.reshape(-1)] if axis is None else x
+    made = cubc.reduce(cubc.lazy("x", x=on(device, x)), [inputs.AFFINE, "max"], axis=axis)
+    whole = np.array([inputs.compose(row)[-1] for row in rows])
+    same(made[0], whole[0] if axis is None else whole)
+    same(made[1], x.max(axis))
+
+
 def test_types_of_results(device):
     x = inputs.random("I8", 999)
     made = cubc.reduce(on(device, x), ["sum", "any", "max"])
@@ -61,10 +71,59 @@ def test_types_of_results(device):
     assert [float(one) for one in cubc.reduce(X[:0], ["sum", "prod"])] == [0, 1]
 
 
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_outputs_initial_values_and_types(device, axis):
+    """Each is given by a list, or a type for all but indices; arrays are reduced as lazy ones."""
+    d, init = on(device, X), [2.5, -9, None, 100]
+    total, least, at, far = numpy_makes(X, axis)
+    expected = 2.5 + total, np.minimum(least, -9), at, np.full_like(far, 100)
+    for x in (d, cubc.lazy("x", x=d), X):
+        made = cubc.reduce(x, OPS, axis=axis, init=init)
+        for one, wanted in zip(made, expected, strict=True):
+            same(one, wanted)
+        made = cubc.reduce(x, OPS, axis=axis, init=init, dtype="f8")
+        kinds = ["float64", "float64", "int64", "float64"]
+        assert [str(one.dtype) for one in made] == kinds
+        kinds = ["float64", "float16", "int64", "int32"]
+        outs = [np.zeros(at.shape, kind) for kind in kinds]
+        outs = outs if x is X else [on(device, one) for one in outs]
+        made = cubc.reduce(x, OPS, axis=axis, out=outs, init=init)
+        assert all(one is out for one, out in zip(made, outs, strict=True))
+        for one, wanted, kind in zip(made, expected, kinds, strict=True):
+            np.testing.assert_allclose(inputs.value(one), wanted.astype(kind), rtol=1e-3)
+        made = cubc.reduce(x, OPS[:2], axis=axis, out=(None, outs[1]), dtype=["f8", None])
+        assert made[0].dtype == "f8" and made[1] is outs[1]
+
+
+def test_an_initial_value_of_the_device(device):
+    x = cubc.lazy("x", x=on(device, X))
+    first = on(device, np.array([2.0], "f4"))
+    total, most = cubc.reduce(x, ["sum", "max"], init=[first, None])
+    same(total, X.sum() + np.float32(2))
+    same(most, X.max())
+
+
+def test_bound_to_outputs(device):
+    x = X.copy()
+    d = on(device, x)
+    for of in (d, cubc.lazy("x", x=d)):
+        outs = [on(device, np.zeros((), "f4")), on(device, np.zeros((), "i8"))]
+        again = cubc.bind(cubc.reduce, of, ["sum", "argmax"], out=outs)
+        cubc.transform("x * 2", x=d, out=d)
+        x *= 2
+        again()
+        same(outs[0], x.sum())
+        same(outs[1], x.argmax())
+
+
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
-        ({"op": ["sum", "min"], "init": 1}, TypeError, r"reduce\(\): several operators have no"),
+        ({"op": ["sum", "min"], "init": 1}, TypeError, r"reduce\(\): init must be a list of 2"),
+        ({"op": ["sum", "min"], "out": np.zeros(2)}, TypeError, "out must be a list of 2, one for"),
+        ({"op": ["sum", "min"], "dtype": ["f4"]}, TypeError, "dtype must be a list of 2, one for"),
+        ({"op": ["sum", "argmin"], "init": [1, 1]}, ValueError, "argmin takes no initial value"),
+        ({"op": ["argmax", "sum"], "dtype": ["f4"] * 2}, TypeError, "argmax gives an index"),
         ({"op": ["sum", 3]}, TypeError, "an operator of several is 3"),
         ({"op": ["sum", "smu"]}, LookupError, "no operator 'smu'"),
     ],
