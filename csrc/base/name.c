@@ -21,8 +21,15 @@ bool name_valid(const char *name)
     return length && length < NAME_SIZE && !name[length] && name_letter(*name);
 }
 
-// An operand becomes a parameter of a C++ function beside the dialect's types and macros.
-bool name_reserved(const char *name)
+static bool among(const char *words, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *hit = words; (hit = strstr(hit, name)); hit += length)
+        if (hit[-1] == ' ' && hit[length] == ' ') return true;
+    return false;
+}
+
+bool name_reserved_member(const char *name)
 {
     static const char words[] =
         " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t "
@@ -32,15 +39,17 @@ bool name_reserved(const char *name)
         "private protected public register reinterpret_cast return short signed sizeof static "
         "static_assert static_cast struct switch template this thread_local throw true try "
         "typedef typeid typename union unsigned using virtual void volatile wchar_t while xor "
-        "xor_eq bool8 i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 c64 c128 out_t convert "
-        "in_expression FUNCTION FUNCTION_MEMBER KERNEL UNROLL FULL_WARP INPUT_PARAMETER "
-        "INPUT_FIELD INPUT_FETCH INPUT_FETCHED INPUT_ARRAY INPUT_ARRAY_ITEM INPUT_BITS "
-        "INPUT_SCALAR scalar_bits ";
-    size_t length = strlen(name);
+        "xor_eq out_t convert in_expression FUNCTION FUNCTION_MEMBER KERNEL UNROLL FULL_WARP "
+        "INPUT_PARAMETER INPUT_FIELD INPUT_FETCH INPUT_FETCHED INPUT_ARRAY INPUT_ARRAY_ITEM "
+        "INPUT_BITS INPUT_SCALAR scalar_bits ";
     if (strncmp(name, "TUNE_", 5) == 0 || strncmp(name, "SIMT_", 5) == 0) return true;
     bool compilers = name[0] == '_' && name[1] >= 'A' && name[1] <= 'Z';
-    if (compilers || strstr(name, "__")) return true;
-    for (const char *hit = words; (hit = strstr(hit, name)); hit += length)
-        if (hit[-1] == ' ' && hit[length] == ' ') return true;
-    return false;
+    return compilers || strstr(name, "__") || among(words, name);
+}
+
+// An operand becomes a parameter of a C++ function beside the dialect's types and macros.
+bool name_reserved(const char *name)
+{
+    static const char types[] = " bool8 i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 c64 c128 ";
+    return among(types, name) || name_reserved_member(name);
 }

@@ -4,7 +4,8 @@
 // The definition has the members where the description says, gaps as members of their own, and the
 // kernel asserts it. A constructor takes a value for each member and converts it, so that gaps are
 // no user's business and a sum of f16 or i8 goes back where it came from. It leaves the default
-// constructor trivial, as unions and uninitialised arrays of the kernels need it.
+// constructor trivial, as unions and uninitialised arrays of the kernels need it. Types are looked
+// up globally, since a member may have the name of one.
 #include "base/name.h"
 #include "base/types.h"
 
@@ -33,7 +34,7 @@ static size_t bytes_of(const cubc_member *m)
 static cubc_status check_member(const cubc_member *members, int k, size_t begin, size_t size)
 {
     const cubc_member *m = &members[k];
-    if (!m->name || !name_valid(m->name) || name_reserved(m->name))
+    if (!m->name || !name_valid(m->name) || name_reserved_member(m->name))
         FAIL(CUBC_INVALID_ARGUMENT,
              "'%.40s' cannot name a member: take an identifier of at most %d letters that is no "
              "word of C++ or of the kernels",
@@ -137,9 +138,9 @@ static void write_members(const type_layout *l, text *out)
 {
     for (int k = 0; k <= l->count; k++) {
         const cubc_member *m = &l->members[k];
-        if (gap_before(l, k)) text_printf(out, " u8 TUNE_GAP%d[%zu];", k, gap_before(l, k));
+        if (gap_before(l, k)) text_printf(out, " ::u8 TUNE_GAP%d[%zu];", k, gap_before(l, k));
         if (k == l->count) break;
-        text_printf(out, " %s %s", type_table[m->type].dialect, m->name);
+        text_printf(out, " ::%s %s", type_table[m->type].dialect, m->name);
         if (m->length) text_printf(out, "[%d]", m->length);
         text_puts(out, ";");
     }
@@ -161,7 +162,7 @@ static void write_parameter(const cubc_member *m, int k, text *out)
 {
     const char *type = type_table[m->type].dialect;
     if (m->length)
-        text_printf(out, "%sconst %s (&TUNE_V%d)[%d]", k ? ", " : "", type, k, m->length);
+        text_printf(out, "%sconst ::%s (&TUNE_V%d)[%d]", k ? ", " : "", type, k, m->length);
     else
         text_printf(out, "%sTUNE_T%d TUNE_V%d", k ? ", " : "", k, k);
 }
@@ -171,7 +172,7 @@ static void write_initial(const cubc_member *m, int k, text *out)
 {
     text_printf(out, "%s%s{", k ? ", " : "", m->name);
     for (int v = 0; v < m->length; v++) text_printf(out, "%sTUNE_V%d[%d]", v ? ", " : "", k, v);
-    if (!m->length) text_printf(out, "convert<%s>(TUNE_V%d)", type_table[m->type].dialect, k);
+    if (!m->length) text_printf(out, "convert< ::%s>(TUNE_V%d)", type_table[m->type].dialect, k);
     text_puts(out, "}");
 }
 

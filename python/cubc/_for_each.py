@@ -250,7 +250,8 @@ def _type(dtype: Any, structs: dict[str, str]) -> str:
             "alone: np.dtype(fields, align=True)"
         )
     name = f"{_OWN}struct_{len(structs)}"
-    inside = " ".join(f"{_type(of, structs)} {field};" for field, of in fields)
+    # Types are looked up globally, since a field may have the name of one.
+    inside = " ".join(f"::{_type(of, structs)} {field};" for field, of in fields)
     text = f"{{ {inside} }};"
     name = next((known for known, other in structs.items() if other == text), name)
     structs[name] = text

@@ -11,6 +11,8 @@ import cubc
 
 PARTICLE = np.dtype([("x", "f4"), ("m", "f4"), ("k", "i4")])
 COMBINE = "value_t{a.x + b.x, a.m > b.m ? a.m : b.m, a.k ^ b.k}"
+WHOLE_NAMES = [f"{sign}{bits}" for sign in "iu" for bits in (8, 16, 32, 64)]
+TYPE_NAMES = ["bool8", *WHOLE_NAMES, "f16", "bf16", "f32", "f64", "c64", "c128"]
 # Packed, with gaps, with arrays and structs inside, of every kind of number: the fields, an
 # associative operator and which fields it sums.
 INNER = np.dtype([("p", "f4"), ("q", "f4")])
@@ -264,6 +266,34 @@ def test_the_c_interface():
     assert lib.cubc_type_struct(member, 1, 8, out) == lib.CUBC_OK
     assert lib.cubc_type_size(out[0]) == 8
     assert ffi.string(lib.cubc_type_name(out[0])).startswith(b"struct_")
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        list(zip(TYPE_NAMES[:8], ["c16", "f8", "f4", "f2", "u8", "u4", "u2", "u1"], strict=True)),
+        list(zip(TYPE_NAMES[8:], ["?", "i1", "i2", "u8", "f4", "f2", "f8"], strict=True)),
+        [("f32", "f2", (3,)), ("f16", "f4"), ("u8", "f2"), ("i8", "f4")],
+    ],
+    ids=["sixteen bytes first", "packed", "an array"],
+)
+def test_fields_with_the_names_of_types(device, fields):
+    """A member's type is another than that of its name, which hides that type; one is packed."""
+    align = fields[0][1] != "?"
+    dtype = np.dtype(fields, align=align)
+    name, x = dtype.names[1], np.zeros(999, dtype)
+    x[name] = np.arange(999) % 31
+    d = on(device, x)
+    made = f"out_t{{{', '.join(f'p.{field}' for field in dtype.names)}}}"
+    same(cubc.transform(made, p=d, dtype=dtype), x)
+    same(cubc.transform(f"p.{name} + 1", p=d), x[name] + dtype[name].type(1))
+    same(cubc.transform(lambda p: getattr(p, name), p=d), x[name])
+    same(cubc.select(d, f"x.{name} > 3"), x[x[name] > 3])
+    same(value(cubc.reduce(d, f"a.{name} > b.{name} ? a : b"))[name], x[name].max())
+    same(np.asarray(cubc.merge_sort(d, f"a.{name} < b.{name}"))[name], np.sort(x[name]))
+    if align and not dtype[0].subdtype:
+        cubc.for_each(f"p[i].{name} = p[998 - i].{name}", 499, p=d)
+        same(np.asarray(d)[name][:499], x[name][:-500:-1])
 
 
 # ---- what is refused -----------------------------------------------------------------------------
