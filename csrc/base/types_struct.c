@@ -273,6 +273,16 @@ failed:
     return st;
 }
 
+bool type_from_dialect(const char *name, cubc_type *out)
+{
+    for (int t = CUBC_TYPE_COUNT; type_valid((cubc_type)t); t++)
+        if (strcmp(type_table[t].dialect, name) == 0) {
+            *out = (cubc_type)t;
+            return true;
+        }
+    return false;
+}
+
 static bool find(const char *description, cubc_type *out)
 {
     for (int t = CUBC_TYPE_COUNT; type_valid((cubc_type)t); t++)

@@ -4,6 +4,7 @@
 #include "python/py_docs.h"
 #include "python/py_ranks.h"
 #include "python/py_transform.h"
+#include "python/py_types.h"
 
 // Has the n-th allocation from now on fail, for tests of what happens without memory.
 static PyObject *fail_allocation(PyObject *self, PyObject *args)
@@ -21,12 +22,22 @@ static PyObject *outstanding(PyObject *self, PyObject *unused)
     return PyLong_FromLong(mem_outstanding());
 }
 
+// The name of a type in expressions, by which a struct is known there that no array has.
+static PyObject *type_name(PyObject *self, PyObject *dtype)
+{
+    cubc_type type;
+    (void)self;
+    if (py_dtype(dtype, &type) < 0) return NULL;
+    return PyUnicode_FromString(type_table[type].dialect);
+}
+
 // ---- the module ---------------------------------------------------------------------------------
 #define FAST(function) ((PyCFunction)(void (*)(void))(function))
 static PyMethodDef methods[] = {
     {"_fail_allocation", fail_allocation, METH_VARARGS, NULL},
     {"_outstanding", outstanding, METH_NOARGS, NULL},
     {"_lend", py_dlpack_lend, METH_VARARGS, NULL},
+    {"_type_name", type_name, METH_O, NULL},
     {"asarray", FAST(py_asarray), METH_FASTCALL | METH_KEYWORDS, asarray_doc},
     {"empty", FAST(py_empty), METH_FASTCALL | METH_KEYWORDS, empty_doc},
     {"reduce", FAST(py_reduce), METH_FASTCALL | METH_KEYWORDS, reduce_doc},

@@ -1,4 +1,5 @@
 // The registry of algorithms, and the text that is compiled for a variant of one.
+#include "run/expression.h"
 #include "run/instance.h"
 #include "run/notes.h"
 #include "run/problem.h"
@@ -198,6 +199,11 @@ static void define_structs(const problem *p, text *out)
         type_define((cubc_type)p->operands[k].type, done, &structs);
     for (int k = 0; k < p->output_count; k++)
         type_define((cubc_type)p->outputs[k].type, done, &structs);
+    for (int k = 0; k < p->lazy_count; k++) { // those that operands of an operand make
+        const char *at = p->lazy[k].expression;
+        cubc_type inside;
+        while (expression_next_struct(&at, &inside)) type_define(inside, done, &structs);
+    }
     if (structs.length) text_printf(out, "#define TUNE_STRUCTS %s\n", structs.data);
     out->failed = out->failed || structs.failed;
     text_free(&structs);

@@ -88,3 +88,11 @@ bool expression_indexes(const char *expression, const char *name, bool *mixed)
     *mixed = indexed && alone;
     return indexed;
 }
+
+bool expression_next_struct(const char **at, cubc_type *out)
+{
+    char found[NAME_SIZE];
+    while (next_name(at, found))
+        if (strncmp(found, "struct_", 7) == 0 && type_from_dialect(found, out)) return true;
+    return false;
+}

@@ -12,4 +12,8 @@ cubc_status expression_check(const char *expression, const operand *operands, in
 // Tells if an expression indexes an operand, as in table[k]. *mixed: elsewhere it does not.
 bool expression_indexes(const char *expression, const char *name, bool *mixed);
 
+// The next struct that an expression names by its name in the dialect; *at goes behind it. False at
+// the end.
+bool expression_next_struct(const char **at, cubc_type *out);
+
 #endif

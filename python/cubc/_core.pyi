@@ -24,6 +24,7 @@ STORE_COLUMNS: dict[str, str]  # that Store.add takes: text, count, real or seri
 
 def _set_default_device(name: str | None, /) -> str | None: ...
 def _lend(x: Any, what: str, /) -> Array: ...
+def _type_name(dtype: Any, /) -> str: ...
 def set_cuda_paths(cudart: str | None, nvrtc: str | None, /) -> None: ...
 def set_nccl_path(nccl: str | None, /) -> None: ...
 
@@ -482,10 +483,7 @@ def use_policy(
     rt: dict[str, int] | None = None,
     /,
 ) -> None:
-    """Overlay one policy for calls near a run-time workload; None: for all calls.
-
-    The label is parsed and checked against the declared ranges.
-    """
+    """Overlay one policy for calls near a run-time workload, or for all; its label is checked."""
 
 def clear_policies() -> None:
     """Drop all overlaid policies."""

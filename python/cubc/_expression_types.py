@@ -15,11 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from ._core import _type_name
+
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>0[xX][0-9a-fA-F']+[uUlL]*"
     r"|(?:\d[\d']*\.?[\d']*|\.\d[\d']*)(?:[eE][-+]?\d+)?[uUlLfF]*)"
     r"|(?P<name>[A-Za-z_]\w*)"
-    r"|(?P<sign><<|>>|<=|>=|==|!=|&&|\|\||[-+*/%<>!~&|^?:(),.\[\]]))"
+    r"|(?P<sign><<|>>|<=|>=|==|!=|&&|\|\||[-+*/%<>!~&|^?:(),.\[\]{}]))"
 )
 # From the loosest on; the ternary operator is below them.
 _LEVELS = (
@@ -66,6 +68,7 @@ _NAMES = {
     "c128": "c16",
 }
 _TYPES = {name: np.dtype(code) for name, code in _NAMES.items()}
+_STRUCTS: dict[str, Any] = {}  # those that expressions have named
 
 
 def _quotient(a: int, b: int) -> int:
@@ -107,6 +110,13 @@ class _Literal:
 
     def wrapped(self) -> _Literal:
         return _Literal(self.value % 2**self.bits, self.bits) if self.bits else self
+
+
+def known_struct(dtype: np.dtype[Any]) -> str:
+    """Return the name of a struct in expressions, where it is known from then on."""
+    name = _type_name(dtype)
+    _STRUCTS[name] = dtype
+    return name
 
 
 def result(expression: str, names: tuple[str, ...], types: tuple[Any, ...]) -> Any:
@@ -307,6 +317,9 @@ class _Parser:
             self.take("<")
             word = self.take()
             self.take(">")
+        if word in _STRUCTS and self.sign == "{":
+            self.arguments("{}")
+            return _STRUCTS[word]
         return (
             self.call(word)
             if self.sign == "("
@@ -315,8 +328,8 @@ class _Parser:
 
     def call(self, name: str) -> Any:
         arguments = self.arguments()
-        if name in _TYPES:
-            return _TYPES[name]
+        if name in _TYPES or name in _STRUCTS:
+            return _TYPES.get(name) or _STRUCTS[name]
         if name in _TRUTHS:
             return _BOOL
         of = functools.reduce(_common, arguments) if arguments else None
@@ -327,14 +340,14 @@ class _Parser:
         single = name.endswith("f") and name[:-1] in _FLOATING
         return _floating(of, single) if single or name in _FLOATING else None
 
-    def arguments(self) -> list[Any]:
-        self.take("(")
+    def arguments(self, around: str = "()") -> list[Any]:
+        self.take(around[0])
         found = []
-        while self.sign != ")":
+        while self.sign != around[1]:
             found.append(self.choice())
-            if self.sign != ")":
+            if self.sign != around[1]:
                 self.take(",")
-        self.take(")")
+        self.take(around[1])
         return found
 
 

@@ -14,8 +14,9 @@ import numpy as np
 
 from ._calls import described, name_function
 from ._core import Lazy
+from ._expression_types import known_struct
 
-# Not the suffix of a number, nor a member. The core's scanner (csrc/run/names.c) sees the same.
+# Not the suffix of a number, nor a member. The core's scanner, csrc/run/expression.c, is like it.
 _NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 _INDEXED = re.compile(r"(?<![\w.])([A-Za-z_]\w*)\s*\[")
 _MOST_LETTERS = 1 << 16
@@ -165,18 +166,16 @@ def _text(
         own: _place(own, operand, flat, tables, own in inside)
         for own, operand in value.operands.items()
     }
+    of = names["out_t"] = dialect(value.dtype)
     text = _NAME.sub(lambda found: names.get(found[0], found[0]), value.expression)
-    if value.dtype.fields:
-        raise ValueError(
-            f"operand '{name}' is lazy and its items are structs: evaluate it before, with its "
-            "array()"
-        )
-    return f"convert<{dialect(value.dtype)}>(({text}))"
+    return f"convert<{of}>(({text}))"
 
 
 @functools.lru_cache(maxsize=256)
 def dialect(dtype: np.dtype[Any]) -> str:
-    """Return the name of a number type in the kernels."""
+    """Return the name of a type in the kernels."""
+    if dtype.fields:
+        return known_struct(dtype)
     special = {"bool": "bool", "bfloat16": "bf16"}
     return special.get(dtype.name, f"{dtype.kind}{8 * dtype.itemsize}")
 

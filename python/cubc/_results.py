@@ -101,7 +101,8 @@ def of_parts(
 
 def _struct(made: Sequence[tuple[str, Any]], operands: dict[str, Any], size: Any) -> Evaluated:
     """Return a struct with a field for each text, of its type."""
-    struct = np.dtype([(f"m{k}", of) for k, (_, of) in enumerate(made)], align=True)
+    fields = [(f"m{k}", _aligned(of)) for k, (_, of) in enumerate(made)]
+    struct = np.dtype(fields, align=True)
     if struct.itemsize > _MOST_BYTES:
         raise ValueError(
             f"these {len(made)} results have {struct.itemsize} bytes an item, and {_MOST_BYTES} "
@@ -109,6 +110,25 @@ def _struct(made: Sequence[tuple[str, Any]], operands: dict[str, Any], size: Any
         )
     text = ", ".join(text for text, _ in made)
     return f"out_t{{{text}}}", operands, struct, size, True
+
+
+def _aligned(of: Any) -> Any:
+    """Return a struct's dtype that says that it lies as in C, which device arrays' leave out."""
+    if of.subdtype:
+        return np.dtype((_aligned(of.base), of.shape))
+    if not of.fields or of.isalignedstruct:
+        return of
+    inside = [of.fields[name] for name in of.names]
+    whole: Any = {
+        "names": of.names,
+        "formats": [_aligned(one) for one, *_ in inside],
+        "offsets": [offset for _, offset, *_ in inside],
+        "itemsize": of.itemsize,
+    }
+    try:
+        return np.dtype(whole, align=True)
+    except ValueError:  # it is packed
+        return of
 
 
 def _given(count: int, dtype: Any) -> list[Any]:

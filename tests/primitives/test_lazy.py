@@ -378,12 +378,51 @@ def test_structs(device):
     expected["x"], expected["k"], expected["m"] = p["x"], np.arange(N), 1
     chosen = cubc.select(made, "x.k % 3 == 1")  # which knows no other out_t
     np.testing.assert_array_equal(np.asarray(chosen), expected[expected["k"] % 3 == 1])
-    with pytest.raises(ValueError, match="items are structs"):
-        cubc.lazy("made.x", made=made, dtype="float64")
     with pytest.raises(ValueError, match="take more than the 320 bytes"):
         big = np.zeros((), [("v", "f8", 8)])[()]
         many = {f"v{k}": big for k in range(5)}
         cubc.sum(cubc.lazy(" + ".join(f"v{k}.v[0]" for k in range(5)), **many, size=3, dtype="f8"))
+
+
+def test_structs_are_operands(device):
+    """Taken apart, made again and inside of others; their types may be those of no array."""
+    inner = np.dtype([("u", "f4"), ("v", "i8")], align=True)
+    outer = np.dtype([("h", "f2"), ("s", inner), ("w", "i4", (2,))], align=True)
+    x, y = inputs.random("F32", N), inputs.random("I8", N).astype("i8")
+    d, e = on(device, x), on(device, y)
+    s = cubc.lazy("out_t{x, y}", x=d, y=e, dtype=inner)
+    product = cubc.lazy("s.u * s.v", s=s)
+    assert product.dtype == "f8"
+    same(product.array(), x * y.astype("f8"))
+    same(cubc.transform("s.v", s=s), y)
+    same(cubc.transform("s.u > 0", s=s), x > 0)
+    assert inputs.value(cubc.sum(cubc.lazy("s.v", s=s))) == y.sum()
+    same(cubc.transform(lambda s: s.u + 1, s=s), x + np.float32(1))
+    chosen = np.asarray(cubc.select(s, cubc.lazy("s.u > 0", s=s)))
+    same(chosen["v"], y[x > 0])
+    turned = np.dtype([("v", "i8"), ("u", "f4")])
+    made = np.asarray(cubc.transform("out_t{s.v, s.u}", s=s, dtype=turned))
+    same(made["v"], y)
+    same(made["u"], x)
+    whole = cubc.lazy("out_t{s.u, s, w.w}", s=s, w=np.zeros((), outer)[()], dtype=outer)
+    same(cubc.transform("o.s.v + o.w[1]", o=whole, dtype="i8"), y)
+    same(cubc.transform("o.s.u * t.v", o=whole, t=s, dtype="f8"), x * y.astype("f8"))
+    first, again, last = cubc.transform(["s.u", "s", "s.v + 1"], s=s)
+    same(first, x)
+    same(np.asarray(again)["u"], x)
+    same(last, y + 1)
+    rows = cubc.lazy("out_t{x, x}", x=on(device, x[:3]), dtype=inner)
+    same(
+        cubc.transform("r.v + c", r=rows, c=on(device, y[:5, None])),
+        x[:3].astype("i8") + y[:5, None],
+    )
+
+
+def test_an_expression_in_another_keeps_its_type(device):
+    """`out_t` is what each makes, not what the whole does."""
+    x = inputs.random("F64", N)
+    low = cubc.lazy("static_cast<out_t>(x / 3) * 3", x=on(device, x), dtype="i4")
+    same(cubc.transform("low + 0.5", low=low), np.trunc(x / 3) * 3 + 0.5)
 
 
 # ---- variants ------------------------------------------------------------------------------------
