@@ -42,6 +42,7 @@
     X(CUBC_IO_ERROR, "OSError", NULL)                                                      \
     X(CUBC_STORE_ERROR, ".StoreError",                                                     \
       "A store is corrupt, locked, read-only or of a newer version.")                      \
+    X(CUBC_OUT_OF_BOUNDS, "IndexError", NULL)                                              \
     X(CUBC_INTERNAL, "SystemError", NULL)
 
 #if defined(__GNUC__)

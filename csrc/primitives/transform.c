@@ -12,7 +12,7 @@ static const char *const names_by_arrays[] = {"transform.fill", "transform.mul",
 // Members of the results have arrays of their own.
 static bool is_split(const problem *p)
 {
-    return p->outputs[0].type != p->inputs[0].type;
+    return !p->checked && p->outputs[0].type != p->inputs[0].type;
 }
 
 static cubc_status check_parts(const cubc_transform_params *params)
@@ -140,6 +140,7 @@ static void transform_define(const problem *p, text *out)
     text_printf(out, "#define TUNE_O %s\n#define TUNE_ALIGNED %d\n",
                 type_table[p->inputs[0].type].dialect, p->aligned);
     if (is_split(p)) define_parts(p, out);
+    if (p->checked) text_puts(out, "#define TUNE_CHECKED 1\n");
     problem_define_input(p, 0, "TUNE_IN", out);
     problem_define_plain_loads(p, out);
 }

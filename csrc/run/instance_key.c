@@ -14,9 +14,9 @@ static uint64_t flags(const problem *p)
     return (uint64_t)p->type | (uint64_t)p->acc_type << 8 | (uint64_t)p->commutative << 24 |
            (uint64_t)p->inclusive << 25 | (uint64_t)p->aligned << 26 | (uint64_t)p->in_place << 27 |
            (uint64_t)p->descending << 28 | (uint64_t)p->wide << 29 |
-           (uint64_t)p->init_in_memory << 30 | (uint64_t)p->input_count << 32 |
-           (uint64_t)p->output_count << 40 | (uint64_t)p->operand_count << 48 |
-           (uint64_t)p->lazy_count << 56;
+           (uint64_t)p->init_in_memory << 30 | (uint64_t)p->checked << 31 |
+           (uint64_t)p->input_count << 32 | (uint64_t)p->output_count << 40 |
+           (uint64_t)p->operand_count << 48 | (uint64_t)p->lazy_count << 56;
 }
 
 static uint64_t operand_flags(const operand *o)

@@ -75,6 +75,7 @@ typedef struct problem {
     bool aligned;        // all arrays of more than one item start on 16 bytes
     bool in_place;       // an output is an input: no read-only loads
     bool init_in_memory; // the initial value is in the device's memory
+    bool checked;        // of transform: its tables note indices beyond them, and that is all
     // Further properties that the code depends on: the algorithm's own struct, and texts, borrowed,
     // each kind of which has its place; NULL: none of that kind.
     unsigned char traits[96];

@@ -216,12 +216,18 @@ static size_t scalar_words(const operand *o)
     return ceil_div(operand_item_bytes(o), 8);
 }
 
+// Where tables are checked, each has the address of its note besides: three words.
+static size_t table_words(const problem *p)
+{
+    return p->checked ? 3 : 2;
+}
+
 static size_t count_words(const problem *p, const lazy_input *l)
 {
     size_t words = 2 * (size_t)(l->rank - 1);
     for (int k = 0; k < l->count; k++) {
         const operand *o = &p->operands[l->first + k];
-        words += o->scalar ? scalar_words(o) : o->table ? 2 : 1;
+        words += o->scalar ? scalar_words(o) : o->table ? table_words(p) : 1;
     }
     return words ? words : 1; // a struct has no size 0
 }
@@ -271,6 +277,7 @@ void problem_define_offsets(const problem *p, int k, text *out)
 static void write_words(const problem *p, const lazy_input *l, uint64_t *words)
 {
     const operand *operands = &p->operands[l->first];
+    uint64_t *note = p->outputs[0].data;
     words[0] = 0;
     for (int d = 0; d < l->rank - 1; d++) {
         *words++ = l->extents[d];
@@ -282,6 +289,8 @@ static void write_words(const problem *p, const lazy_input *l, uint64_t *words)
         if (operands[k].table) {
             *words++ = (uintptr_t)operands[k].data;
             *words++ = operands[k].n;
+            if (p->checked) *words++ = (uintptr_t)note;
+            if (p->checked) note += 3;
         }
     for (int k = 0; k < l->count; k++)
         if (operands[k].scalar) {

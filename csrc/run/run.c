@@ -2,6 +2,7 @@
 #include "run/run.h"
 
 #include "base/integer.h"
+#include "run/index_check.h"
 #include "run/plan.h"
 #include "run/problem.h"
 #include "run/recorded_calls.h"
@@ -93,6 +94,7 @@ cubc_status run_problem(cubc_device *device, const problem *p, void *temp, size_
     const uint64_t steps = problem_steps(p, device->info.kind);
     problem step;
     const problem *part;
+    TRY(index_check(device, p, stream));
     for (uint64_t k = 0; k < larger(steps, 1); k++) {
         TRY(part_of(p, steps, k, &step, &part));
         TRY(run_part(device, part, temp, temp_bytes, stream));

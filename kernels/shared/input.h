@@ -190,12 +190,38 @@ template <class T>
 struct input_table {
     const T* items;
     u64 n;
+#if defined(TUNE_CHECKED)
+    u64* note; // how many indices are beyond the ends; the first of them; the item that has it
+#endif
     FUNCTION_MEMBER in_expression<T> operator[](i64 k) const
     {
         const i64 last = static_cast<i64>(n) - 1;
         return items[k < 0 ? 0 : k < last ? k : last];
     }
 };
+
+#if defined(TUNE_CHECKED)
+template <class T>
+struct checked_table {
+    const input_table<T> table;
+    u64 item; // of the expression
+    FUNCTION_MEMBER in_expression<T> operator[](i64 k) const
+    {
+        const bool beyond = k < 0 || k >= static_cast<i64>(table.n);
+        if (beyond && atomic_add(table.note, u64(1)) == 0) {
+            table.note[1] = static_cast<u64>(k);
+            table.note[2] = item;
+        }
+        return table[k];
+    }
+};
+#define INPUT_INDEXED(type, name, axes) , const checked_table<type> name
+#define INPUT_TABLE_ITSELF(type, name, axes) \
+    , checked_table<type> { in.name##_table, i }
+#else
+#define INPUT_INDEXED(type, name, axes) , const input_table<type> name
+#define INPUT_TABLE_ITSELF(type, name, axes) , in.name##_table
+#endif
 
 template <class T>
 struct scalar_bits {
@@ -215,7 +241,6 @@ FUNCTION T scalar_operand(const scalar_bits<T>& bits)
 
 // ---- an expression ------------------------------------------------------------------------------
 #define INPUT_PARAMETER(type, name, axes) , const in_expression<type> name
-#define INPUT_INDEXED(type, name, axes) , const input_table<type> name
 #define INPUT_ARRAY(type, name, axes) const type* name##_array;
 #define INPUT_TABLE(type, name, axes) input_table<type> name##_table;
 #define INPUT_BITS(type, name, axes) scalar_bits<type> name##_bits;
@@ -224,7 +249,6 @@ FUNCTION T scalar_operand(const scalar_bits<T>& bits)
     load_operand<CACHING, axes, ROWS>(in.name##_array, at, in, place, raw.name##_items);
 #define INPUT_FETCHED(type, name, axes) , raw.name##_items[j]
 #define INPUT_ARRAY_ITEM(type, name, axes) , operand_item<axes>(in.name##_array, i, in, place)
-#define INPUT_TABLE_ITSELF(type, name, axes) , in.name##_table
 #define INPUT_SCALAR(type, name, axes) , scalar_operand<type>(in.name##_bits)
 
 // fetch_input and evaluate_input are the two halves of load_input, for kernels that fetch several
@@ -257,10 +281,12 @@ FUNCTION T scalar_operand(const scalar_bits<T>& bits)
     {                                                                                              \
         (void)in, (void)raw;                                                                       \
         UNROLL                                                                                     \
-        for (int j = 0; j < N; j++)                                                                \
-            out[j] = in_t##_value(                                                                 \
-                static_cast<i64>(at + static_cast<u64>(j)) prefix##_ARRAYS(INPUT_FETCHED)          \
-                    prefix##_TABLES(INPUT_TABLE_ITSELF) prefix##_SCALARS(INPUT_SCALAR));           \
+        for (int j = 0; j < N; j++) {                                                              \
+            const u64 i = at + static_cast<u64>(j);                                                \
+            out[j] = in_t##_value(static_cast<i64>(i) prefix##_ARRAYS(INPUT_FETCHED)               \
+                                      prefix##_TABLES(INPUT_TABLE_ITSELF)                          \
+                                          prefix##_SCALARS(INPUT_SCALAR));                         \
+        }                                                                                          \
     }                                                                                              \
     template <int CACHING, int N>                                                                  \
     FUNCTION void load_input(const in_t& in, u64 at, prefix##_TYPE(&out)[N])                       \

@@ -6,6 +6,7 @@ value stays when a later statement writes to its item.
 """
 
 import functools
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from ._callables import _parameters, _prepared
 from ._calls import as_array, item_dtype, named, whole
-from ._core import Array, Lazy, asarray, device_info
+from ._core import Array, Lazy, asarray, device_info, is_binding
 from ._kernel import Kernel
 from ._lazy import dialect
 from ._symbols import Symbol, Trace, converted, number_of, plain_of, refuse
@@ -103,7 +104,7 @@ struct cubc_checked {
 
 
 @named
-def for_each(body, n, /, *, check=False, stream=None, device=None, **operands) -> None:
+def for_each(body, n, /, *, check=None, stream=None, device=None, **operands) -> None:
     """Run statements for each index i from 0 to n - 1, in any order, for what they write.
 
     Parameters
@@ -115,10 +116,11 @@ def for_each(body, n, /, *, check=False, stream=None, device=None, **operands) -
         names, and perhaps i, as parameters, which assigns items: ``y[i] = x[i] * s``.
     n : int
         Number of indices.
-    check : bool
+    check : bool, optional
         True looks at each index: one outside of its array raises IndexError, and nothing is read or
         written there. The call then waits. False leaves it to the statements to stay inside: the
-        memory of others may be written otherwise.
+        memory of others may be written otherwise. By default ``CUBC_CHECK=1`` in the environment
+        makes it True, but within `bind`.
     stream
         As for `transform`.
     device : str, optional
@@ -163,6 +165,8 @@ def for_each(body, n, /, *, check=False, stream=None, device=None, **operands) -
     n = whole("for_each", "n", n)
     if n < 0:
         raise ValueError(f"n is {n}: expected 0 or more")
+    if check is None:
+        check = os.environ.get("CUBC_CHECK") == "1" and not is_binding()
     if not isinstance(check, bool | np.bool):
         raise TypeError(
             f"check is of the type {type(check).__name__}: expected True or False; an operand "

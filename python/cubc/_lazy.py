@@ -47,9 +47,11 @@ def lazy(expression, /, *, dtype=None, size=None, **operands) -> Lazy:
     **operands : array_like, number or Lazy
         Operands as for `transform`, with broadcasting, but for arrays that the expression indexes,
         as in ``table[k]``: they have shapes of their own, and are taken flat. An index beyond the
-        ends names the nearest item. Arrays are kept by reference and read when a
-        call reads them, so that later changes of an array count. An operand that is lazy is
-        replaced by its expression; together they have at most 8 operands and 65536 letters.
+        ends names the nearest item; with ``CUBC_CHECK=1`` in the environment the call that reads
+        it raises IndexError, but not what repeats it: a bound call, a captured graph. Arrays are
+        kept by reference and read when a call reads them, so that later changes of an array count.
+        An operand that is lazy is replaced by its expression; together they have at most 8 operands
+        and 65536 letters.
 
     Returns
     -------

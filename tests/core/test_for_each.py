@@ -164,6 +164,16 @@ def test_the_other_checked_kinds(device):
     assert np.asarray(b).all()
 
 
+def test_the_environment_checks(device, monkeypatch):
+    x, y = on(device, np.ones(9)), on(device, np.zeros(9))
+    monkeypatch.setenv("CUBC_CHECK", "1")
+    with pytest.raises(IndexError, match=r"x\[9\] is outside of the 9 items of x"):
+        cubc.for_each("y[i] = x[i + 1]", 9, x=x, y=y)
+    again = cubc.bind(cubc.for_each, "y[i] = 2 * x[i]", 9, x=x, y=y)
+    again()
+    same(y, np.full(9, 2.0))
+
+
 def test_what_is_read_only():
     x = np.arange(4.0)
     x.flags.writeable = False

@@ -63,6 +63,51 @@ def test_an_index_beyond_the_ends(device):
     same(made, TABLE[[0, 0, 0, 299, 299, 299]])
 
 
+@pytest.mark.parametrize("where", [0, 4, 17, N - 1])
+@pytest.mark.parametrize("index", [-1, 300, 2**40])
+def test_a_checked_index_beyond_the_ends(device, monkeypatch, where, index):
+    places = np.arange(N) % 300
+    places[where] = index
+    z = cubc.lazy(
+        "t[k] + u[k % 300]", t=on(device, TABLE), u=on(device, TABLE), k=on(device, places)
+    )
+    cubc.sum(z)
+    monkeypatch.setenv("CUBC_CHECK", "1")
+    words = rf"t\[{index}\] is outside of the 300 items of t, for item {where}$"
+    for call in (cubc.sum, cubc.cumsum, cubc.transform, lambda z: cubc.select(z, "x > 0")):
+        with pytest.raises(IndexError, match=words):
+            call(z)
+
+
+def test_only_what_is_read_is_checked(device, monkeypatch):
+    """Chosen branches, masks and broadcast operands, with an expression that has no arrays else."""
+    monkeypatch.setenv("CUBC_CHECK", "1")
+    places = np.arange(-5, 310)
+    z = cubc.lazy("k < 0 || k > 299 ? 0 : t[k]", t=on(device, TABLE), k=on(device, places))
+    assert inputs.value(cubc.sum(z)) == TABLE.sum()
+    rows = cubc.lazy(
+        "t[10 * r + c]",
+        t=on(device, TABLE),
+        r=on(device, np.arange(30)[:, None]),
+        c=on(device, np.arange(10)),
+    )
+    same(rows.array(), TABLE.reshape(30, 10))
+    mask = cubc.lazy("t[i] > 0", t=on(device, TABLE), size=301)
+    with pytest.raises(IndexError, match=r"select\(\): t\[300\] is .* of t, for item 300"):
+        cubc.select(on(device, np.zeros(301)), mask)
+    two = cubc.transform(["t[i]", "t[i + 1]"], t=on(device, TABLE), size=299)
+    same(two[1], TABLE[1:])
+    with pytest.raises(
+        IndexError, match=r"t\[300\] is outside of the 300 items of t, for item 29[89]"
+    ):
+        cubc.transform(["t[i + 1]", "t[i + 2]"], t=on(device, TABLE), size=299)
+    monkeypatch.setenv("CUBC_CHECK", "0")
+    cubc.transform(["t[i + 1]", "t[i + 2]"], t=on(device, TABLE), size=299)
+    monkeypatch.setenv("CUBC_CHECK", "yes")
+    with pytest.raises(ValueError, match='CUBC_CHECK is "yes", must be a number from 0 to 1'):
+        cubc.transform("t[i]", t=on(device, TABLE), size=3)
+
+
 def test_with_other_expressions(device):
     z, x = chosen(device), TABLE[np.maximum(PLACES, 0)]
     total = cubc.lazy("z * s + table", z=z, s=2, table=on(device, x))

@@ -28,12 +28,13 @@ typedef enum cubc_status {
     CUBC_DEVICE_ERROR,     // the device's driver or runtime reported an error
     CUBC_KERNEL_FAULT,     // a kernel did something illegal: bad address, divergent barrier, ...
     CUBC_COMPILE_ERROR,    // the kernel compiler rejected the source; see cubc_error_log
-    CUBC_NO_RESOURCES, // a variant needs more registers, shared memory or threads than there are
-    CUBC_TIMEOUT,      // a deadline passed
-    CUBC_INTERRUPTED,  // the user asked to stop
-    CUBC_IO_ERROR,     // a file could not be read or written
-    CUBC_STORE_ERROR,  // a store is corrupt, locked, read-only or of a newer version
-    CUBC_INTERNAL      // a bug in cubc
+    CUBC_NO_RESOURCES,  // a variant needs more registers, shared memory or threads than there are
+    CUBC_TIMEOUT,       // a deadline passed
+    CUBC_INTERRUPTED,   // the user asked to stop
+    CUBC_IO_ERROR,      // a file could not be read or written
+    CUBC_STORE_ERROR,   // a store is corrupt, locked, read-only or of a newer version
+    CUBC_OUT_OF_BOUNDS, // with CUBC_CHECK=1: an expression indexes an array beyond its ends
+    CUBC_INTERNAL       // a bug in cubc
 } cubc_status;
 
 typedef enum cubc_type {
