@@ -1,5 +1,5 @@
 // % of an expression, of floats as well: the core writes `a % b` as `a *cubc_modulus* b`, which C++
-// reads in the same order. For integers it is the operator itself.
+// reads in the same order. For integers it is the operator itself. And gcd, which is made of it.
 #pragma once
 #include "types.h"
 
@@ -36,4 +36,32 @@ template <class A, class B>
 FUNCTION auto operator*(modulus_of<A> left, B b)
 {
     return modulus_in<decltype(left.a + b)>::of(left.a, b);
+}
+
+// ---- gcd ----------------------------------------------------------------------------------------
+template <int BYTES>
+struct magnitude_of {
+    typedef u32 type;
+};
+template <>
+struct magnitude_of<8> {
+    typedef u64 type;
+};
+
+// Returns the greatest common divisor of two integers, 0 of two zeros. As in NumPy that of the
+// least integer is negative where it has no positive one.
+template <class A, class B>
+FUNCTION auto gcd(A a, B b)
+{
+    typedef decltype(a + b) both;
+    typedef typename magnitude_of<sizeof(both)>::type magnitude;
+    const both first = a, second = b;
+    magnitude x = first < 0 ? magnitude(0) - magnitude(first) : magnitude(first);
+    magnitude y = second < 0 ? magnitude(0) - magnitude(second) : magnitude(second);
+    while (y != 0) {
+        const magnitude rest = x % y;
+        x = y;
+        y = rest;
+    }
+    return static_cast<both>(x);
 }

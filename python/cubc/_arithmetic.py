@@ -105,6 +105,8 @@ _TEXTS: dict[str, dict[str, str]] = {
     "copysign": {"f": "copysign(a, b)"},
     **{name: {"f": f"a * {180 / math.pi!r}"} for name in ("degrees", "rad2deg")},
     **{name: {"f": f"a * {math.pi / 180!r}"} for name in ("radians", "deg2rad")},
+    "ldexp": {"f": "ldexp(a, b < -9999 ? -9999 : b > 9999 ? 9999 : static_cast<int>(b))"},
+    "gcd": {"i": "gcd(a, b)", "u": "gcd(a, b)"},
     "nextafter": {"f": "nextafter(a, b)"},
     "logaddexp": {"f": "fmax(a, b) + log1p(a == b ? 1 : exp(-fabs(a - b)))"},
     "rint": {"": "a", "f": "rint(a)", "c": "TYPE(rint(real(a)), rint(imag(a)))"},

@@ -5,6 +5,7 @@ replaced by ones that take symbols. Numbers of the code are part of the kernel; 
 and of the module are operands where a call takes any: another value needs no other kernel.
 """
 
+import functools
 import math
 import operator
 import re
@@ -32,12 +33,25 @@ from ._symbols import (
 )
 
 _MATH = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2", "pow": "power"}
+_MATH |= {"ldexp": "ldexp", "gcd": "gcd", "nextafter": "nextafter"}
 _MATH |= {"fmod": "fmod", "hypot": "hypot", "fabs": "fabs", "copysign": "copysign"}
 _MATH |= {name: name for name in ("isnan", "isinf", "isfinite", "degrees", "radians")}
 _MATH |= {name: name for name in _arithmetic._PLAIN}
 # Those that NumPy has no ufunc for, and C's names.
 _MATH_OF_C = {"erf": "erf", "erfc": "erfc", "gamma": "tgamma", "lgamma": "lgamma"}
 _MATH_OF_C |= {"remainder": "remainder"}
+# Advice in place of functions that have no expression.
+_INSTEAD = {
+    "comb": "take items of a table, cubc.lazy('table[k]', ...), or write round(math.exp("
+    "math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)))",
+    "factorial": "write round(math.gamma(x + 1)), or take items of a table",
+    "fsum": "write x + y of items of one function, and cubc.sum(a, deterministic=True) of an array",
+    "isqrt": "write math.trunc(math.sqrt(x))",
+    "lcm": "write x // math.gcd(x, y) * y",
+    "modf": "write x - math.trunc(x) and math.trunc(x)",
+    "prod": "write x * y",
+}
+_AS_THEY_ARE = ("ceil", "floor", "trunc")  # they ask the item itself
 
 
 # ---- the function with functions of math and numbers replaced ------------------------------------
@@ -67,6 +81,56 @@ def _c_function(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
     return of
 
 
+def _has_item(given: Any) -> bool:
+    several = isinstance(given, list | tuple)
+    return any(map(_has_item, given)) if several else isinstance(given, Symbol)
+
+
+def _refused(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
+    instead = _INSTEAD.get(name, "write it by others, or the whole as a text of C")
+
+    def of(*given: Any, **options: Any) -> Any:
+        if _has_item(given) or _has_item([*options.values()]):
+            refuse(f"math.{name} of items has no expression: {instead}")
+        return plain(*given, **options)
+
+    return of
+
+
+def _of_whole(name: str, first: int, plain: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of math whose arguments are integers, from the first of these on."""
+    made = _math_function(name, plain)
+
+    def of(*given: Any) -> Any:
+        for x in given[first:] if _has_item(given) else ():
+            if isinstance(x, Symbol) and x.dtype.kind not in "iu":
+                refuse(f"math.{name} of {x.dtype} where it takes integers: give such an array")
+        return made(*given)
+
+    return of
+
+
+def _gcd(*given: Any) -> Any:
+    """Return math.gcd, which takes any number of arguments."""
+    if not _has_item(given):
+        return math.gcd(*given)
+    return functools.reduce(_gcd_of_two, given if given[1:] else (0, *given))
+
+
+_gcd_of_two = _of_whole("gcd", 0, math.gcd)
+
+
+def _symbolic(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of math that takes items, or says what to write instead."""
+    if name == "gcd":
+        return _gcd
+    if name == "ldexp":
+        return _of_whole(name, 1, plain)
+    if name in _MATH:
+        return _math_function(name, plain)
+    return _c_function(name, plain) if name in _MATH_OF_C else _refused(name, plain)
+
+
 class _Math:
     """The module math, whose functions take symbols too."""
 
@@ -76,11 +140,11 @@ class _Math:
 
 _symbolic_math = _Math()
 _SYMBOLIC = {}
-for _name in (*_MATH, *_MATH_OF_C):
-    if hasattr(math, _name):
-        _of = (_math_function if _name in _MATH else _c_function)(_name, getattr(math, _name))
+for _name, _plain in vars(math).items():
+    if callable(_plain) and _name[0] != "_" and _name not in _AS_THEY_ARE:
+        _of = _symbolic(_name, _plain)
         setattr(_symbolic_math, _name, _of)
-        _SYMBOLIC[getattr(math, _name)] = _of
+        _SYMBOLIC[_plain] = _of
 
 
 def _replaced(name: str, value: Any, memo: dict[int, Any]) -> Any:

@@ -39,7 +39,7 @@ _LEVELS = (
 _BOOL = np.dtype(bool)
 _TRUTHS = {"isnan", "isinf", "isfinite", "signbit"}
 _REALS = {"abs", "real", "imag", "norm"}
-_ALIKE = {"min", "max", "conj"}
+_ALIKE = {"min", "max", "conj", "gcd"}
 _FLOATING = {
     *("sqrt", "rsqrt", "cbrt", "hypot", "exp", "exp2", "exp10", "expm1", "log", "log2", "log10"),
     *("log1p", "pow", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh"),

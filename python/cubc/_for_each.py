@@ -24,7 +24,7 @@ _EACH_ON_CPU = 4096  # indices of a block of one thread
 _MANY = 1 << 22  # indices from which a thread takes several of short items
 _OWN = "cubc_"  # how names of the source begin that are not the caller's
 _SOURCE = """\
-#include "types.h"
+#include "modulus.h"
 {bools}{structs}{checks}
 __global__ void for_each({parameters})
 {{

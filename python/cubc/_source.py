@@ -20,7 +20,7 @@ from . import _core
 
 # Their declarations are there without them; NVRTC does not have the files.
 _GIVEN = r"cuda_runtime\.h|cuda\.h|device_launch_parameters\.h|math\.h|cmath|stdio\.h|cstdio"
-_OWN = r"(?:thread|warp|types|philox|su2|block\w*)\.h"  # headers for kernels of a user's own
+_OWN = r"(?:thread|warp|types|modulus|philox|su2|block\w*)\.h"  # for kernels of a user's own
 _TOKEN = r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"
 _DIRECTIVE = r"^[ \t]*#(?:\\\n|.)*"
 _DYNAMIC = re.compile(

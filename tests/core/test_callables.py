@@ -221,6 +221,60 @@ def test_copysign_of_math(device, kind):
     np.testing.assert_array_equal(found.numpy(), np.copysign(x, -x))
 
 
+@pytest.mark.parametrize("kinds", [("i8", "i8"), ("i4", "i2"), ("u8", "u4"), ("i1", "i1")])
+def test_gcd(device, kinds):
+    draw = np.random.default_rng(0)
+    x, y = (draw.integers(0, 256, 8 * 999, dtype="u1").view(kind)[:999].copy() for kind in kinds)
+    x[:2], y[:3] = [np.iinfo(x.dtype).min, 0], [np.iinfo(y.dtype).min, 0, 0]
+    d, e = on(device, x), on(device, y)
+    for function in (lambda x, y: math.gcd(x, y), lambda x, y: np.gcd(x, y)):
+        same(cubc.transform(function, x=d, y=e), np.gcd(x, y))
+    same(np.gcd(*(cubc.asarray(z, device=device) for z in (x, y))).array(), np.gcd(x, y))
+    same(cubc.transform(lambda x: math.gcd(x, 12, 30), x=d), np.gcd(x, np.array(6, x.dtype)))
+    same(cubc.transform(lambda x: math.gcd(x), x=d), np.abs(x))
+    low = (x[2:] % 60).astype("i8") * 6
+    assert inputs.value(cubc.reduce(on(device, low), math.gcd)) == np.gcd.reduce(low)
+    out = on(device, np.zeros_like(np.gcd(x, y)))
+
+    def each(out, x, y, i):
+        out[i] = math.gcd(x[i], y[i])
+
+    cubc.for_each(each, 999, out=out, x=d, y=e)
+    same(out, np.gcd(x, y))
+
+
+@pytest.mark.parametrize("kind", ["f2", "f4", "f8", "i4"])
+def test_ldexp(device, kind):
+    x = np.array([0, 1, -2, 5, 3, -7], kind)
+    powers = np.array([3, -1, 2, 2**31 - 1, -(2**63), 4])
+    for function in (lambda x, k: math.ldexp(x, k), lambda x, k: np.ldexp(x, k)):
+        made = cubc.transform(function, x=on(device, x), k=on(device, powers))
+        with np.errstate(over="ignore"):
+            same(made, np.ldexp(x, powers))
+    same(cubc.transform(lambda x: math.ldexp(x, 3), x=on(device, x)), np.ldexp(x, 3))
+
+
+def test_functions_of_math_that_have_no_expression():
+    """They take numbers as ever."""
+    x, f = np.arange(5), np.arange(5.0)
+    for function, words in (
+        (lambda v: math.comb(v, 2), r"math.comb of items .*'table\[k\]'.*math.lgamma"),
+        (lambda v: math.fsum([v, 1.5]), "math.fsum of items .*deterministic=True"),
+        (lambda v: math.lcm(v, 2), r"math.lcm of items .*x // math.gcd\(x, y\) \* y"),
+        (lambda v: math.isclose(v, 2, rel_tol=v), "math.isclose of items .*a text of C"),
+        (lambda v: math.gcd(v * 0.5, 2), "math.gcd of float64 where it takes integers"),
+        (lambda v: math.ldexp(v, v * 0.5), "math.ldexp of float64 where it takes integers"),
+    ):
+        with pytest.raises(TypeError, match=rf"test_callables.py:\d+: {words}"):
+            cubc.transform(function, v=x)
+    made = cubc.transform(lambda v: v * math.comb(4, 2) + math.fsum([1, 2]) + math.gcd(4, 6), v=f)
+    same(made, f * 6 + 5)
+    from_logs = cubc.transform(
+        lambda n: round(math.exp(math.lgamma(n + 1) - math.lgamma(3) - math.lgamma(n - 1))), n=f[2:]
+    )
+    same(from_logs, np.array([1.0, 3, 6]))
+
+
 def test_python_that_takes_no_item_names_the_line():
     x = np.arange(5.0)
     for function in (
