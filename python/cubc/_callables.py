@@ -147,6 +147,44 @@ for _name, _plain in vars(math).items():
         _SYMBOLIC[_plain] = _of
 
 
+class _Conversion(type):
+    """Metaclass of NumPy's types of numbers, which convert items too."""
+
+    plain: Any
+
+    def __call__(cls, *given: Any, **options: Any) -> Any:
+        if len(given) != 1 or options or not isinstance(given[0], Symbol):
+            return cls.plain(*given, **options)
+        (x,), of = given, np.dtype(cls.plain)
+        if x.dtype.fields or (x.dtype.kind == "c" and of.kind not in "cb"):
+            refuse(f"numpy.{of} of {x.dtype}: take a field, or x.real")
+        return Symbol(x.trace, converted(x.trace, x, of), of)
+
+    def __instancecheck__(cls, x: Any) -> bool:
+        return isinstance(x, cls.plain)
+
+    def __subclasscheck__(cls, other: type) -> bool:
+        return issubclass(other, cls.plain)
+
+
+class _Numpy:
+    """The module numpy, whose types of numbers take symbols too."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np, name)
+
+
+_symbolic_numpy = _Numpy()
+_CONVERSIONS = {}
+for _code in "?bhilqBHILQefdFD":
+    _type = np.dtype(_code).type
+    _bases = () if _type is np.bool else (_type,)  # which cannot be a base
+    _CONVERSIONS[_type] = _Conversion(_type.__name__, _bases, {"plain": _type})
+for _name in dir(np):
+    if isinstance(getattr(np, _name), type) and getattr(np, _name) in _CONVERSIONS:
+        setattr(_symbolic_numpy, _name, _CONVERSIONS[getattr(np, _name)])
+
+
 def _replaced(name: str, value: Any, memo: dict[int, Any]) -> Any:
     """Return what a name of the function means while it is traced."""
     kind = type(value)
@@ -154,6 +192,10 @@ def _replaced(name: str, value: Any, memo: dict[int, Any]) -> Any:
         return number_of(value, name)
     if value is math:
         return _symbolic_math
+    if value is np:
+        return _symbolic_numpy
+    if kind is type:
+        return _CONVERSIONS.get(value, value)
     if kind is types.BuiltinFunctionType:
         return _SYMBOLIC.get(value, value)
     if kind is types.FunctionType and value.__module__ not in ("numpy", "math", "cubc"):

@@ -379,7 +379,7 @@ class Symbol:
         )
 
     def __int__(self) -> int:
-        refuse("int() of an item: write math.trunc(x), or give the result by dtype=")
+        refuse("int() of an item: write math.trunc(x), numpy.int64(x), or give dtype=")
 
     def __index__(self) -> int:
         refuse("an item is no index: take items by cubc.take or 'table[k]' of cubc.lazy")

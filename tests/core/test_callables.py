@@ -254,6 +254,31 @@ def test_ldexp(device, kind):
     same(cubc.transform(lambda x: math.ldexp(x, 3), x=on(device, x)), np.ldexp(x, 3))
 
 
+def as_bytes(a, b):
+    return np.uint8(a < b)
+
+
+def test_types_of_numpy_convert(device):
+    x = np.array([0.5, -1.5, 2.25, 300])
+    d, of = on(device, x), np.float32
+    for function, expected in (
+        (lambda v: np.int32(v), x.astype("i4")),
+        (lambda v: np.int16(v) + np.int16(1), x.astype("i2") + np.int16(1)),
+        (lambda v: of(v) * 2, x.astype("f4") * np.float32(2)),
+        (lambda v: np.bool(v > 1), x > 1),
+        (lambda v: np.complex64(v), x.astype("c8")),
+        (lambda v: np.int8(3) + np.int8(v > 1), (x > 1).astype("i1") + np.int8(3)),
+        (lambda v: v + (1 if isinstance(np.int8(3), np.int8) else np.zeros(1, np.int8)), x + 1),
+    ):
+        same(cubc.transform(function, v=d), expected)
+    same(cubc.merge_sort(d, as_bytes), np.sort(x))
+    same(cubc.select(d, lambda v: np.uint8(v > 1)), x[x > 1])
+    with pytest.raises(
+        TypeError, match=r"test_callables.py:\d+: numpy.int32 of complex128: .*x.real"
+    ):
+        cubc.transform(lambda v: np.int32(v * 1j), v=x)
+
+
 def test_functions_of_math_that_have_no_expression():
     """They take numbers as ever."""
     x, f = np.arange(5), np.arange(5.0)
