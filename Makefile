@@ -3,6 +3,7 @@
 #   make demo      search and speed up a kernel that nobody has tuned, on this machine's device
 #   make test      everything that can be checked without a GPU
 #   make test-gpu  the tests marked gpu, on this machine's GPU
+#   make test-suites the tests of NumPy, CuPy and cuda.compute, whose sources it fetches or is told
 #   make test-oldest the oldest NumPy, pandas and others that pyproject.toml allows, in build/oldest
 #   make ctest     the C core alone: no Python, under ASan and UBSan
 #   make tsan      those of its programs that use threads, under ThreadSanitizer
@@ -31,7 +32,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # Only the plugins that the tests need: another one of the environment must not change or break them.
 PYTEST := PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 PYTEST_PLUGINS=pytest_timeout $(BIN)/python -m pytest -q -p xdist
 
-.PHONY: build system installed test test-gpu test-oldest stubs compiled collected checked ctest tsan fuzz fuzz-texts lint analyze format docs notebooks wheel demo bench bench-cub tables clean
+.PHONY: build system installed test test-gpu test-suites test-oldest stubs compiled collected checked ctest tsan fuzz fuzz-texts lint analyze format docs notebooks wheel demo bench bench-cub tables clean
 .DEFAULT_GOAL := build
 
 build:
@@ -65,6 +66,19 @@ test-gpu: export CUBC_TESTS ?= all
 test-gpu:
 	@sh tools/setup.sh dev
 	$(PYTEST) -m gpu
+
+# CuPy's package of sources has its tests; nothing of it is built. Those of cuda.compute are in CCCL's
+# repository, a checkout of which CUBC_CCCL names.
+CUPY := build/suites/cupy-14.2.0
+$(CUPY): | installed
+	$(BIN)/python -m pip download -q --no-deps --no-binary :all: --no-build-isolation \
+	    --disable-pip-version-check -d build/suites cupy==14.2.0
+	tar xzf $@.tar.gz -C build/suites
+
+test-suites: export CUBC_TEST_CACHE ?= $(CURDIR)/build/test-kernels
+test-suites: export CUBC_CUPY ?= $(CURDIR)/$(CUPY)
+test-suites: $(CUPY)
+	$(PYTEST) -n $(JOBS) --dist worksteal tests/suites
 
 test-oldest: export CUBC_TEST_CACHE ?= $(CURDIR)/build/test-kernels
 test-oldest:

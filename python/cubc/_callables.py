@@ -180,9 +180,9 @@ for _code in "?bhilqBHILQefdFD":
     _type = np.dtype(_code).type
     _bases = () if _type is np.bool else (_type,)  # which cannot be a base
     _CONVERSIONS[_type] = _Conversion(_type.__name__, _bases, {"plain": _type})
-for _name in dir(np):
-    if isinstance(getattr(np, _name), type) and getattr(np, _name) in _CONVERSIONS:
-        setattr(_symbolic_numpy, _name, _CONVERSIONS[getattr(np, _name)])
+for _name, _plain in vars(np).items():  # what is there: its lazy modules take long to import
+    if isinstance(_plain, type) and _plain in _CONVERSIONS:
+        setattr(_symbolic_numpy, _name, _CONVERSIONS[_plain])
 
 
 def _replaced(name: str, value: Any, memo: dict[int, Any]) -> Any:
@@ -370,6 +370,8 @@ def transform_of(
     """Return what a transform evaluates: several results if the function returns a tuple."""
     trace, given, made = _computed(function, operands)
     several = isinstance(made, tuple)
+    if several and dtype is None and getattr(getattr(out, "dtype", None), "fields", None):
+        dtype = out.dtype  # one array of structs
     asked = None if dtype is None or (several and isinstance(dtype, tuple)) else np.dtype(dtype)
     if several and (asked is None or not asked.fields):
         parts = [_result(trace, one, "out_t") for one in made]

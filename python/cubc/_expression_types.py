@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ._core import _type_name
+from ._lazy import STRUCTS
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>0[xX][0-9a-fA-F']+[uUlL]*"
@@ -68,7 +68,6 @@ _NAMES = {
     "c128": "c16",
 }
 _TYPES = {name: np.dtype(code) for name, code in _NAMES.items()}
-_STRUCTS: dict[str, Any] = {}  # those that expressions have named
 
 
 def _quotient(a: int, b: int) -> int:
@@ -110,13 +109,6 @@ class _Literal:
 
     def wrapped(self) -> _Literal:
         return _Literal(self.value % 2**self.bits, self.bits) if self.bits else self
-
-
-def known_struct(dtype: np.dtype[Any]) -> str:
-    """Return the name of a struct in expressions, where it is known from then on."""
-    name = _type_name(dtype)
-    _STRUCTS[name] = dtype
-    return name
 
 
 def result(expression: str, names: tuple[str, ...], types: tuple[Any, ...]) -> Any:
@@ -317,9 +309,9 @@ class _Parser:
             self.take("<")
             word = self.take()
             self.take(">")
-        if word in _STRUCTS and self.sign == "{":
+        if word in STRUCTS and self.sign == "{":
             self.arguments("{}")
-            return _STRUCTS[word]
+            return STRUCTS[word]
         return (
             self.call(word)
             if self.sign == "("
@@ -328,8 +320,8 @@ class _Parser:
 
     def call(self, name: str) -> Any:
         arguments = self.arguments()
-        if name in _TYPES or name in _STRUCTS:
-            return _TYPES.get(name) or _STRUCTS[name]
+        if name in _TYPES or name in STRUCTS:
+            return _TYPES.get(name) or STRUCTS[name]
         if name in _TRUTHS:
             return _BOOL
         of = functools.reduce(_common, arguments) if arguments else None

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from ._calls import described, name_function
-from ._core import Lazy
-from ._expression_types import known_struct
+from ._core import Lazy, _type_name
 
 # Not the suffix of a number, nor a member. The core's scanner, csrc/run/expression.c, is like it.
 _NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 _INDEXED = re.compile(r"(?<![\w.])([A-Za-z_]\w*)\s*\[")
 _MOST_LETTERS = 1 << 16
+STRUCTS: dict[str, Any] = {}  # by their names in expressions, once one has named them
 _OPTIONS = "dtype", "casting", "size", "out", "stream", "device"
 
 
@@ -177,7 +177,9 @@ def _text(
 def dialect(dtype: np.dtype[Any]) -> str:
     """Return the name of a type in the kernels."""
     if dtype.fields:
-        return known_struct(dtype)
+        name = _type_name(dtype)
+        STRUCTS[name] = dtype
+        return name
     special = {"bool": "bool", "bfloat16": "bf16"}
     return special.get(dtype.name, f"{dtype.kind}{8 * dtype.itemsize}")
 

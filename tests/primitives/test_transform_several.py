@@ -138,6 +138,14 @@ def test_structs_of_lazy_items(device):
     same(plain, made["q"])
 
 
+def test_a_function_into_structs(device):
+    x, pair = inputs.random("F32", N), np.dtype([("p", "f8"), ("q", "i2")], align=True)
+    out = on(device, np.zeros(N, pair))
+    assert cubc.transform(lambda x: (x + 0.5, x > 0), x=on(device, x), out=out) is out
+    same(np.asarray(out)["p"], (x + np.float32(0.5)).astype("f8"))
+    same(np.asarray(out)["q"], (x > 0).astype("i2"))
+
+
 def test_functions(device):
     x, y, scale = inputs.random("F32", N), inputs.random("F32", N, seed=1), 0.5
     d, e = on(device, x), on(device, y)
