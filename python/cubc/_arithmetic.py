@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from . import _reductions
-from ._calls import described, unnamed
+from ._arrays import described
+from ._calls import unnamed
 from ._complex_texts import COMPLEX
 from ._core import Array, Lazy, asarray, transform
 from ._lazy import dialect, indexed, is_same, lazy

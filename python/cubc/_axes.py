@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ._calls import as_array, dtype_of
+from ._arrays import as_array, dtype_of
 from ._core import call, operator_types, reduce
 from ._options import Placement, without_workspace
 

@@ -3,8 +3,9 @@
 import re
 from typing import Any, Unpack
 
+from ._arrays import as_array, dtype_of
 from ._axes import axis_number, items_of, on_rows
-from ._calls import as_array, dtype_of, primitive
+from ._calls import primitive
 from ._core import call, operator_types
 from ._initial import init_in_memory
 from ._options import Placement

@@ -5,8 +5,8 @@
 
 from typing import Any
 
+from ._arrays import as_array, is_on_cpu
 from ._axes import axis_number, items_of, on_rows
-from ._calls import as_array, is_on_cpu
 from ._core import call
 from ._segmented_sorts import argsort_in_segments, segmented_sort
 

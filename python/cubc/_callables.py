@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from . import _arithmetic
-from ._calls import as_array
+from ._arrays import as_array
 from ._core import Lazy, asarray, operator_types
 from ._lazy import dialect, lazy, merged
 from ._results import Evaluated, of_parts

@@ -1,4 +1,4 @@
-"""Common parts of the wrappers around ``_core.call``: names in errors, arguments, arrays."""
+"""Decorators of public functions, their names in errors, and checks of their arguments."""
 
 import contextlib
 import difflib
@@ -6,25 +6,14 @@ import functools
 import inspect
 import operator
 import re
-import reprlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
-from ._core import (
-    Array,
-    CompileError,
-    Lazy,
-    NoDeviceError,
-    StoreError,
-    _lend,
-    asarray,
-    device_info,
-    is_binding,
-    transform,
-)
-from ._nulls import refuse_missing
+from ._arrays import described
+from ._core import CompileError, Lazy, NoDeviceError, StoreError
+from ._lent_outputs import foreign_out, place_of_out, with_memory_of
 from ._options import documented, signature
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -40,8 +29,6 @@ _REFUSALS = (
 _OBJECTS = r"(?!'| (?:an?|the|it|them|each|one|another|by|with)\b)"
 # Parameters that may be functions of Python.
 _TEXTS = {"op", "less", "equal", "condition", "second"}
-# Made once: a union that is made for each call takes longer than the call's arguments.
-_AS_THEY_ARE = (Array, np.ndarray, np.generic, Lazy, str, list, tuple, type)
 
 
 def name_function(error: Exception, function: str) -> None:
@@ -93,15 +80,15 @@ def named(function: F) -> F:
     if name == "__init__":
         name = function.__qualname__.partition(".")[0]
 
-    flags, out_at = _flags_of(function), _place_of_out(function)
+    flags, out_at = _flags_of(function), place_of_out(function)
 
     @functools.wraps(function)
     def call(*args, **options):
         try:
             if options and flags:
                 _refuse_texts(flags, options)
-            if (out := _foreign_out(out_at, args, options)) is not None:
-                return _with_memory_of(function, out, out_at, args, options)
+            if (out := foreign_out(out_at, args, options)) is not None:
+                return with_memory_of(function, out, out_at, args, options)
             return function(*args, **options)
         except Exception as error:
             trace = error.__traceback__
@@ -122,64 +109,6 @@ def _flags_of(function: Callable[..., Any]) -> frozenset[str]:
     by_place = code.co_varnames[: code.co_argcount]
     found |= dict(zip(by_place[len(by_place) - len(defaults) :], defaults, strict=True))
     return frozenset(n for n, value in found.items() if isinstance(value, bool) or n == "density")
-
-
-def _place_of_out(function: Callable[..., Any]) -> int:
-    """Return the place of out= among the arguments; -1 of a function without one."""
-    code = getattr(function, "__code__", None)
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if code else ()
-    return names.index("out") if "out" in names else -1
-
-
-def _foreign_out(at: int, args: Any, options: dict[str, Any]) -> Any:
-    """Return an output, or a tuple of some, that is known by DLPack alone; None otherwise."""
-    if at < 0:
-        return None
-    out = args[at] if at < len(args) else options.get("out")
-    if out is None or isinstance(out, Array | np.ndarray):
-        return None
-    several = out if isinstance(out, tuple) else (out,)
-    return out if any(map(_is_dlpack_alone, several)) else None
-
-
-def _is_dlpack_alone(x: Any) -> bool:
-    """Tell if DLPack is the only way to the memory of an array."""
-    others = ("__array__", "__array_interface__", "__cuda_array_interface__")
-    return hasattr(x, "__dlpack__") and not any(hasattr(x, name) for name in others)
-
-
-def _with_memory_of(
-    function: Callable[..., Any], out: Any, at: int, args: Any, options: dict[str, Any]
-) -> Any:
-    """Call a function with outputs as arrays of the same memory, and return what was given."""
-    inputs = [y for x in args[:at] for y in (x if isinstance(x, list | tuple) else (x,))]
-    if not any(hasattr(x, "shape") or _is_dlpack_alone(x) for x in inputs):
-        return function(*args, **options)  # of numbers or of a field: the core looks at `out` alone
-    on_device = any(of_device(x) is not None for x in inputs)
-    given = out if isinstance(out, tuple) else (out,)
-    lent = tuple(_memory_of(x, on_device) if _is_dlpack_alone(x) else x for x in given)
-    whole = lent if isinstance(out, tuple) else lent[0]
-    if at < len(args):
-        args = (*args[:at], whole, *args[at + 1 :])
-    else:
-        options = {**options, "out": whole}
-    own = {id(new): old for new, old in zip(lent, given, strict=True)}
-    made = function(*args, **options)
-    if isinstance(made, tuple):
-        return tuple(own.get(id(one), one) for one in made)
-    return own.get(id(made), made)
-
-
-def _memory_of(x: Any, on_device: bool, what: str = "out") -> Any:
-    """Return the memory of an array as one of NumPy, or of the device that the others are on."""
-    here = _of_host(x) and not on_device
-    if here:
-        with contextlib.suppress(BufferError, RuntimeError, TypeError):
-            array = np.from_dlpack(x)
-            if array.flags.writeable:
-                return array
-    lent = _lend(x, what)  # refuses what may not be written
-    return x if here else lent  # of bfloat16, which NumPy does not read
 
 
 def _refuse_texts(flags: frozenset[str], options: dict[str, Any]) -> None:
@@ -261,7 +190,7 @@ def _public(workspace: str | None, function: F) -> F:
     parameters = whole_signature.parameters.values()
     names = [p.name for p in parameters if p.kind is not p.POSITIONAL_ONLY]
     needed = [p.name for p in parameters if p.default is p.empty and p.kind < p.VAR_POSITIONAL]
-    flags, out_at = _flags_of(function), _place_of_out(function)
+    flags, out_at = _flags_of(function), place_of_out(function)
     known, arrays = frozenset(names), tuple({"weights", "values"} & {*names})
     order = [*whole_signature.parameters]
     texts = {name: k for k, name in enumerate(order) if name in _TEXTS}
@@ -287,9 +216,9 @@ def _public(workspace: str | None, function: F) -> F:
                 _refuse_texts(flags, options)
             if texts:
                 args = _translated(texts, items, args, options)
-            if (out := _foreign_out(out_at, args, options)) is not None:
+            if (out := foreign_out(out_at, args, options)) is not None:
                 args = (*map(described, args[:out_at]), *args[out_at:])
-                return _with_memory_of(function, out, out_at, args, options)
+                return with_memory_of(function, out, out_at, args, options)
             return function(*map(described, args), **options)
         except Exception as error:
             name_function(error, function.__name__)
@@ -359,181 +288,3 @@ def truth(name: str, value: Any) -> bool:
     if not isinstance(value, bool | np.bool | int | np.integer) or value not in (0, 1):
         raise TypeError(f"{name} is {value!r:.80}: expected a bool")
     return bool(value)
-
-
-def dtype_of(out: Any) -> Any:
-    """Return the dtype of an output; None without one, or for what is no array."""
-    return getattr(out, "dtype", None)
-
-
-def item_dtype(x: Any) -> Any:
-    """Return the dtype of any library's array as a numpy.dtype."""
-    if isinstance(x.dtype, np.dtype):
-        return x.dtype
-    try:
-        return np.dtype(str(x.dtype).rpartition(".")[2])  # of torch.float32
-    except TypeError:  # bfloat16, which NumPy lacks
-        return asarray(x).dtype
-
-
-def refuse_items(what: str, x: Any, otherwise: str, *, ordered: bool = False) -> None:
-    """Raise TypeError for structs; and for complex numbers, where items are `ordered`."""
-    kind = "structs" if getattr(x.dtype, "fields", None) else "complex numbers"
-    if kind == "structs" or (ordered and item_dtype(x).kind == "c"):
-        raise TypeError(f"{what} are {kind}, {otherwise}")
-
-
-def described(x: Any) -> Any:
-    """Return an array of any library as one with a dtype and a shape.
-
-    Memory is shared where the library's protocol allows it. Anything else is returned unchanged.
-    """
-    if isinstance(x, _AS_THEY_ARE):
-        if isinstance(x, np.ndarray) and type(x) is not np.ndarray:
-            refuse_missing(x)
-        return x
-    whole = hasattr(x, "dtype") and hasattr(x, "shape")
-    if hasattr(x, "__cuda_array_interface__"):
-        return x if whole else asarray(x)
-    if hasattr(x, "__dlpack__"):
-        if _of_host(x):  # as JAX's and PyTorch's on the cpu
-            try:
-                return np.from_dlpack(x)
-            except (BufferError, RuntimeError, TypeError):  # of bfloat16
-                if not whole:
-                    raise
-        return x if whole else asarray(x)
-    if not hasattr(x, "__array__"):
-        return x
-    refuse_missing(x)
-    return np.asarray(x)
-
-
-def changeable(x: Any, otherwise: str = "") -> Any:
-    """Return an array that a call changes in place; TypeError for what has no memory of its own."""
-    given = _memory_of(x, False, "the array") if _is_dlpack_alone(x) else described(x)
-    if given is x and _is_dlpack_alone(x):
-        given = _lend(x, "the array")
-    if isinstance(given, np.ndarray) and not isinstance(x, np.ndarray):
-        copied = not hasattr(x, "__dlpack__")  # a table's columns may be joined to an array
-    else:
-        copied = not hasattr(given, "dtype") or isinstance(given, np.generic | Lazy)
-    if copied:
-        raise TypeError(
-            f"this changes an array in place, and {type(x).__name__} is none{otherwise}"
-        )
-    if isinstance(given, np.ndarray) and not given.flags.writeable:
-        raise ValueError("the array is read-only: copy it before")
-    return given
-
-
-def _of_host(x: Any) -> bool:
-    """Tell if an array that is no CUDA array is in the host's memory, as DLPack says it."""
-    return hasattr(x, "__dlpack_device__") and x.__dlpack_device__()[0] in (1, 3)
-
-
-def as_array(x: Any) -> Any:
-    """Return an array of any library as `described` does; lists and numbers as NumPy arrays."""
-    x = described(x)
-    if hasattr(x, "dtype"):
-        return x
-    if is_binding() and isinstance(x, list | tuple):
-        raise TypeError("a list would be copied: give an array")
-    refuse_missing(x)
-    array = np.asarray(x)
-    if array.dtype == object:
-        raise TypeError(f"{reprlib.repr(x)} is no array of numbers: pass an array or a list")
-    return array
-
-
-def is_of_numpy(x: Any) -> bool:
-    """Tell if NumPy may compute with a result: a bound call repeats the core's work alone."""
-    return not isinstance(x, Array | Lazy) and not (is_binding() and isinstance(x, np.ndarray))
-
-
-def refuse_bound(what: str) -> None:
-    """Raise ValueError within `bind` for a step of the host, which would be done once."""
-    if is_binding():
-        raise ValueError(f"{what} on the host, which a bound call cannot repeat")
-
-
-def overlap(a: Any, b: Any) -> bool:
-    """Tell if two arrays of NumPy, or two of a device, may have memory in common."""
-    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
-        return np.may_share_memory(a, b)
-    if not all(isinstance(x, Array) or hasattr(x, "__cuda_array_interface__") for x in (a, b)):
-        return False
-    a, b = asarray(a), asarray(b)
-    return bool(a.ptr < b.ptr + b.nbytes and b.ptr < a.ptr + a.nbytes)
-
-
-def address_of(x: Any) -> int:
-    """Return the place of an array's first item in memory."""
-    return int(x.ctypes.data if isinstance(x, np.ndarray) else asarray(x).ptr)
-
-
-def is_on_cpu(x: Any, device: Any) -> bool:
-    """Tell if a call on an array, with a device= option, is computed by the cpu."""
-    if isinstance(x, np.ndarray):
-        return bool(device_info(device)["name"] == "cpu")
-    other = hasattr(x, "__cuda_array_interface__") and not isinstance(x, Array)
-    return not other and str(asarray(x).device) == "cpu"  # which would copy one with strides
-
-
-def dimensions(x: Any) -> int:
-    """Return the number of dimensions of an array of any library, or of a list."""
-    return x.ndim if hasattr(x, "ndim") else as_array(x).ndim
-
-
-def computed(x: Any, stream: Any = None) -> Any:
-    """Return an array as `as_array` does, and the items of a lazy input as one."""
-    return transform(x, stream=stream) if isinstance(x, Lazy) else as_array(x)
-
-
-def beside(a: Any, v: Any, stream: Any) -> Any:
-    """Return a number or a list as an array on the device of `a`, and an array unchanged."""
-    of = of_device(a)
-    if of is None or (hasattr(v, "shape") and not isinstance(v, np.generic)):
-        return v
-    return asarray(v, device=asarray(of).device, stream=stream)
-
-
-def of_dlpack(a: Array, x: Any) -> Any:
-    """Return an array that is known by DLPack alone as one beside `a`, and all else unchanged.
-
-    Memory of the host is the cpu device's too; beside an array of a GPU it is NumPy's.
-    """
-    if not _is_dlpack_alone(x):
-        return x
-    if not _of_host(x):
-        return asarray(x)
-    return asarray(x, device="cpu") if a.device == "cpu" else described(x)
-
-
-def of_device(a: Any) -> Any:
-    """Return an array of a device, or such an operand of a lazy input; None for host memory."""
-    if isinstance(a, Lazy):
-        return next((x for x in a.operands.values() if of_device(x) is not None), None)
-    if isinstance(a, Array):
-        return a
-    if not hasattr(a, "shape") or hasattr(a, "__array_interface__"):
-        return None
-    return a if hasattr(a, "__cuda_array_interface__") or not _of_host(a) else None
-
-
-def one_dimension(function: str, x: Any, otherwise: str) -> None:
-    """Raise ValueError unless an array has one dimension."""
-    if dimensions(x) != 1:
-        shape = tuple(getattr(x, "shape", np.shape(x)))
-        raise ValueError(
-            f"{function}() takes arrays of one dimension, not of the shape {shape}; {otherwise}"
-        )
-
-
-def output_pair(function: str, out: Any, of: str = "(keys, values)") -> tuple[Any, Any]:
-    """Return the two arrays of out=, or (None, None)."""
-    if out is None:
-        return None, None
-    if isinstance(out, tuple) and len(out) == 2:
-        return out
-    raise TypeError(f"{function}(): out must be a tuple of two arrays, {of}")

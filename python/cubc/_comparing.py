@@ -5,18 +5,9 @@ from typing import Any
 import numpy as np
 
 from ._arithmetic import compute
+from ._arrays import as_array, beside, computed, described, refuse_items
 from ._axes import items_of
-from ._calls import (
-    as_array,
-    beside,
-    check_pair,
-    computed,
-    described,
-    named,
-    refuse_items,
-    shown_as,
-    translated,
-)
+from ._calls import check_pair, named, shown_as, translated
 from ._core import Lazy
 from ._find import find_if
 from ._lazy import lazy

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from ._arrays import as_array, beside, item_dtype, of_device, refuse_bound
 from ._axes import axis_number
-from ._calls import as_array, beside, item_dtype, named, of_device, refuse_bound
+from ._calls import named
 from ._core import asarray, empty, transform
 
 

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from ._calls import described, primitive
+from ._arrays import described
+from ._calls import primitive
 from ._core import Array, asarray, bind_keep, call
 
 

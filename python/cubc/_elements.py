@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from ._arithmetic import store
+from ._arrays import described, of_dlpack
 from ._axes import items_of
-from ._calls import described, of_dlpack, unnamed
+from ._calls import unnamed
 from ._core import Array, Lazy, asarray, transform
 from ._lazy import lazy
 from ._nulls import refuse_missing

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from ._arrays import as_array, item_dtype
 from ._axes import items_of
-from ._calls import as_array, item_dtype, truth
+from ._calls import truth
 from ._core import Lazy, asarray, call, transform
 from ._lazy import lazy
 from ._options import Placement, without_workspace

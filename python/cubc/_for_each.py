@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from ._arrays import as_array, item_dtype
 from ._callables import _parameters, _prepared
-from ._calls import as_array, item_dtype, named, whole
+from ._calls import named, whole
 from ._core import Array, Lazy, asarray, device_info, is_binding
 from ._kernel import Kernel
 from ._lazy import dialect

@@ -11,7 +11,8 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from ._calls import as_array, described, primitive, whole
+from ._arrays import as_array, described
+from ._calls import primitive, whole
 from ._core import Array, Lazy, asarray, call, empty, reduce, transform
 from ._nulls import refuse_missing
 from ._options import Placement, without_workspace

@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from ._arrays import as_array, described, item_dtype, refuse_items
 from ._axes import axis_number, items_of
-from ._calls import as_array, described, item_dtype, named, refuse_items
+from ._calls import named
 from ._core import Lazy, transform
 from ._lazy import lazy
 from ._selections import flatnonzero

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ._calls import described
+from ._arrays import described
 from ._core import Array, Lazy, asarray
 
 

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ._calls import described, name_function
+from ._arrays import described
+from ._calls import name_function
 from ._core import Lazy, _type_name
 
 # Not the suffix of a number, nor a member. The core's scanner, csrc/run/expression.c, is like it.

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ._calls import as_array, is_on_cpu, item_dtype
+from ._arrays import as_array, is_on_cpu, item_dtype
 from ._core import Array, Lazy, asarray, reduce, transform
 from ._lazy import lazy
 from ._reductions import left_out

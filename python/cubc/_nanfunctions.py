@@ -9,8 +9,9 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from ._arrays import as_array, dtype_of, item_dtype
 from ._axes import axis_number, items_of
-from ._calls import as_array, dtype_of, item_dtype, named
+from ._calls import named
 from ._core import Array, reduce
 from ._lazy import lazy
 from ._numpy import cumprod, cumsum

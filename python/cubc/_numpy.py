@@ -7,23 +7,18 @@ from typing import Any, Unpack
 import numpy as np
 
 from ._arithmetic import filled
-from ._axes import axis_number, items_of, transposed
-from ._calls import (
+from ._arrays import (
     address_of,
     as_array,
-    check_pair,
     dtype_of,
     item_dtype,
-    name_function,
-    named,
     one_dimension,
     overlap,
     refuse_bound,
     refuse_items,
-    shown_as,
-    translated,
-    whole,
 )
+from ._axes import axis_number, items_of, transposed
+from ._calls import check_pair, name_function, named, shown_as, translated, whole
 from ._core import Array, Lazy, asarray, empty, operator_types, transform
 from ._lazy import lazy
 from ._options import Placement, Scanning, listed

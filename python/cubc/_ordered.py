@@ -9,7 +9,8 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from ._calls import as_array, beside, dimensions, item_dtype, one_dimension, primitive
+from ._arrays import as_array, beside, dimensions, item_dtype, one_dimension
+from ._calls import primitive
 from ._concatenate import concatenate
 from ._core import call, transform
 from ._options import Placement, without_workspace

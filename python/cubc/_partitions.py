@@ -5,8 +5,9 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from ._arrays import as_array, described
 from ._axes import axis_number, items_of
-from ._calls import as_array, described, named, whole
+from ._calls import named, whole
 from ._core import Lazy
 from ._nulls import refuse_missing
 from ._options import Sorting, listed

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ._arrays import as_array, is_of_numpy, item_dtype, overlap
 from ._axes import items_of
-from ._calls import as_array, is_of_numpy, item_dtype, overlap
 from ._core import Lazy, asarray, call, transform
 from ._options import without_workspace
 from ._take import take

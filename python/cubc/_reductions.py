@@ -9,8 +9,9 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from ._arrays import as_array, beside, dtype_of, is_of_numpy, item_dtype
 from ._axes import axis_number, items_of
-from ._calls import as_array, beside, dtype_of, is_of_numpy, item_dtype, name_function
+from ._calls import name_function
 from ._core import Lazy, operator_types, reduce, transform
 from ._lazy import lazy
 from ._options import Reducing, listed

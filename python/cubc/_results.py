@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ._calls import described, item_dtype
+from ._arrays import described, item_dtype
 from ._core import Lazy
 from ._lazy import _NAME, dialect, indexed, lazy, merged
 

@@ -8,8 +8,9 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from ._arrays import as_array, dtype_of, one_dimension, output_pair
 from ._axes import axis_number, items_of
-from ._calls import as_array, dtype_of, one_dimension, output_pair, primitive
+from ._calls import primitive
 from ._core import Lazy, asarray, call, operator_types, scan, transform
 from ._initial import init_in_memory
 from ._lazy import lazy

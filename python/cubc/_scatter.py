@@ -9,17 +9,9 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from ._arrays import as_array, beside, changeable, computed, described, refuse_bound
 from ._axes import axis_number, items_of
-from ._calls import (
-    as_array,
-    beside,
-    changeable,
-    computed,
-    described,
-    named,
-    primitive,
-    refuse_bound,
-)
+from ._calls import named, primitive
 from ._core import Lazy, asarray, call, transform
 from ._lazy import lazy
 from ._nulls import refuse_missing

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ._arrays import as_array, beside, item_dtype, refuse_bound
 from ._axes import items_of
-from ._calls import as_array, beside, item_dtype, refuse_bound
 from ._comparing import array_equal
 from ._concatenate import concatenate
 from ._core import Lazy, asarray, empty, scan, transform

@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from ._arrays import as_array, item_dtype
 from ._axes import items_of
-from ._calls import as_array, item_dtype, whole
+from ._calls import whole
 from ._core import Lazy
 from ._lazy import lazy
 

@@ -2,7 +2,8 @@
 
 from typing import Any, Unpack
 
-from ._calls import as_array, one_dimension, output_pair, primitive, truth, whole
+from ._arrays import as_array, one_dimension, output_pair
+from ._calls import primitive, truth, whole
 from ._core import call, transform
 from ._options import Placement, without_workspace
 from ._payload import call_with_values, is_moved

@@ -7,7 +7,8 @@ M. Garland, "Merge-based Parallel Sparse Matrix-Vector Multiplication", SC 2016.
 
 from typing import Any, Unpack
 
-from ._calls import as_array, dtype_of, primitive
+from ._arrays import as_array, dtype_of
+from ._calls import primitive
 from ._core import call, operator_types
 from ._initial import init_in_memory
 from ._options import Placement

@@ -9,8 +9,9 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from ._arrays import as_array, beside
 from ._axes import axis_number
-from ._calls import as_array, beside, primitive, shown_as
+from ._calls import primitive, shown_as
 from ._core import call
 from ._options import Placement, without_workspace
 from ._take import take

@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from ._arrays import beside, changeable, computed, item_dtype
 from ._axes import items_of
-from ._calls import beside, changeable, computed, item_dtype, named
+from ._calls import named
 from ._concatenate import concatenate
 from ._core import asarray, transform
 from ._lazy import lazy

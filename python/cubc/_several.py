@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ._arithmetic import filled
+from ._arrays import as_array, dtype_of
 from ._axes import axis_number, items_of
 from ._callables import operator_of
-from ._calls import as_array, dtype_of, shown_as
+from ._calls import shown_as
 from ._core import Array, Lazy, device_info, is_binding, operator_types, reduce, transform
 from ._lazy import dialect, lazy
 

@@ -8,9 +8,10 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from ._arrays import as_array, dimensions, one_dimension, output_pair
 from ._axes import axis_number
 from ._axis_sort import argsort_along, sort_along
-from ._calls import as_array, dimensions, one_dimension, output_pair, primitive, truth
+from ._calls import primitive, truth
 from ._core import call
 from ._field_order import has_fields, sorted_by_bits, sorted_by_fields
 from ._options import Placement

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from ._arrays import as_array, is_of_numpy, item_dtype, refuse_items
 from ._axes import axis_number, items_of
-from ._calls import as_array, is_of_numpy, item_dtype, named, refuse_items
+from ._calls import named
 from ._core import Array, operator_types, transform
 from ._lazy import lazy
 from ._moments import is_one_pass, squared_deviations

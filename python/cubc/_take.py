@@ -4,8 +4,9 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from ._arrays import as_array, beside, item_dtype
 from ._axes import axis_number, items_of
-from ._calls import as_array, beside, item_dtype, primitive
+from ._calls import primitive
 from ._core import Lazy, call
 from ._lazy import lazy
 from ._options import Placement, without_workspace

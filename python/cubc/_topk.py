@@ -4,8 +4,9 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from ._arrays import as_array, dimensions, output_pair
 from ._axes import axis_number, from_rows, items_of, rows_along, transposed
-from ._calls import as_array, dimensions, output_pair, primitive
+from ._calls import primitive
 from ._core import call
 from ._options import Placement, without_workspace
 from ._payload import call_with_values

@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from ._arrays import as_array, item_dtype
 from ._axes import items_of
-from ._calls import as_array, item_dtype, named
+from ._calls import named
 from ._core import Array, asarray, call, empty, transform
 from ._indexing import lexsort
 from ._lazy import lazy

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._calls import as_array, described
+from .._arrays import as_array, described
 from .._core import asarray, call, is_binding
 
 PRECISIONS = {"double": "float64", "single": "float32", "half": "int16"}
