@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 FEWEST = 10  # variants: below it nothing is left to check the forest on
 FOLDS, REPEATS, TREES = 5, 5, 100
+AT_ONCE = 100_000  # variants that a forest predicts in one call, each of which starts every tree
 
 
 class Table(NamedTuple):
@@ -147,8 +148,10 @@ def _effects(table: Table, sets: Sequence[tuple[int, ...]]) -> tuple[NDArray[np.
     for predict, values, log_scores in _folds(table):
         error = np.mean((predict(values) - log_scores) ** 2)
         unexplained += error * len(log_scores) / len(table.log_scores)
-        rises = [_error_without(predict, values, log_scores, columns) - error for columns in sets]
-        effects.append(np.array(rises) / (2 * variance))
+        step = max(1, AT_ONCE // (REPEATS * len(values)))
+        parts = (sets[k : k + step] for k in range(0, len(sets), step))
+        errors = [_errors_without(predict, values, log_scores, part) for part in parts]
+        effects.append((np.concatenate(errors) - error) / (2 * variance))
     return np.transpose(effects), 1 - unexplained / variance
 
 
@@ -161,12 +164,18 @@ def _folds(table: Table) -> Iterator[tuple]:
         yield forest.predict, table.values[test], table.log_scores[test]
 
 
-def _error_without(
-    predict, values: NDArray[np.float64], log_scores: NDArray[np.float64], columns: Iterable[int]
-) -> float:
-    """Mean squared error with some columns exchanged between the variants, the same for all."""
-    rng, chosen = np.random.default_rng(0), list(columns)
-    orders = [rng.permutation(len(values)) for _ in range(REPEATS)]
-    exchanged = np.concatenate([values] * REPEATS)
-    exchanged[:, chosen] = np.concatenate([values[order][:, chosen] for order in orders])
-    return float(np.mean((predict(exchanged) - np.tile(log_scores, REPEATS)) ** 2))
+def _errors_without(
+    predict,
+    values: NDArray[np.float64],
+    log_scores: NDArray[np.float64],
+    sets: Sequence[Iterable[int]],
+) -> NDArray[np.float64]:
+    """Mean squared error with each set of columns exchanged between variants, the same for all."""
+    rng = np.random.default_rng(0)
+    orders = np.array([rng.permutation(len(values)) for _ in range(REPEATS)])
+    exchanged = np.tile(values, (len(sets), REPEATS, 1, 1))
+    for one, columns in zip(exchanged, sets, strict=True):
+        for column in columns:
+            one[..., column] = values[orders, column]
+    predicted = predict(exchanged.reshape(-1, values.shape[1])).reshape(len(sets), -1)
+    return np.mean((predicted - np.tile(log_scores, REPEATS)) ** 2, axis=1)
