@@ -79,17 +79,30 @@ def why_no_cuda():
     return ""
 
 
+def each_value(cases):
+    """As few of the cases as have every value of each parameter, none of which is in many."""
+    values = {case: {(n, repr(v)) for n, v in case.callspec.params.items()} for case in cases}
+    times, found = dict.fromkeys(set().union(*values.values()), 0), set()
+    while not all(times.values()):
+        fresh = {case: sum(times[value] == 0 for value in values[case]) for case in cases}
+        best = max(cases, key=lambda case: (fresh[case], -sum(times[v] for v in values[case])))
+        times |= {value: times[value] + 1 for value in values[best]}
+        found.add(best)
+    return found
+
+
 def not_among_some(items):
     """The cases that their tests' mark some leaves out, on each kind of device."""
     cases = defaultdict(list)
     for item in items:
         if mark := item.get_closest_marker("some"):
             on_gpu = item.get_closest_marker("gpu") is not None
-            cases[item.parent, item.originalname, on_gpu, mark.args[0]].append(item)
+            cases[item.parent, item.originalname, on_gpu, *mark.args].append(item)
     left_out = set()
-    for (*_, most), all_ in cases.items():
-        step = max(1, len(all_) / most)
-        left_out |= set(all_) - {all_[int(k * step)] for k in range(int(len(all_) / step))}
+    for (_, _, _, *most), all_ in cases.items():
+        step = max(1, len(all_) / most[0]) if most else 1
+        some = {all_[int(k * step)] for k in range(int(len(all_) / step))}
+        left_out |= set(all_) - (some if most else each_value(all_))
     return left_out
 
 

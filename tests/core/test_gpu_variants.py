@@ -114,6 +114,7 @@ def test_shipped_policies(name, type, arch):
     assert workload.verify(workload.variant(label)) == 0
 
 
+@pytest.mark.some
 @pytest.mark.parametrize("type", ["I8", "U8"])
 @pytest.mark.parametrize("name", ["reduce.sum", "reduce.min", "reduce.max"])
 def test_bytes_four_at_a_time(name, type):

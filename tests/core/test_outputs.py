@@ -37,6 +37,7 @@ def commands(out, mark):
     }
 
 
+@pytest.mark.some
 @pytest.mark.parametrize("command", ["report", "policy", "bundle", "verify"])
 @pytest.mark.parametrize("there", ["a store", "a field", "a configuration"])
 def test_a_file_of_another_kind_stays(command, there, db, tmp_path, capsys, monkeypatch):

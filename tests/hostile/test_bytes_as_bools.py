@@ -242,6 +242,7 @@ STATEMENTS = {
 }
 
 
+@pytest.mark.some
 @pytest.mark.parametrize("check", [False, True])
 @pytest.mark.parametrize("body", STATEMENTS)
 def test_statements(device, body, check):

@@ -27,6 +27,7 @@ def neighbourhood(t, z, y, x):
     return np.any([one, *(np.roll(one, s, axis) for axis in range(4) for s in (1, -1))], axis=0)
 
 
+@pytest.mark.some
 @pytest.mark.parametrize("number", [np.nan, np.inf, 1e300])
 @pytest.mark.parametrize("precision", ["single", "half"])
 @pytest.mark.parametrize("operator", OPERATORS)

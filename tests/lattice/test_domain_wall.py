@@ -39,6 +39,7 @@ def gauge(device, links):
 
 
 # ---- the operator -------------------------------------------------------------------------------
+@pytest.mark.some
 @pytest.mark.parametrize("precision", BOUNDS)
 @pytest.mark.parametrize(("b", "c"), COEFFICIENTS.values(), ids=COEFFICIENTS)
 def test_against_dense(device, tiny, precision, b, c):

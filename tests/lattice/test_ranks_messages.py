@@ -61,6 +61,7 @@ def test_an_own_neighbour_has_the_same_bits(cut):
     grid.check()
 
 
+@pytest.mark.some
 @pytest.mark.parametrize("first", [0, 1])
 @pytest.mark.parametrize("threads", [32, 64])
 def test_blocks_of_many_threads(policies, threads, first):

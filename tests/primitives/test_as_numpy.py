@@ -80,6 +80,7 @@ def alike(made, wanted):
     np.testing.assert_allclose(np.asarray(made), wanted, rtol=1e-12)
 
 
+@pytest.mark.some
 @pytest.mark.filterwarnings("ignore:Mean of empty slice", "ignore:invalid value")
 @pytest.mark.parametrize("call", ALIKE.values(), ids=[name.replace(" ", "_") for name in ALIKE])
 @pytest.mark.parametrize("there", [False, True], ids=["host", "there"])

@@ -82,6 +82,7 @@ def test_numbers_of_bins(device, bins):
     agree(device, x, np.sort(np.random.default_rng(1).random(bins + 1)))
 
 
+@pytest.mark.some
 @pytest.mark.parametrize("range", [(0, 256), (0, 255), (0, 100.0), (-3, 7), (10, 20), (0.5, 2.5)])
 @pytest.mark.parametrize("type", ["U8", "U64", "F16", "F64"])
 def test_items_on_the_edges(device, type, range):

@@ -46,6 +46,7 @@ IN_ORDER = {
 }
 
 
+@pytest.mark.some
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("name", WHOLE)
 def test_of_any_shape(device, name, shape):
@@ -53,6 +54,7 @@ def test_of_any_shape(device, name, shape):
     same(WHOLE[name](lazy, cubc), WHOLE[name](x, np))
 
 
+@pytest.mark.some
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("name", IN_ORDER)
 def test_of_any_shape_in_order(device, name, shape):
@@ -67,6 +69,7 @@ def test_the_first_of_any_shape(device, shape):
     assert int(cubc.find_if(lazy, "x == 99")) == (places[0] if places.size else -1)
 
 
+@pytest.mark.some
 @pytest.mark.parametrize("deterministic", [False, True])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_segments(device, shape, deterministic):

@@ -33,6 +33,7 @@ def keys(type):
     return random(type, SIZE * COUNT, 3).reshape(COUNT, SIZE)
 
 
+@pytest.mark.some
 @pytest.mark.parametrize("type", ["U8", "I32", "F32"])
 @pytest.mark.parametrize("descending", [False, True])
 def test_rows_are_those_of_numpy(device, type, descending, noted):

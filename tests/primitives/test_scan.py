@@ -133,6 +133,7 @@ def test_init(device, op, init, inclusive):
     same(result, expected[1:] if inclusive else expected[:-1])
 
 
+@pytest.mark.some
 @pytest.mark.parametrize("n", [70_001, inputs.MANY])
 @pytest.mark.parametrize(
     ("type", "dtype"), in_turn(["I8", "U8", "I16"], ["int32", "int64", "float64", "complex128"], 2)

@@ -75,6 +75,7 @@ def test_masks_of_every_type(device, type):
     same(cubc.select(on(device, x), on(device, mask)), x[mask != 0])
 
 
+@pytest.mark.some
 @pytest.mark.parametrize("name", ["if", "flagged", "unique"])
 @pytest.mark.parametrize("type", ["F32", "I8", "U64"])
 def test_boundaries_of_the_policy(device, type, name):

@@ -17,6 +17,7 @@ def items(dtype):
     return np.array([-128, -3, -1, 0, 1, 5, 100, 127]).astype(dtype)
 
 
+@pytest.mark.some
 @pytest.mark.parametrize("sign", SIGNS)
 @pytest.mark.parametrize("dtype", ["i1", "u2", "i4", "u8"])
 def test_numbers_and_arrays(device, dtype, sign):
@@ -37,6 +38,7 @@ def test_numbers_and_arrays(device, dtype, sign):
     same(in_place(d.copy(), 9).numpy(), sign(x, 9))
 
 
+@pytest.mark.some
 @pytest.mark.parametrize("sign", SIGNS)
 @pytest.mark.parametrize("count", [9, 64, -2])
 def test_functions(device, count, sign):

@@ -93,6 +93,7 @@ def one_pass(monkeypatch):
     monkeypatch.setattr(_moments, "is_on_cpu", lambda x, device: False)
 
 
+@pytest.mark.some
 @pytest.mark.parametrize("axis", [None, 0, 1, -1, (0, 2), (0, 1, 2)])
 @pytest.mark.parametrize("type", ["f8", "i8", "u1"])
 @pytest.mark.usefixtures("one_pass")
@@ -107,6 +108,7 @@ def test_one_pass_of_twice_the_digits(device, type, axis):
     close(kept, exactly(x, axis, keepdims=True, ddof=1))
 
 
+@pytest.mark.some
 @pytest.mark.parametrize("way", ["one_pass", "device"])
 @pytest.mark.parametrize(("type", "error"), [("f4", 3e-7), ("f8", 1e-12)])
 def test_one_pass_of_items_that_take_part(request, device, way, type, error):
@@ -281,6 +283,7 @@ def test_nan_alone_has_no_place():
             getattr(cubc, name)(x, 1)
 
 
+@pytest.mark.some
 @pytest.mark.parametrize("name", ["var", "std", "mean", "nanvar", "nanstd", "nanmean"])
 @pytest.mark.parametrize("type", ["f8", "i4"])
 def test_types_of_integers(name, type):

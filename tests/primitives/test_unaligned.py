@@ -59,6 +59,7 @@ def test_maps(device, dtype, first):
     same(out, x + y)
 
 
+@pytest.mark.some
 @pytest.mark.parametrize("first", FIRST)
 @pytest.mark.parametrize("dtype", ["i1", "f8"])  # each is nine kernels
 def test_what_compares(device, dtype, first):
