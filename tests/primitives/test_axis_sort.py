@@ -42,7 +42,7 @@ def test_lengths(device, length):
     check(device, x.reshape(-1, length), 1)
 
 
-@pytest.mark.parametrize(("length", "label"), in_turn([3, 10, 16, 37, 45, 300], LABELS, 2))
+@pytest.mark.parametrize(("length", "label"), in_turn([3, 10, 16, 37, 45, 300], LABELS, 4))
 def test_variants_of_gpus(device, policies, length, label):
     x = inputs.random("F32", length * 700).reshape(length, 700)
     for name in ("keys", "indices", "rows"):

@@ -42,7 +42,7 @@ def use_variant(type, label):
         _core.use_policy(benchmark, {"T{ct}": type}, "cpu", label)
 
 
-@pytest.mark.parametrize(("type", "largest"), in_turn(TYPES, [True, False], 1))
+@pytest.mark.parametrize(("type", "largest"), in_turn(TYPES, [True, False], 2))
 def test_every_type(device, type, largest):
     for n, mean in ((1, 1), (5000, 20), (20_000, 150), (40_000, 9000)):
         for kind in ("random", "few"):
