@@ -43,6 +43,7 @@ def numbers(n, dtype, seed=1):
     return (values + 1j * rng.integers(-4, 5, n) if dtype == "c16" else values).astype(dtype)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("dtype", TYPES)
 def test_reduce(clustered, dtype):
     device, use = clustered
@@ -63,6 +64,7 @@ def test_argmax(clustered):
         assert cubc.argmax(cubc.asarray(x, device=device)).item() == x.argmax(), n
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("dtype", TYPES)
 def test_scan(clustered, dtype):
     device, use = clustered
@@ -90,6 +92,7 @@ def test_scan_by_key(clustered):
             assert (cubc.scan_by_key(k, d).numpy() == expected).all(), (n, length)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("dtype", ["i1", "i4", "f8"])
 def test_select(clustered, dtype):
     device, use = clustered
@@ -107,6 +110,7 @@ def test_select(clustered, dtype):
         assert (cubc.unique_consecutive(d).numpy() == x[heads]).all(), n
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("dtype", ["i1", "i4", "f8"])
 def test_runs(clustered, dtype):
     device, use = clustered
