@@ -6,6 +6,7 @@ file, and over a planted offence, so that a rule that has gone blind shows as we
 
 import re
 import warnings
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -111,6 +112,7 @@ PROSE = [
 ]
 
 
+@cache
 def without_comments(text, keep_strings=False):
     """Blank out comments (and the contents of literals), keeping the line structure."""
     token = r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''

@@ -5,6 +5,7 @@ circle. Imports inside functions count; those for annotations alone do not.
 """
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,7 @@ def found(parts):
     )
 
 
+@cache
 def imported(module, text):
     """Modules of cubc that this one imports."""
     here = module.split(".")[:-1]
