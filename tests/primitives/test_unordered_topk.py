@@ -52,6 +52,7 @@ def test_every_type(device, type, largest):
                 check_rows(x[: n // mean * mean].reshape(-1, mean), min(k, mean), device, largest)
 
 
+@pytest.mark.some(2)  # in order, test_segmented_topk.py has all of them
 @pytest.mark.parametrize(
     ("threads", "type"), [(64, "U8"), (128, "F32"), (192, "I64")], ids=["U8", "F32", "I64"]
 )
