@@ -12,6 +12,7 @@ from stores import row, write
 from cubc import _core, tuner
 from cubc.tuner import _space
 from cubc.tuner._cli import main
+from cubc.tuner._sample_tables import labels_of
 
 A, B, C = stores.variants()
 
@@ -260,6 +261,24 @@ def test_groups_are_taken_by_number():
 def test_variants_are_named_by_texts(db):
     with pytest.raises(TypeError, match="variants is 5, must be a label or several"):
         tuner.analyze(db).plot_variant(5)
+
+
+def test_the_labels_of_a_large_group_are_listed_once(db):
+    """The time to find a variant is in proportion to the number of variants."""
+
+    class Label(str):
+        hashed = 0
+
+        def __hash__(self):
+            Label.hashed += 1
+            return str.__hash__(self)
+
+    [group] = tuner.analyze(db).groups
+    group.cells = {Label(label): cells for label, cells in group.cells.items()}
+    group.cells |= {Label(f"{C}{n}"): group.cells[A] for n in range(500)}
+    Label.hashed = 0
+    assert labels_of(group, "no variant but base|^base$") == ["base"]
+    assert Label.hashed < 50 * 500
 
 
 def test_a_missing_package_is_named(db, monkeypatch):

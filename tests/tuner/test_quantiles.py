@@ -256,6 +256,15 @@ def test_a_density_has_bins():
 
 
 # ---- best of random -----------------------------------------------------------------------------
+@pytest.mark.timeout(30)
+def test_best_of_random_of_many_takes_no_time():
+    """Only scores that the best may still be are looked at."""
+    scores = np.arange(100_000.0)
+    found = best_of_random(scores, np.ones(100_000), 100_000)
+    assert found.mean[0] == pytest.approx(scores.mean())
+    assert found.mean[-1] == pytest.approx(99_999 - 1 / (np.e - 1), abs=1e-3)
+
+
 def test_best_of_random_by_enumeration():
     scores, weights = np.array([1.0, 1.3, 0.7, 2.0]), np.array([2, 1, 4, 1])
     found = best_of_random(scores, weights, 4)

@@ -35,6 +35,7 @@ Floats = NDArray[np.float64]
 DRAWN = 2000  # variants of the space, which tell the parts to some percent
 TRIES = 20  # times as many draws, at most, where few variants are valid
 TOGETHER = 200  # variants to which distances are computed at once
+NEGLIGIBLE = 1e-18  # probability of the worst scores together, below which they are left out
 
 
 class Expected(NamedTuple):
@@ -69,15 +70,20 @@ def best_of_random(
     Expected
         Arrays of shape (draws,).
     """
-    order = np.argsort(np.asarray(scores, float), kind="stable")
-    ordered = np.asarray(scores, float)[order]
-    share = np.cumsum(np.asarray(weights, float)[order])
+    parts = np.asarray(weights, float)
+    drawn = np.flatnonzero(parts)
+    ordered = np.asarray(scores, float)[drawn]
+    order = np.argsort(ordered, kind="stable")
+    ordered, share = ordered[order], np.cumsum(parts[drawn][order])
     share /= share[-1]
     mean, low, high = np.empty(draws), np.empty(draws), np.empty(draws)
     tail = (1 - confidence) / 2
     below = np.ones_like(share)
     for k in range(draws):
         below *= share  # probability that the best of k + 1 is no better than the i-th
+        if below[0] < NEGLIGIBLE:  # most of the work otherwise, of denormal numbers
+            kept = int(np.searchsorted(below, NEGLIGIBLE))
+            ordered, share, below = ordered[kept:], share[kept:], below[kept:]
         mean[k] = np.diff(below, prepend=0) @ ordered
         places = np.searchsorted(below, [tail, 1 - tail])
         low[k], high[k] = ordered[np.minimum(places, len(ordered) - 1)]

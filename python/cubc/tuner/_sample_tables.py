@@ -48,7 +48,7 @@ class Tables:
         LookupError
             If there is no such variant.
         ValueError
-            If there are several benchmarks, types or devices, or more than six variants.
+            If there are several benchmarks, types or devices, or no samples of the variants.
 
         Examples
         --------
@@ -96,7 +96,7 @@ class Tables:
         LookupError
             If there is no such variant.
         ValueError
-            If there are several benchmarks, types or devices, or more than six variants.
+            If there are several benchmarks, types or devices, or no samples of the variants.
 
         Examples
         --------
@@ -247,8 +247,7 @@ def labels_of(group: Group, variants: Variants) -> list[str]:
     wanted = [variants] if isinstance(variants, str) else variants or ()
     if not isinstance(wanted, Iterable):
         raise TypeError(f"variants is {variants!r:.80}, must be a label or several")
-    ranked = [label for _, label in group.ranked()]
-    known = [*ranked, *(label for label in group.cells if label not in set(ranked))]
+    known = list(dict.fromkeys([*(label for _, label in group.ranked()), *group.cells]))
     found: dict[str, None] = {}
     for text in wanted:
         matches = [text] if text in group.cells else []
