@@ -99,6 +99,34 @@ def test_a_metric_of_base_that_is_no_positive_number(tmp_path):
     )
 
 
+def of_a_user(label, elements, error, **more):
+    more |= {"benchmark": "own.kernel", "source_hash": "0" * 64, "metrics": f"error={error}"}
+    return stores.row(label, elements) | more
+
+
+@pytest.mark.parametrize("extreme", ["1e-300", "1e300"])
+@pytest.mark.parametrize("objective", ["error", ("time", "error")])
+def test_metrics_whose_ratio_is_no_number_give_no_score(tmp_path, extreme, objective):
+    """1e300 / 1e-300 is infinite, and the reverse is 0."""
+    other = {"1e-300": "1e300", "1e300": "1e-300"}[extreme]
+    rows = [("base", extreme), ("steps_1", other), ("steps_2", extreme)]
+    db = stores.write(tmp_path / "s.db", [of_a_user(label, 16, error) for label, error in rows])
+    analysis = tuner.analyze(db, objective=objective)
+    scores = analysis.scores().set_index("variant").score
+    assert np.isnan(scores["steps_1"]) and scores["steps_2"] == 1
+    assert "steps_1" not in set(analysis.top().variant)
+
+
+def test_rounds_at_a_workload_that_the_search_left_out(tmp_path):
+    rows = [of_a_user("base", 16, 1.0), of_a_user("steps_1", 16, 0.5)]
+    for n in range(1, 9):
+        in_round = {"round": n, "base_metrics": "error=1.0"}
+        rows += [of_a_user("steps_1", elements, 0.5, **in_round) for elements in (16, 20)]
+    [group] = tuner.analyze(stores.write(tmp_path / "s.db", rows), objective="error").groups
+    assert group.verdict("steps_1").word == "BETTER"
+    assert group.score("steps_1") == pytest.approx(2)
+
+
 @pytest.mark.parametrize(
     ("declare", "message"),
     [

@@ -224,8 +224,7 @@ class Group:
         if found := [self._in_round(part, cells[rt]) for cells in self.complete_rounds(variant)]:
             return geometric_mean(one for one in found if one is not None)
         if part.text != "time":
-            mine, other = value(part, figures(cell)), value(part, figures(base)) if base else None
-            return other / mine if mine and other else None
+            return _ratio(value(part, figures(base)) if base else None, value(part, figures(cell)))
         reference = cell.base_center or (base and base.center)
         return reference / cell.center if reference and cell.center else None
 
@@ -236,8 +235,7 @@ class Group:
         base = self.cells.get("base", {}).get(ax.workload_text(cell.rt))
         if base is None:
             return None
-        mine, other = value(part, figures(cell)), value(part, figures_of_base(cell, base))
-        return other / mine if mine and other else None
+        return _ratio(value(part, figures_of_base(cell, base)), value(part, figures(cell)))
 
     def round_speedup(self, cell: Measurement) -> float | None:
         """Speedup in a round by the objective; None if it is not known."""
@@ -266,15 +264,19 @@ class Group:
         return {rt: speedup for rt, speedup in known if speedup is not None}
 
     def complete_rounds(self, variant: str) -> list[dict[str, Measurement]]:
-        """Rounds that have all workloads of the variant, by workload."""
-        if variant not in self.rounds:
+        """Rounds that have all workloads of the variant, by workload; these alone count.
+
+        Of a variant that the search itself did not measure they are those of the group.
+        """
+        rts = self.cells.get(variant) or self._rts
+        if variant not in self.rounds or not rts:
             return []
-        rts = self.cells.get(variant, {}).keys()
-        rounds = (cells for _, cells in sorted(self.rounds.get(variant, {}).items()))
+        rounds = (cells for _, cells in sorted(self.rounds[variant].items()))
         return [
-            cells
+            {rt: cells[rt] for rt in rts}
             for cells in rounds
-            if cells.keys() >= rts and all(self.round_speedup(cells[rt]) is not None for rt in rts)
+            if cells.keys() >= rts.keys()
+            and all(self.round_speedup(cells[rt]) is not None for rt in rts)
         ]
 
     def verdict(self, variant: str) -> Verdict | None:
@@ -398,6 +400,12 @@ def geometric_mean(values: Iterable[float]) -> float:
     """Mean of ratios."""
     logs = [math.log(value) for value in values]
     return math.exp(math.fsum(logs) / len(logs))
+
+
+def _ratio(of_base: float | None, mine: float | None) -> float | None:
+    """Speedup by a figure; None if one is not known, or their quotient is no positive number."""
+    found = of_base / mine if of_base and mine else 0.0
+    return found if 0 < found < math.inf else None
 
 
 def _mean_of_all(ratios: Sequence[float | None]) -> float | None:
