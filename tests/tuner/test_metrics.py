@@ -117,6 +117,24 @@ def test_metrics_whose_ratio_is_no_number_give_no_score(tmp_path, extreme, objec
     assert "steps_1" not in set(analysis.top().variant)
 
 
+def test_columns_that_a_user_named_like_others(tmp_path):
+    label = "round_3.device_4.error_5"
+    rows = [of_a_user("base", 16, 1.0), of_a_user(label, 16, 0.5) | {"metrics": "error=2,id=3"}]
+    frame = tuner.analyze(stores.write(tmp_path / "s.db", rows)).to_frame().iloc[1]
+    assert (frame["round"], frame["variant"], frame["id"]) == (0, label, 2)
+    assert (frame["round{parameter}"], frame["device{parameter}"], frame["error"]) == (3, 4, 5)
+    assert (frame["error{metric}"], frame["id{metric}"]) == (2, 3)
+
+
+def test_values_of_a_parameter_that_became_names(tmp_path):
+    """An earlier kernel in the same store had numbers, and base has neither."""
+    rows = [of_a_user(label, 16, 1.0) for label in ("base", "acc_1")]
+    rows.append(of_a_user("acc_double", 16, 1.0) | {"source_hash": "1" * 64})
+    frame = tuner.analyze(stores.write(tmp_path / "s.db", rows)).to_frame()
+    assert frame.acc.isna().tolist() == [True, False, False]
+    assert frame.acc[1:].tolist() == [1, "double"]
+
+
 def test_rounds_at_a_workload_that_the_search_left_out(tmp_path):
     rows = [of_a_user("base", 16, 1.0), of_a_user("steps_1", 16, 0.5)]
     for n in range(1, 9):

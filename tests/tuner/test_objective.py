@@ -90,6 +90,17 @@ def confirmed(label, watts):
     return rows
 
 
+def test_a_table_of_rounds_has_speedups_by_the_objective(tmp_path):
+    label = "ipt_4.tpb_256.ld_0"  # twice as fast, twice the energy
+    base = {"base_hot": CELLS["base"][1], "base_power": CELLS["base"][2]}
+    rows = [row("base", *CELLS["base"]), row(label, *CELLS[label])]
+    rows.append(row(label, *CELLS[label], round=1, **base))
+    db = stores.write(tmp_path / "s.db", rows)
+    for what, speedup in [("time", 2), ("energy", 0.5), (("time", "energy"), 1)]:
+        frame = tuner.analyze(db, objective=what).to_frame()
+        assert frame.speedup.tolist() == pytest.approx([1, speedup, speedup], rel=1e-5)
+
+
 def test_confirmation_is_by_the_objective(tmp_path):
     """Each round has the figures of base beside those of the variant, so that a drift cancels."""
     label = "ipt_7.tpb_256.ld_0"  # half the time of hot runs, but slower

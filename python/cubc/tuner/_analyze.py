@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from cubc._calls import named
 from cubc._extras import need
 
-from ._axes import columns, workload_text
 from ._best import Best
 from ._checks import count
 from ._confidence import score_interval
 from ._figures import Figures
-from ._groups import PARTIAL, Group, Measurement, settle
+from ._groups import PARTIAL, Group, settle
 from ._header import header
+from ._measurement_rows import measurement_rows, with_whole_numbers
 from ._objective import check_figures, front
 from ._objective import objective as checked_objective
 from ._restriction import restrict
@@ -319,14 +319,17 @@ class Analysis(Figures):
         -------
         pandas.DataFrame
             Columns: benchmark; each axis by its plain name (of lattices ``T`` is the extent in
-            time and ``T{ct}`` the type); variant; each parameter by its label;
+            time and ``T{ct}`` the type); variant; each parameter by its label, or as
+            ``round{parameter}`` where another column has that name;
             round (0 in the search, from 1 where it was measured again); status and message;
-            center_us and base_us (medians, microseconds); speedup; gbps (10^9 bytes that must move,
+            center_us and base_us (medians, microseconds); speedup (by the objective: of the round
+            from 1, else as in `scores`); gbps (10^9 bytes that must move,
             a second); samples (count); registers, local_bytes, shared_bytes, blocks_per_sm;
             flops (that must be done), temperature (degrees Celsius), power (watts) and clock_mhz,
             hot_us (mean of runs that follow each other), 0 or nan where they are unknown; each
-            metric that a benchmark of one's own measures, under its name; created,
-            device, arch, device_uuid, driver, compiler, source_hash, store, id.
+            metric that a benchmark of one's own measures, under its name, or as
+            ``samples{metric}``; created, device, arch, device_uuid, driver, compiler, source_hash,
+            store, id.
 
         Raises
         ------
@@ -340,12 +343,8 @@ class Analysis(Figures):
           variant center_us
         0 base 10.8
         """
-        rows = [row for group in self.groups for row in _tidy(group)]
-        frame = _frame(rows)
-        for name in {name for row in rows for name, value in row.items() if type(value) is int}:
-            if frame[name].isna().any():  # a parameter that other benchmarks lack
-                frame[name] = frame[name].astype("Int64")
-        return frame
+        rows = [row for group in self.groups for row in measurement_rows(group)]
+        return with_whole_numbers(_frame(rows), rows)
 
     def _repr_html_(self) -> str:
         return self.top().to_html(index=False, float_format="{:.3f}".format)
@@ -378,36 +377,6 @@ def _table(rows: list, columns: list[str]) -> Table:
     from ._table import Table
 
     return Table(rows, columns=columns)
-
-
-def _tidy(group: Group) -> list[dict[str, Any]]:
-    rows = []
-    where = ("device", "arch", "device_uuid", "driver", "compiler", "source_hash")
-    names = list(dict.fromkeys(name for cell in group.measurements() for name in cell.parameters))
-    metrics = list(dict.fromkeys(name for cell in group.measurements() for name in cell.metrics))
-    for cell in group.measurements():
-        variant, parameters = cell.variant, cell.parameters
-        base = cell.base_center if variant != "base" else cell.center
-        moved = cell.extra["bytes"]
-        row: dict[str, Any] = {"benchmark": group.benchmark}
-        row |= columns(group.ct, cell.rt)
-        row |= {"variant": variant} | {name: parameters.get(name) for name in names}
-        row |= {"round": cell.round, "status": cell.status, "message": cell.message}
-        row["center_us"] = cell.center * 1e6 if cell.center else float("nan")
-        row["base_us"] = base * 1e6 if base else float("nan")
-        row["speedup"] = _speedup(group, cell) or float("nan")
-        row["gbps"] = moved / cell.center * 1e-9 if moved and cell.center else float("nan")
-        row["samples"] = cell.samples
-        row |= {name: value for name, value in cell.extra.items() if name != "bytes"}
-        row |= {name: cell.metrics.get(name) for name in metrics if name not in row}
-        row |= {name: getattr(group, name) for name in where}
-        rows.append(row | {"store": cell.store, "id": cell.id})
-    return rows
-
-
-def _speedup(group: Group, cell: Measurement) -> float | None:
-    """Speedup in a measurement's round; if it has none, the one that the group has."""
-    return cell.ratio if cell.round else group.speedup(cell.variant, workload_text(cell.rt))
 
 
 def analyze(
