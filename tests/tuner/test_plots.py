@@ -125,6 +125,12 @@ def test_variants_are_chosen_by_label_or_expression(analysis):
         analysis.plot_variant("ipt_(")
 
 
+def test_base_among_the_variants_is_the_red_line(analysis):
+    axes = analysis.plot_variant(["base", BEST])[0, 0]
+    named = [line for line in axes.lines if line.get_label() == "base"]
+    assert len(named) == 1 and is_red(named[0].get_color())
+
+
 def test_a_variant_that_failed_says_so(analysis):
     axes = analysis.plot_variant(FAILED)
     assert all("resources" in written(a) for a in axes.flat)
@@ -208,6 +214,16 @@ def test_untried_cells_of_a_heat_map_stay_white(tmp_path):
     mesh = next(c for c in axes.collections if isinstance(c, QuadMesh))
     assert mesh.get_array().reshape(5, 4).mask[0, 0]
     assert hatched(axes) == {(3, 4)}
+
+
+def test_incomplete_variants_are_not_said_to_have_failed(tmp_path):
+    """An interrupted search leaves some without all of their workloads."""
+    rows = [stores.row("base", n) for n in (16, 20)]
+    rows += [stores.row("x_1.y_1", n, 5e-4) for n in (16, 20)] + [stores.row("x_2.y_1", 16, 5e-4)]
+    rows = [one | {"source_hash": "0" * 64} for one in rows]
+    axes = tuner.analyze(stores.write(tmp_path / "s.db", rows)).plot_heatmap("x", "y")
+    assert hatched(axes) == {(1, 0)}
+    assert [t.get_text() for t in axes.get_legend().get_texts()] == ["failed or incomplete"]
 
 
 def test_heat_map_over_a_parameter_with_one_value(tmp_path):
@@ -321,6 +337,17 @@ def test_bandwidth(analysis):
     assert curve(axes, "memory: 4800 GB/s")[1].tolist() == [4800, 4800]
 
 
+def test_throughput_is_over_time_whatever_the_objective_is(tmp_path):
+    more = {"hot": 1e-3, "source_hash": "0" * 64, "flops": 1e6}
+    rows = [stores.row("base", 16, power=100.0, **more)]
+    rows.append(stores.row("x_1", 16, 5e-4, power=10.0, **more))
+    analysis = tuner.analyze(stores.write(tmp_path / "s.db", rows), objective="energy")
+    assert analysis.best().score == pytest.approx(10)
+    for axes in (analysis.plot_bandwidth(), analysis.plot_roofline()):
+        [mine], [base] = curve(axes, "x_1")[1], curve(axes, "base")[1]
+        assert mine / base == pytest.approx(2)
+
+
 def test_bandwidth_is_logarithmic_where_it_spans_a_decade(analysis):
     axes = analysis.plot_bandwidth(BEST)
     rates = dict(zip(analysis.groups[0].rts, curve(axes, "base")[1], strict=True))
@@ -405,6 +432,16 @@ def test_progress_is_that_of_all_devices_of_a_model(tmp_path):
     assert frame.variant.tolist() == labels
     np.testing.assert_allclose(frame.best, [1, 2, 3, 4], rtol=1e-3)
     assert analysis.plot_progress().get_xlim()[1] == 4.5
+
+
+@pytest.mark.parametrize("name", [r"A $\bad$", r"\$ $ $x_$", "$$"])
+def test_the_name_of_a_device_is_no_formula(tmp_path, name):
+    rows = [stores.row("base", 16), stores.row("x_1", 16)]
+    rows = [one | {"source_hash": "0" * 64} for one in rows]
+    db = stores.write(tmp_path / "s.db", rows, name=name, model=name)
+    title = tuner.analyze(db).plot_bandwidth().get_title(loc="left")
+    assert title.replace(r"\$", "$").endswith(f"\n{name}")
+    assert title.count("$") == title.count(r"\$")
 
 
 def test_a_store_with_base_alone(tmp_path):

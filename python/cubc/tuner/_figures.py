@@ -139,8 +139,8 @@ class Figures(Tables):
     ) -> Axes:
         """Draw the score over the values of two parameters, as colour.
 
-        A cell shows the best, or the median, of its variants. It is hatched if all of them failed,
-        and white if none was tried. Red marks base.
+        A cell shows the best, or the median, of its variants. It is hatched if all of them failed
+        or are incomplete, and white if none was tried. Red marks base.
 
         Raises
         ------

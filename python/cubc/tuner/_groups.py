@@ -203,6 +203,10 @@ class Group:
         rounds = {variant: found for variant, found in self.rounds.items() if admits(variant)}
         return dataclasses.replace(self, cells=cells, rounds=rounds)
 
+    def by_time(self) -> Group:
+        """Copy this group with time as its objective."""
+        return dataclasses.replace(self, objective=TIME)
+
     def speedup(self, variant: str, rt: str) -> float | None:
         """Speedup of a variant over base by the objective; None if it is not known.
 

@@ -30,9 +30,9 @@ def plot_heatmap(
     """Draw the score over two parameters, as colour.
 
     A cell shows the best, or the median, of the variants with its two values and any values of the
-    other parameters. It is hatched if all of them failed, and white if none was tried. Red lines
-    mark base on the colour bar and base's own cell. A parameter that kept one value has one row or
-    column, as ``tpb`` on the cpu.
+    other parameters. It is hatched if all of them failed or are incomplete, and white if none was
+    tried. Red lines mark base on the colour bar and base's own cell. A parameter that kept one
+    value has one row or column, as ``tpb`` on the cpu.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def plot_heatmap(
         if name not in values:
             owner = f"what was measured of {group.benchmark} {group.workload}"
             raise unknown(owner, "parameter", name, values)
-    scores, failed = _cells(group, x, y, values, over)
+    scores, scoreless = _cells(group, x, y, values, over)
     if np.isnan(scores).all():
         raise ValueError(f"{group.benchmark} {group.workload}: no variant has a score")
     axes = style.new_axes(axes, (7.2, 5.2))
@@ -73,7 +73,7 @@ def plot_heatmap(
     bar = axes.figure.colorbar(image, ax=axes, label=f"{over} score (base = 1)", pad=0.02)
     if scores.size <= ANNOTATED:
         _annotate(axes, scores, image)
-    _mark_failed(axes, failed)
+    _mark_scoreless(axes, scoreless)
     low, high = image.get_clim()
     if low <= 1 <= high:
         bar.ax.axhline(1, color=style.BASE, linewidth=2)
@@ -95,7 +95,7 @@ def plot_heatmap(
 def _cells(
     group: Group, x: str, y: str, values: dict[str, list[Value]], over: str
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Score of each cell, nan without one, and whether all that was tried there failed."""
+    """Score of each cell, nan without one; and True where variants were tried and none has one."""
     found: dict[tuple[int, int], list[float]] = {}
     complete = {label: score for score, label in group.ranked()}
     for variant in group.cells:
@@ -123,17 +123,17 @@ def _annotate(axes: Axes, scores: NDArray[np.float64], image) -> None:
             )  # fmt: skip
 
 
-def _mark_failed(axes: Axes, failed: NDArray[np.bool_]) -> None:
+def _mark_scoreless(axes: Axes, scoreless: NDArray[np.bool_]) -> None:
     look: dict[str, Any] = {
         "facecolor": "0.93",
         "edgecolor": "0.45",
         "hatch": style.FAILED,
         "linewidth": 0,
     }
-    for row, column in np.argwhere(failed):
+    for row, column in np.argwhere(scoreless):
         axes.add_patch(Rectangle((column, row), 1, 1, **look))
-    if failed.any():
-        axes.add_patch(Rectangle((0, 0), 0, 0, **look, label="all failed"))
+    if scoreless.any():
+        axes.add_patch(Rectangle((0, 0), 0, 0, **look, label="failed or incomplete"))
 
 
 def _mark_base(axes: Axes, group: Group, x: str, y: str, values: dict[str, list[Value]]) -> None:

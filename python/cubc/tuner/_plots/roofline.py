@@ -49,7 +49,7 @@ def plot_bandwidth(
     ValueError
         If the benchmark declares no bytes.
     """
-    chosen = ["base", *(v for v in style.best_variants(group, variants) if v != "base")]
+    chosen, group = _chosen(group, variants)
     labels = style.short(group, chosen)
     axes = style.new_axes(axes)
     texts: dict[str, str] = {}
@@ -116,7 +116,7 @@ def plot_roofline(
     S. Williams, A. Waterman, D. Patterson: "Roofline: an insightful visual performance model for
     multicore architectures".
     """
-    chosen = ["base", *(v for v in style.best_variants(group, variants) if v != "base")]
+    chosen, group = _chosen(group, variants)
     points = {v: [p for rt in group.rts if (p := _point(group, v, rt, flops or 0))] for v in chosen}
     if not any(points.values()):
         raise ValueError(
@@ -141,6 +141,12 @@ def plot_roofline(
     style.clean(axes)
     style.title(axes, group)
     return axes
+
+
+def _chosen(group: Group, variants: Sequence[str]) -> tuple[list[str], Group]:
+    """Base and the variants to show, and the group by time, whatever the best is best at."""
+    others = (v for v in style.best_variants(group, variants) if v != "base")
+    return ["base", *others], group.by_time()
 
 
 def _number_decades(axis: Axis) -> None:

@@ -50,8 +50,9 @@ def clean(*several: Axes) -> None:
 
 
 def about(group: Group) -> str:
-    """Title: what was measured, and on which device."""
-    return f"{group.benchmark}  {group.workload}\n{group.device}"
+    """Title: what was measured, and on which device, whose name may be a stranger's."""
+    device = group.device.replace("$", r"\$")  # Matplotlib takes what is between two for a formula
+    return f"{group.benchmark}  {group.workload}\n{device}"
 
 
 def look(variant: str, place: int) -> tuple[str, str]:

@@ -62,6 +62,8 @@ def plot_variant(
     for rt, axes in matrix.by_rt.items():
         axes.axhline(1, color=style.BASE, linewidth=1.2, label="base", zorder=1.5)
         for place, variant in enumerate(chosen):
+            if variant == "base":  # which is the line
+                continue
             mine, base = pair(group, variant, rt, samples)
             if mine.size and base.size:
                 least = min(mine.size, base.size)
