@@ -9,6 +9,7 @@ from stores import confirmed, row, write
 
 from cubc import tuner
 from cubc.tuner import _cli as cli
+from cubc.tuner import _report
 from cubc.tuner._report import page
 
 A, B, C = stores.variants()
@@ -48,6 +49,27 @@ def test_what_a_page_holds(db):
     )
     for one in group["variants"]:
         assert len(one["at"]) == len(group["names"]) == len(group["values"])
+
+
+def test_failures_of_rounds_have_their_messages(tmp_path):
+    rows = [row("base", 16), row(A, 16, 5e-4)]
+    rows.append(row(A, 16, status="wrong", message="3 items differ", round=1))
+    db = write(tmp_path / "s.db", rows)
+    [group] = data(page(tuner.analyze(db), [str(db)]))["groups"]
+    assert group["failures"] == [[A, "wrong", "3 items differ"]]
+
+
+def test_all_failures_are_counted(tmp_path, monkeypatch):
+    monkeypatch.setattr(_report, "FAILURES", 2)
+    rows = [row(label, 16, status="fault") for label in (A, B, C)]
+    db = write(tmp_path / "s.db", [row("base", 16), *rows])
+    [group] = data(page(tuner.analyze(db), [str(db)]))["groups"]
+    assert (group["failed"], len(group["failures"])) == (3, 2)
+
+
+def test_a_page_draws_as_many_variants_as_there_are(db):
+    """A browser refuses a call of more than some ten thousand arguments."""
+    assert not re.search(r"Math\.\w+\([^()]*\.\.\.", page(tuner.analyze(db), [str(db)]))
 
 
 def test_the_command(db, tmp_path, capsys, monkeypatch):

@@ -179,6 +179,13 @@ class Group:
             for _, cells in sorted(rounds.items()):
                 yield from cells.values()
 
+    def measurements_of(self, variant: str) -> list[Measurement]:
+        """All of a variant, those of the search before those of later rounds."""
+        found = [*self.cells.get(variant, {}).values()]
+        for _, cells in sorted(self.rounds.get(variant, {}).items()):
+            found += cells.values()
+        return found
+
     def metrics(self) -> set[str]:
         """Names of what a user's benchmark measured."""
         return {name for cell in self.measurements() for name in cell.metrics}
@@ -351,10 +358,14 @@ class Group:
         """
         if variant in self.wrong:
             return WRONG
-        cells = [*self.cells.get(variant, {}).values()]
-        for in_round in self.rounds.get(variant, {}).values():
-            cells += in_round.values()
-        return next((cell.status for cell in cells if cell.status != OK), None)
+        statuses = (cell.status for cell in self.measurements_of(variant))
+        return next((status for status in statuses if status != OK), None)
+
+    def message(self, variant: str) -> str:
+        """Message of what a variant failed with first; "" if there is none."""
+        status = self.failure(variant)
+        messages = (c.message for c in self.measurements_of(variant) if c.status == status)
+        return next(messages, "")
 
     def status(self, variant: str) -> str:
         """First failure of a variant, ``ok``, or ``partial`` if a workload is missing."""

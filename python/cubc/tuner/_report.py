@@ -23,7 +23,7 @@ from ._groups import PARTIAL, Group
 from ._importance import varied
 from ._progress_curve import measured_order
 from ._status import LOST, OK
-from ._winners import policy_rows, winners
+from ._winners import Winner, policy_rows, winners
 
 BEST = 10  # variants in a table
 FAILURES = 500  # in a table, at most
@@ -85,7 +85,7 @@ def _place(rt: dict[str, int]) -> str:
     return ", ".join(parts) or "all"
 
 
-def _winner(one: Any) -> list[Any]:
+def _winner(one: Winner) -> list[Any]:
     group, verdict = one.group, one.group.verdict(one.label)
     ends = (verdict.word, verdict.ratio, verdict.low, verdict.high)
     place = _place(group.workloads[0])
@@ -96,6 +96,7 @@ def _group(group: Group) -> dict[str, Any]:
     values = varied(group)
     complete = {label: score for score, label in group.ranked()}
     order = measured_order([group])
+    failed = [label for label in order if group.status(label) not in (OK, PARTIAL, LOST)]
     return {
         "title": f"{group.benchmark} {group.workload}".strip(),
         "device": group.device,
@@ -105,7 +106,11 @@ def _group(group: Group) -> dict[str, Any]:
         "names": [*values],
         "values": [list(map(str, found)) for found in values.values()],
         "variants": [_variant(group, label, complete.get(label), values) for label in order],
-        "failures": _failures(group, order),
+        "failed": len(failed),
+        "failures": [
+            (label, group.status(label), group.message(label)[:MESSAGE])
+            for label in failed[:FAILURES]
+        ],
         "policies": policy_rows([group]),
     }
 
@@ -138,13 +143,3 @@ def _variant(group: Group, label: str, score: float | None, values: dict) -> dic
     mine = group.parameters(label)
     at = [found.index(mine[name]) if name in mine else None for name, found in values.items()]
     return {"label": label, "score": score, "status": group.status(label), "at": at}
-
-
-def _failures(group: Group, order: Sequence[str]) -> list[tuple[str, str, str]]:
-    found: list[tuple[str, str, str]] = []
-    for label in order:
-        status = group.status(label)
-        if status not in (OK, PARTIAL, LOST) and len(found) < FAILURES:
-            messages = [c.message for c in group.cells[label].values() if c.status == status]
-            found.append((label, status, (messages or [""])[0][:MESSAGE]))
-    return found
