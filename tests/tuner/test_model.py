@@ -30,6 +30,14 @@ def test_powers_of_two_are_alike(values):
     assert apart(values, 32, 64) < apart(values, 32, 128) < apart(values, 32, 256)
 
 
+def test_the_order_of_a_list_is_of_no_account():
+    """Also where its ends are no greater than those of a switch."""
+    sorted_ones = [1, 2, 48, 64, 96, 128]
+    for values in ([2, 128, 64, 96, 48, 1], [128, 1, 96, 2, 64, 48]):
+        for one in values[1:]:
+            assert apart(values, 64, one) == pytest.approx(apart(sorted_ones, 64, one))
+
+
 @pytest.mark.parametrize("values", [range(2), range(3), range(10**9), [7, 9], [-4, 0, 4]])
 def test_distances_are_finite_and_symmetric(values):
     distances = Distances([values, [5], values])

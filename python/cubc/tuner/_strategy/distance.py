@@ -109,11 +109,12 @@ def _traits(several: Sequence[Value], places: np.ndarray) -> np.ndarray:
     values = cast("Sequence[int]", several)
     if isinstance(values, range):
         found = values.start + values.step * places.astype(np.int64)
-        low = min(values[0], values[-1])
+        low, high = sorted((values[0], values[-1]))
     else:
-        found, low = np.array(values)[places], min(values)
+        found = np.array(values)[places]
+        low, high = min(values), max(values)
     size = np.log2(found) if low > 0 else found.astype(float)
-    if max(values[0], values[-1]) <= 2:  # a switch
+    if high <= 2:  # a switch
         return size[:, None]
     magnitude = np.maximum(np.abs(found), 1)
     twos = np.log2(magnitude & -magnitude)
