@@ -180,6 +180,14 @@ def test_devices_are_never_mixed(tmp_path):
     assert two.score(A) == pytest.approx(3)
 
 
+def test_what_is_left_out_is_said_before_its_figures(db):
+    """The store may have a metric of another workload."""
+    write(db, [row("base", 24, metrics="error=1.0")])
+    assert tuner.analyze(db, objective="error", axes={"Elements": 24})
+    with pytest.raises(ValueError, match="nothing was measured of this"):
+        tuner.analyze(db, objective="error", axes={"Elements": 28})
+
+
 @pytest.mark.parametrize("state", [{"sm_count": 1}, {"ecc": 1}])
 def test_a_device_in_another_state_is_another_group(tmp_path, state):
     """One cpu with fewer cores granted, or one GPU with its ECC switched."""

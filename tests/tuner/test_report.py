@@ -72,6 +72,13 @@ def test_a_page_draws_as_many_variants_as_there_are(db):
     assert not re.search(r"Math\.\w+\([^()]*\.\.\.", page(tuner.analyze(db), [str(db)]))
 
 
+def test_a_policy_that_another_device_disputes_is_in_no_list(tmp_path):
+    db = write(tmp_path / "s.db", [row("base", 16), *confirmed(A, 16, 5e-4)], uuid="one")
+    write(db, [row("base", 16), *confirmed(A, 16, 2e-3)], uuid="two")
+    found = data(page(tuner.analyze(db), [str(db)]))
+    assert found["winners"] == [] and [group["policies"] for group in found["groups"]] == ["", ""]
+
+
 def test_the_command(db, tmp_path, capsys, monkeypatch):
     out = tmp_path / "r.html"
     assert cli.main(["report", str(db), "-o", str(out)]) == 0

@@ -23,7 +23,7 @@ from ._restriction import restrict
 from ._samples import cells_of, read_samples
 from ._status import LOST, OK
 from ._stores import StorePaths, expand, read
-from ._winners import policy_rows, warn_unconfirmed, winners
+from ._winners import rows_of, warn_unconfirmed, winners
 from ._words import listed
 
 if TYPE_CHECKING:
@@ -260,7 +260,7 @@ class Analysis(Figures):
         POLICY("sm_90", "scan.exclusive.sum", "I16", "Elements=4194304:6710886
         """
         warn_unconfirmed(self.groups, by_workload=True)
-        return policy_rows(self.groups)
+        return rows_of(winners(self.groups, by_workload=True))
 
     @named
     def save_policies(self, path: str | os.PathLike) -> int:
@@ -424,10 +424,10 @@ def analyze(
     wanted = checked_objective(objective, None)
     known = read(names)
     groups = restrict(known, R, axes)
-    check_figures(wanted, {name for group in groups for name in group.metrics()})
-    for group in groups:
-        group.objective = wanted
     if not groups:
         there = listed(dict.fromkeys(f"{group.benchmark} {group.workload}" for group in known))
         raise ValueError(f"{', '.join(names)}: nothing was measured of this; there is {there}")
+    check_figures(wanted, {name for group in groups for name in group.metrics()})
+    for group in groups:
+        group.objective = wanted
     return Analysis(groups)

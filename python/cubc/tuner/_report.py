@@ -23,7 +23,7 @@ from ._groups import PARTIAL, Group
 from ._importance import varied
 from ._progress_curve import measured_order
 from ._status import LOST, OK
-from ._winners import Winner, policy_rows, winners
+from ._winners import Winner, rows_of, winners
 
 BEST = 10  # variants in a table
 FAILURES = 500  # in a table, at most
@@ -37,11 +37,15 @@ PLACE = '<script type="application/json" id="data">{}</script>'
 def page(analysis: Analysis, stores: Sequence[str], again: float = 0.0) -> str:
     """Text of the page; with `again` a browser reads it anew after `again` seconds."""
     names = ", ".join(os.path.basename(store) for store in stores)
+    won = winners(analysis.groups, by_workload=True)
     found = {
         "about": f"{names}; cubc {_core.__version__}; {time.strftime('%Y-%m-%d %H:%M')}",
         "again": again,
-        "winners": [_winner(one) for one in winners(analysis.groups, by_workload=True)],
-        "groups": [_group(group) for group in analysis.groups],
+        "winners": [_winner(one) for one in won],
+        "groups": [
+            _group(group, [one for one in won if one.group.key == group.key])
+            for group in analysis.groups
+        ],
     }
     text = json.dumps(_finite(found), separators=(",", ":"))
     for sign in "<>&\u2028\u2029":
@@ -92,7 +96,7 @@ def _winner(one: Winner) -> list[Any]:
     return [group.benchmark, group.workload, group.device, place, *ends, one.label]
 
 
-def _group(group: Group) -> dict[str, Any]:
+def _group(group: Group, won: Sequence[Winner]) -> dict[str, Any]:
     values = varied(group)
     complete = {label: score for score, label in group.ranked()}
     order = measured_order([group])
@@ -111,7 +115,7 @@ def _group(group: Group) -> dict[str, Any]:
             (label, group.status(label), group.message(label)[:MESSAGE])
             for label in failed[:FAILURES]
         ],
-        "policies": policy_rows([group]),
+        "policies": rows_of(won),
     }
 
 

@@ -46,12 +46,12 @@ def _parts(groups: list[Group], by_workload: bool) -> Iterator[tuple[tuple[str, 
         yield (group.arch, group.benchmark, group.workload, rt), group
 
 
-def policy_rows(groups: list[Group]) -> str:
-    """Rows of policies.def: the winner of each run-time workload."""
+def rows_of(found: Iterable[Winner]) -> str:
+    """Rows of policies.def of winners, which were found by workload."""
     return "\n".join(
         f'POLICY("{one.group.arch}", "{one.group.benchmark}", "{one.group.workload}", '
         f'"{calls_near(one.group.workloads[0])}", "{one.label}")'
-        for one in winners(groups, by_workload=True)
+        for one in found
     )
 
 
