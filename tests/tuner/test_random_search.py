@@ -69,6 +69,15 @@ def test_a_space_of_this_cubc_is_drawn_from(tmp_path):
     assert frame.expected.between(1, 5).all()
 
 
+def test_names_and_numbers_of_one_parameter(tmp_path):
+    """A stranger's store may have both."""
+    labels = ["base", *(f"acc_{value}" for value in ("double", 3, "float", 16, 2))]
+    rows = [stores.row(label, 16, 1e-3 / (1 + k)) for k, label in enumerate(labels)]
+    rows = [one | {"source_hash": "0" * 64} for one in rows]
+    frame = tuner.analyze(stores.write(tmp_path / "s.db", rows)).progress()
+    assert frame.expected.between(1, 6).all()
+
+
 @pytest.mark.parametrize("count", [1, 2])
 def test_one_variant_or_two(tmp_path, count):
     labels = stores.variants(count=count)

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from cubc._extras import need
 
 from ._groups import Group
-from ._space import Value, in_order
+from ._space import Value, in_order, named
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -137,8 +137,8 @@ def _table(group: Group) -> Table:
 
 
 def _number(value: Value, among: Sequence[Value]) -> int:
-    """Stand for a value in a table of numbers: a name is its place."""
-    return among.index(value) if isinstance(value, str) else value
+    """Number of a value in a table: its place, if the parameter has names."""
+    return among.index(value) if named(among) else int(value)
 
 
 def _effects(table: Table, sets: Sequence[tuple[int, ...]]) -> tuple[NDArray[np.float64], float]:

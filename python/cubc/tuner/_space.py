@@ -49,8 +49,8 @@ def parse_label(label: str) -> dict[str, Value]:
 
 
 def named(values: Sequence[Value]) -> bool:
-    """True if the values of a parameter are names."""
-    return bool(values) and isinstance(values[0], str)
+    """True if values of a parameter are names; a stranger's store may have numbers beside them."""
+    return not isinstance(values, range) and any(isinstance(value, str) for value in values)
 
 
 def in_order(values: Iterable[Value]) -> list[Value]:

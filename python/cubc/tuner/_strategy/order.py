@@ -13,7 +13,7 @@ from .points import MISSES
 class Exhaustive:
     """All valid variants in the order of the space."""
 
-    misses: int | None = None  # labels in a row that may be told or invalid before it gives up
+    misses: int | None = None  # invalid labels in a row before it gives up
 
     def __init__(self, space: Space, seed: int = 0):
         self._space = space
