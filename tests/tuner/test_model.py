@@ -51,6 +51,17 @@ def test_distances_are_finite_and_symmetric(values):
     assert (found[~np.eye(4, dtype=bool)] > 0).all()
 
 
+@pytest.mark.parametrize("before", [[], [[1, 2, 4]]])
+@pytest.mark.parametrize("behind", [[], [[1, 2, 4]]])
+@pytest.mark.parametrize("count", [2, 64, 65, 200])
+def test_any_two_names_are_unlike_however_many_there_are(before, behind, count):
+    ranges = [*before, [f"n{place}" for place in range(count)], *behind]
+    distances = Distances(ranges)
+    seen = distances.see([(0,) * len(before) + (n,) + (0,) * len(behind) for n in range(count)])
+    found = distances.squared(seen, seen, np.ones(distances.count))
+    assert np.allclose(found, 1 - np.eye(count))
+
+
 def made_up():
     """A process, 64 points of three parameters, and values that ignore the last of them."""
     ranges = [THREADS, range(1, 9), range(8)]

@@ -50,9 +50,10 @@ class Distances:
             self._unlike.append(UNLIKE / mean)
             # Two different values are sqrt(2) apart in columns that have a 1 for each value.
             each = np.sqrt(UNLIKE / mean / 2) * np.eye(len(sample))
-            listed = len(sample) == len(values)
-            self._rows.append(np.hstack([traits / np.sqrt(mean), each]) if listed else None)
-            widths.append(traits.shape[1] + len(sample) * listed)
+            own = [] if named(values) else [traits / np.sqrt(mean)]
+            rows = np.hstack([*own, each]) if len(sample) == len(values) else None
+            self._rows.append(rows)
+            widths.append((traits if rows is None else rows).shape[1])
         self._of = np.repeat(np.arange(self.count), widths)  # parameter of each column
         self._starts = np.cumsum([0, *widths])[:-1]  # first column of each parameter
 
@@ -103,9 +104,12 @@ class Seen:
 
 
 def _traits(several: Sequence[Value], places: np.ndarray) -> np.ndarray:
-    """Size and divisors of the values at some places; a range may be long and is never listed."""
+    """Size and divisors of the values at some places; a range may be long and is never listed.
+
+    Names have a column of zeros, for each parameter needs one.
+    """
     if named(several):
-        return np.zeros((len(places), 0))
+        return np.zeros((len(places), 1))
     values = cast("Sequence[int]", several)
     if isinstance(values, range):
         found = values.start + values.step * places.astype(np.int64)
