@@ -117,6 +117,16 @@ def test_metrics_whose_ratio_is_no_number_give_no_score(tmp_path, extreme, objec
     assert "steps_1" not in set(analysis.top().variant)
 
 
+@pytest.mark.parametrize("name", ["device", "variant", "score"])
+def test_a_front_by_a_metric_that_is_named_like_a_column(tmp_path, name):
+    rows = [("base", 16, "4.0"), ("steps_1", 16, "2.0")]
+    rows = [of_a_user(*one) | {"metrics": f"{name}={one[2]}"} for one in rows]
+    db = stores.write(tmp_path / "s.db", rows)
+    top = tuner.analyze(db, objective=("time", name)).top()
+    assert top[f"{name}{{objective}}"].tolist() == [2] and top.variant.tolist() == ["steps_1"]
+    assert "steps_1" in str(top)
+
+
 def test_columns_that_a_user_named_like_others(tmp_path):
     label = "round_3.device_4.error_5"
     rows = [of_a_user("base", 16, 1.0), of_a_user(label, 16, 0.5) | {"metrics": "error=2,id=3"}]

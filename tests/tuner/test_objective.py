@@ -143,6 +143,7 @@ def test_the_front(points, first):
         ("3", ValueError, "names a figure"),
         ((), ValueError, "0 objectives"),
         (("time", "energy", "hot"), ValueError, "3 objectives"),
+        (("time", " time"), ValueError, "'time' is given twice"),
         (3, TypeError, "a text as 'energy'"),
         ((3,), TypeError, "is a text as"),
     ],

@@ -151,14 +151,17 @@ def test_a_benchmark_without_run_time_axes(tmp_path):
 
 
 def test_few_samples_have_no_band(tmp_path):
-    label = stores.variants(count=1)[0]
-    rows = [stores.row("base", 16), stores.row(label, 16, 1e-3, 2e-3)]
-    axes = tuner.analyze(stores.write(tmp_path / "few.db", rows)).plot_variant()
+    label, other = stores.variants(count=2)
+    rows = [stores.row("base", 16), *(stores.row(v, 16, 1e-3, 2e-3) for v in (label, other))]
+    analysis = tuner.analyze(stores.write(tmp_path / "few.db", rows))
+    axes = analysis.plot_variant(label)
     assert axes.shape == (1, 1)
     whole = next(line for line in axes[0, 0].lines if line.get_gid() == "all percentiles")
     np.testing.assert_allclose(whole.get_ydata(), 2, rtol=1e-6)
     assert np.isnan(axes[0, 0].lines[-1].get_ydata()).all()
-    assert "samples: too few for a band" in written(axes[0, 0])
+    assert written(axes[0, 0]).count("samples: too few for a band") == 1
+    both = analysis.plot_variant([label, other])[0, 0]
+    assert written(both).count("samples: too few for a band") == 1
 
 
 # ---- the other plots ----------------------------------------------------------------------------

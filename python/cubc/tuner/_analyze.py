@@ -106,8 +106,9 @@ class Analysis(Figures):
         -------
         pandas.DataFrame
             Columns benchmark, ct, device, variant, score, low, high, verdict, mins, means, maxs.
-            Of two objectives verdict, score, and a score by each under its name; those that no
-            other variant beats in both are shown, and `n` counts them alone.
+            Of two objectives verdict, score, and a score by each under its name, or as
+            ``score{objective}`` where a metric has the name of a column. The variants are those
+            than which no other is as good in both and better in one, and `n` counts them alone.
             A variant that was measured again has the score, the interval and the verdict of those
             rounds: FASTER, SAME, SLOWER or UNDECIDED; by another objective than time BETTER and
             WORSE. Those that are FASTER or BETTER come first, and nothing else becomes a policy.
@@ -163,8 +164,10 @@ class Analysis(Figures):
             rows += [
                 (*_about(group), v, words.get(v, ""), group.score(v), *points[v]) for v in kept
             ]
-        texts = self.groups[0].objective.texts
-        return _table(rows, [*_ABOUT, "variant", "verdict", "score", *texts])
+        columns = [*_ABOUT, "variant", "verdict", "score"]
+        for text in self.groups[0].objective.texts:
+            columns.append(f"{text}{{objective}}" if text in columns else text)
+        return _table(rows, columns)
 
     @named
     def scores(self) -> pd.DataFrame:

@@ -82,7 +82,7 @@ def objective(
     TypeError
         If it is no text.
     ValueError
-        If it is no expression, or there are none or more than two.
+        If it is no expression, or there are none, more than two or two that are the same.
     """
     if isinstance(given, Objective):
         return given
@@ -93,6 +93,8 @@ def objective(
     if not 1 <= len(parts) <= MOST:
         raise ValueError(f"{len(parts)} objectives are given: a search has one or two")
     found = Objective(parts)
+    if len(set(found.texts)) < len(parts):
+        raise ValueError(f"{parts[0].text!r} is given twice: two objectives differ")
     for part in parts:
         if not part.names:
             raise ValueError(f"{part.text!r}: an objective names a figure, as {', '.join(FIGURES)}")

@@ -61,16 +61,19 @@ def plot_variant(
     matrix = Matrix(group, figure, sharey="all")  # so that workloads are compared by eye
     for rt, axes in matrix.by_rt.items():
         axes.axhline(1, color=style.BASE, linewidth=1.2, label="base", zorder=1.5)
+        counts = []
         for place, variant in enumerate(chosen):
             if variant == "base":  # which is the line
                 continue
             mine, base = pair(group, variant, rt, samples)
             if mine.size and base.size:
-                least = min(mine.size, base.size)
-                _curve(axes, ratio_band(mine, base), least, place, labels[variant])
+                counts.append(min(mine.size, base.size))
+                _curve(axes, ratio_band(mine, base), counts[-1], place, labels[variant])
             elif len(chosen) == 1:
                 cell = group.cells[variant].get(rt)
                 empty(axes, cell.status if cell else "not measured")
+        if counts and not known(PERCENTILES, min(counts)).any():
+            _note(axes, min(counts))
         axes.set_xlim(100, 0)
         axes.set_xticks([99, 75, 50, 25, 1])
         axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10], min_n_ticks=3))
@@ -86,8 +89,10 @@ def _curve(axes: Axes, band: Band, samples: int, place: int, label: str) -> None
     inside = np.where(enough, band.value, np.nan)
     axes.plot(x, inside, color=color, linestyle=line, linewidth=1.8, label=label)
     axes.fill_between(x, band.low, band.high, where=enough, color=color, alpha=0.2, linewidth=0)
-    if not enough.any():
-        axes.text(
-            *(0.01, 0.97), f"{samples} samples: too few for a band", transform=axes.transAxes,
-            ha="left", va="top", color="0.3", fontsize="small",
-        )  # fmt: skip
+
+
+def _note(axes: Axes, samples: int) -> None:
+    axes.text(
+        *(0.01, 0.97), f"{samples} samples: too few for a band", transform=axes.transAxes,
+        ha="left", va="top", color="0.3", fontsize="small",
+    )  # fmt: skip
