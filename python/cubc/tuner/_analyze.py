@@ -358,7 +358,7 @@ class Analysis(Figures):
 
 
 def _certain(best: Best) -> tuple[bool, bool, float]:
-    """Rank among the best of several devices: what wins, then what was measured again."""
+    """Rank among the best of several devices: winners, then variants that were measured again."""
     return best.wins, best.verdict is not None, best.score
 
 

@@ -228,7 +228,8 @@ class Figures(Tables):
         LookupError
             If there is no such variant.
         ValueError
-            If there are several benchmarks, types or devices, or the benchmark declares no bytes.
+            If there are several benchmarks, types or devices, more than six variants, or the
+            benchmark declares no bytes.
 
         Examples
         --------
@@ -261,7 +262,8 @@ class Figures(Tables):
         LookupError
             If there is no such variant.
         ValueError
-            If there are several benchmarks, types or devices, or no bytes and flops are known.
+            If there are several benchmarks, types or devices, more than six variants, or no bytes
+            and flops are known.
 
         Examples
         --------

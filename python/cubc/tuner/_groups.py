@@ -125,7 +125,7 @@ class Group:
 
     @property
     def model_key(self) -> tuple[str, Key]:
-        """The same without which of several devices of a model it was."""
+        """Key that groups of several devices of one model share."""
         if self.arch == "replay":  # another file is another device, whatever its name is
             return "", self.key
         return self.device, self.key._replace(device_uuid="")

@@ -142,7 +142,7 @@ def value(part: Expression, known: Mapping[str, float]) -> float | None:
 
 
 def front(points: Sequence[Sequence[float]]) -> list[bool]:
-    """Tell for each of some points whether no other is at least as great in all and greater in one.
+    """True for each point of the Pareto front: no other is as great in all and greater in one.
 
     Equal points are in the front together.
     """

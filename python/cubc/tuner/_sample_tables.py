@@ -229,11 +229,7 @@ class Tables:
     def _read(self, variants: Variants) -> tuple[Group, list[str], dict]:
         """The one group, labels of variants in it (at least one), and their samples."""
         group = self._one()
-        labels = labels_of(group, variants) or [v for _, v in group.ranked() if v != "base"][:1]
-        if not labels:
-            raise ValueError(
-                f"{group.benchmark} {group.workload}: no variant was measured throughout"
-            )
+        labels = labels_of(group, variants)
         return group, labels, read_samples(cells_of(group, labels))
 
 
@@ -243,11 +239,15 @@ def _plain(cell: Measurement) -> dict[str, Any]:
 
 
 def labels_of(group: Group, variants: Variants) -> list[str]:
-    """Labels that a user means, without doubles, in the order given or else best first."""
+    """Labels that a user means, each once, in the order given or else best first; at least one.
+
+    Where none is named it is the best that is not base.
+    """
     wanted = [variants] if isinstance(variants, str) else variants or ()
     if not isinstance(wanted, Iterable):
         raise TypeError(f"variants is {variants!r:.80}, must be a label or several")
-    known = list(dict.fromkeys([*(label for _, label in group.ranked()), *group.cells]))
+    ranked = [label for _, label in group.ranked()]
+    known = list(dict.fromkeys([*ranked, *group.cells]))
     found: dict[str, None] = {}
     for text in wanted:
         matches = [text] if text in group.cells else []
@@ -257,4 +257,7 @@ def labels_of(group: Group, variants: Variants) -> list[str]:
             hint = f"; did you mean {near[0]}?" if near else ""
             raise LookupError(f"{group.benchmark} {group.workload} has no variant {text!r}{hint}")
         found.update(dict.fromkeys(matches))
-    return list(found)
+    labels = list(found) or [label for label in ranked if label != "base"][:1]
+    if not labels:
+        raise ValueError(f"{group.benchmark} {group.workload}: no variant was measured throughout")
+    return labels

@@ -77,7 +77,7 @@ def find(
 
 
 def _rows(path: str, ids: set[int]) -> Generator[dict[str, Any]]:
-    """Rows of a store with some numbers; these can be read, as they were before."""
+    """Rows of a store by their numbers. The analysis has read them, so none of them is refused."""
     last = max(ids)
     with closing(rows(path, [])) as found:
         for row in found:

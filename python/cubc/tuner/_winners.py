@@ -38,7 +38,7 @@ def winners(groups: list[Group], *, by_workload: bool = False) -> list[Winner]:
 
 
 def _parts(groups: list[Group], by_workload: bool) -> Iterator[tuple[tuple[str, ...], Group]]:
-    """Groups or their parts, and what policies tell them apart by."""
+    """Groups, or a part of them for each workload, behind the key of the policy that each gives."""
     parts = [part for one in groups for part in (one.by_workload() if by_workload else [one])]
     settle(parts)
     for group in parts:

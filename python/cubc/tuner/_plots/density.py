@@ -39,12 +39,12 @@ def plot_density(
     ndarray of Axes, shape (rows, columns)
         Rows: ``Elements``; columns: all other run-time axes.
     """
-    chosen = style.best_variants(group, variants)
-    labels = style.short(group, ["base", *chosen])
+    style.check_count(variants)
+    labels = style.short(group, ["base", *variants])
     matrix = Matrix(group, figure, sharex=False, sharey=False)
     ends: list[tuple[float, float]] = []
     for rt, axes in matrix.by_rt.items():
-        pairs = {label: pair(group, label, rt, samples) for label in chosen}
+        pairs = {label: pair(group, label, rt, samples) for label in variants}
         known = {label: both for label, both in pairs.items() if both[0].size and both[1].size}
         axes.set_yticks([])
         axes.spines["left"].set_visible(False)
@@ -55,7 +55,7 @@ def plot_density(
         shown = {label: times / np.median(beside) for label, (times, beside) in known.items()}
         shown = {"base": base / np.median(base)} | shown
         for label, times in shown.items():
-            place = None if label == "base" else chosen.index(label)
+            place = None if label == "base" else variants.index(label)
             _shape(axes, times, place, labels[label])
         ends.append(style.ends(shown.values()))
         axes.set_ylim(0, 1.2 * axes.dataLim.y1)  # with room for the note

@@ -125,7 +125,7 @@ def _strip(axes: Axes, series: Sequence[tuple[str, Floats, Floats]]) -> None:
     factor, unit = style.time_unit(np.concatenate([times for _, times, _ in series]))
     drawn, colors = [], []
     for (label, times, _), x in zip(series, _orders(series), strict=True):
-        color, marker = _look(label)
+        color, marker = style.look(label, 0)
         drawn.append((x, times * factor))
         colors.append(color)
         axes.plot(x, times * factor, marker, color=color, markersize=3, label=label)
@@ -155,7 +155,7 @@ def _clocks(axes: Axes, series: Sequence[tuple[str, Floats, Floats]]) -> None:
     least, most = np.min(np.concatenate(known)), np.max(np.concatenate(known))
     for (label, _, clocks), x in zip(series, _orders(series), strict=True):
         if clocks.size == x.size:
-            color, marker = _look(label)
+            color, marker = style.look(label, 0)
             strip.plot(x, clocks, marker, color=color, markersize=2)
     strip.set_ylim(least - 0.1 * (most - least or 1), most + 0.6 * (most - least or 1))
     strip.tick_params(left=False, labelleft=False, bottom=False, labelbottom=False)
@@ -171,10 +171,6 @@ def _orders(series: Sequence[tuple[str, Floats, Floats]]) -> tuple[Floats, ...]:
     """Places of each series in time; base comes first where there are two."""
     count = series[0][1].size
     return tuple(reversed(places(count))) if len(series) == 2 else (np.arange(count, dtype=float),)
-
-
-def _look(label: str) -> tuple[str, str]:
-    return (style.BASE, "x") if label == "base" else (style.COLORS[0], "o")
 
 
 def _shades(count: int) -> list[str]:

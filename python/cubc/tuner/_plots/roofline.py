@@ -23,7 +23,7 @@ DECADE = 10
 
 
 def plot_bandwidth(
-    group: Group, variants: Sequence[str] = (), peak: float | None = None, axes: Axes | None = None
+    group: Group, variants: Sequence[str], peak: float | None = None, axes: Axes | None = None
 ) -> Axes:
     """Draw the throughput of base and of variants at each run-time workload.
 
@@ -32,7 +32,7 @@ def plot_bandwidth(
     group : Group
         Measurements to draw.
     variants : sequence of str
-        Labels, at most six; the best one if empty.
+        Labels, from one to six.
     peak : float
         Bandwidth of the device's memory in GB/s (10^9 bytes a second), drawn as a line.
     axes
@@ -47,7 +47,7 @@ def plot_bandwidth(
     Raises
     ------
     ValueError
-        If the benchmark declares no bytes.
+        If the benchmark declares no bytes, or the variants are too many.
     """
     chosen, group = _chosen(group, variants)
     labels = style.short(group, chosen)
@@ -82,7 +82,7 @@ def plot_bandwidth(
 
 def plot_roofline(
     group: Group,
-    variants: Sequence[str] = (),
+    variants: Sequence[str],
     peak_gbps: float | None = None,
     peak_gflops: float | None = None,
     flops: float | None = None,
@@ -109,7 +109,7 @@ def plot_roofline(
     Raises
     ------
     ValueError
-        If the benchmark declares no bytes or no flops.
+        If the benchmark declares no bytes or no flops, or the variants are too many.
 
     References
     ----------
@@ -145,8 +145,8 @@ def plot_roofline(
 
 def _chosen(group: Group, variants: Sequence[str]) -> tuple[list[str], Group]:
     """Base and the variants to show, and the group by time, whatever the best is best at."""
-    others = (v for v in style.best_variants(group, variants) if v != "base")
-    return ["base", *others], group.by_time()
+    style.check_count(variants)
+    return ["base", *(v for v in variants if v != "base")], group.by_time()
 
 
 def _number_decades(axis: Axis) -> None:

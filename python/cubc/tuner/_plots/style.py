@@ -113,14 +113,10 @@ def time_unit(seconds: Iterable[float]) -> tuple[float, str]:
     return next((unit for unit in UNITS if center * unit[0] >= 1), UNITS[-1])
 
 
-def best_variants(group: Group, wanted: Sequence[str]) -> list[str]:
-    """Variants to show: the wanted ones, or the best that is not base."""
-    chosen = list(wanted) or [v for _, v in group.ranked() if v != "base"][:1]
-    if not chosen:
-        raise ValueError(f"{group.benchmark} {group.workload}: no variant was measured throughout")
-    if len(chosen) > MOST:
+def check_count(variants: Sequence[str]) -> None:
+    """Raise ValueError if variants are too many to be told apart."""
+    if len(variants) > MOST:
         raise ValueError(
-            f"{len(chosen)} variants are too many for one plot, which tells {MOST} apart: "
-            f"{', '.join(chosen[:3])}, ..."
+            f"{len(variants)} variants are too many for one plot, which tells {MOST} apart: "
+            f"{', '.join(variants[:3])}, ..."
         )
-    return chosen

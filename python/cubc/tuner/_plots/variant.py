@@ -40,7 +40,7 @@ def plot_variant(
     group : Group
         Measurements to draw.
     variants : sequence of str
-        Labels, at most six; the best one if empty.
+        Labels, from one to six.
     samples
         Those of the variants and of base, as of `_samples.read_samples`.
     figure
@@ -54,22 +54,22 @@ def plot_variant(
     Raises
     ------
     ValueError
-        If the variants are too many, or none was measured.
+        If the variants are too many.
     """
-    chosen = style.best_variants(group, variants)
-    labels = style.short(group, chosen)
+    style.check_count(variants)
+    labels = style.short(group, variants)
     matrix = Matrix(group, figure, sharey="all")  # so that workloads are compared by eye
     for rt, axes in matrix.by_rt.items():
         axes.axhline(1, color=style.BASE, linewidth=1.2, label="base", zorder=1.5)
         counts = []
-        for place, variant in enumerate(chosen):
+        for place, variant in enumerate(variants):
             if variant == "base":  # which is the line
                 continue
             mine, base = pair(group, variant, rt, samples)
             if mine.size and base.size:
                 counts.append(min(mine.size, base.size))
                 _curve(axes, ratio_band(mine, base), counts[-1], place, labels[variant])
-            elif len(chosen) == 1:
+            elif len(variants) == 1:
                 cell = group.cells[variant].get(rt)
                 empty(axes, cell.status if cell else "not measured")
         if counts and not known(PERCENTILES, min(counts)).any():

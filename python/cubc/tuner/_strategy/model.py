@@ -50,8 +50,8 @@ class Model(PointStrategy):
         self._process = Process(self._distances) if self._distances.count else None
         self._draws = np.random.default_rng(seed % 2**128)  # NumPy takes none below 0
         self._known = 0  # outcomes that the plan rests on
-        self._joined = 0  # outcomes that were looked at for it
         self._basis: list[Point] = []  # outcomes that the model rests on
+        self._joined = 0  # outcomes that have joined the basis, some of which have left it again
         self._plan: Iterator[Point] = iter(())
         self._left: list[Point] = []  # drawn, and not the farthest
 
@@ -81,6 +81,7 @@ class Model(PointStrategy):
         return point
 
     def _look(self) -> Point | None:
+        """Next free point of the random order; None if `LOOKED` points are invalid."""
         return self.first(map(self._point, islice(self._rest, LOOKED)))
 
     def _planned(self, process: Process) -> Iterator[Point]:

@@ -111,7 +111,7 @@ class Process:
         self._root[kept:, kept:] = np.linalg.cholesky(near[kept:] - low.T @ low)
 
     def _reach(self, asked: Sequence[Point], kept: int) -> None:
-        """Solve for some points, where that was not done. So many rows are as they were."""
+        """Solve for points that have no solution yet, and for the rows behind the first `kept`."""
         size, used = len(self._points), len(self._columns)
         fresh = [point for point in asked if point not in self._columns]
         if used + len(fresh) > self._parts.shape[1]:  # those that are not asked for make room
