@@ -109,14 +109,14 @@ def test_failures_have_a_status_and_no_score(tmp_path):
     assert analysis.coverage().failed.tolist() == [1]
 
 
-def test_the_best_is_a_line(db):
+@pytest.mark.parametrize("confirmed", [False, True])
+def test_the_best_is_a_line(db, confirmed):
+    line = "measured once"
+    if confirmed:
+        write(db, [row(B, n, 1e-3, 2e-3, round=k) for k in range(1, 9) for n in (16, 20)])
+        line = "FASTER (2.000 to 2.000)"
     best = tuner.analyze(db).best()
-    verdict = best.verdict
-    line = f"reduce.sum F32 on {best.device}: {best.label}, score {best.score:.3f}"
-    if verdict:
-        line += f", {verdict.word} ({verdict.low:.3f} to {verdict.high:.3f})"
-    else:
-        line += ", measured once"
+    line = f"reduce.sum F32 on {best.device}: {B}, score {best.score:.3f}, {line}"
     assert str(best) == line and repr(best) == f"<Best: {line}>"
     html = best._repr_html_()
     assert html.startswith("<table><caption>reduce.sum F32 on ")
@@ -186,6 +186,23 @@ def test_what_is_left_out_is_said_before_its_figures(db):
     assert tuner.analyze(db, objective="error", axes={"Elements": 24})
     with pytest.raises(ValueError, match="nothing was measured of this"):
         tuner.analyze(db, objective="error", axes={"Elements": 28})
+
+
+@pytest.mark.parametrize("objective", ["time", ("time", "registers")])
+def test_devices_of_a_model_are_told_apart(tmp_path, monkeypatch, objective):
+    monkeypatch.setenv("COLUMNS", "80")
+    rows = [row("base", 16, registers=8), row(A, 16, 5e-4, registers=8)]
+    db = write(tmp_path / "two.db", rows, uuid="one", model="a GPU")
+    write(db, rows, uuid="two", model="a GPU")
+    write(db, rows, uuid="three", model="another")
+    analysis = tuner.analyze(db, objective=objective)
+    lines = str(analysis.top(1)).splitlines()
+    assert [one for one in lines if one.startswith("reduce.sum")] == [
+        f"reduce.sum F32 on {device}" for device in ("a GPU [0]", "a GPU [1]", "another")
+    ]
+    for table in (analysis.scores(), analysis.coverage()):
+        assert set(table.device) == {"a GPU [0]", "a GPU [1]", "another"}
+    assert set(analysis[1].top().device) == {"a GPU"}
 
 
 @pytest.mark.parametrize("state", [{"sm_count": 1}, {"ecc": 1}])

@@ -171,7 +171,9 @@ def test_densities_have_area_one_and_quartiles(analysis):
     here = frame[(frame.Elements == 24) & (frame.Entropy == 1) & (frame.variant == BEST)]
     base = here.time_us[here.role == "base"]
     shown = axes[2, 1]
-    for patch in (p for p in shown.patches if isinstance(p, StepPatch)):
+    patches = [p for p in shown.patches if isinstance(p, StepPatch)]
+    assert len(patches) == 4  # an area and its outline, of base and of the variant
+    for patch in patches:
         heights, edges, _ = patch.get_data()
         assert np.diff(edges) @ heights == pytest.approx(1)
     quartiles = [c for c in shown.collections if isinstance(c, LineCollection)][1]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from cubc._calls import named
@@ -106,6 +107,9 @@ class Analysis(Figures):
         -------
         pandas.DataFrame
             Columns benchmark, ct, device, variant, score, low, high, verdict, mins, means, maxs.
+            Where groups look alike, as those of two devices of a model, the device has the place
+            of the group behind its name: ``NVIDIA H200 [1]`` is that of ``analysis[1]``. So it is
+            in the tables of `scores` and `coverage`.
             Of two objectives verdict, score, and a score by each under its name, or as
             ``score{objective}`` where a metric has the name of a column. The variants are those
             than which no other is as good in both and better in one, and `n` counts them alone.
@@ -135,7 +139,7 @@ class Analysis(Figures):
         n = count("the number of variants to show", n)
         if self.groups and len(self.groups[0].objective.parts) > 1:
             return self._front(n)
-        for group in self.groups:
+        for about, group in self._named():
             best = group.ranked()[:n]
             found = read_samples(cells_of(group, [variant for _, variant in best]))
             for score, variant in best:
@@ -148,22 +152,20 @@ class Analysis(Figures):
                 if not interval and group.objective.is_time:
                     interval = score_interval(group, variant, found)
                 interval = interval or (math.nan, math.nan)
-                rows.append((*_about(group), variant, score, *interval, word, *numbers))
+                rows.append((*about, variant, score, *interval, word, *numbers))
         columns = ["variant", "score", "low", "high", "verdict", "mins", "means", "maxs"]
         return _table(rows, [*_ABOUT, *columns])
 
     def _front(self, n: int) -> Table:
         """Best `n` variants of the Pareto front of each group, by their score."""
         rows = []
-        for group in self.groups:
+        for about, group in self._named():
             words = {one: found.word for one in group.cells if (found := group.verdict(one))}
             known = {variant: group.scores(variant) for _, variant in group.ranked()}
             points = {variant: scores for variant, scores in known.items() if scores}
             first = front([*points.values()])
             kept = [v for v, is_first in zip(points, first, strict=True) if is_first][:n]
-            rows += [
-                (*_about(group), v, words.get(v, ""), group.score(v), *points[v]) for v in kept
-            ]
+            rows += [(*about, v, words.get(v, ""), group.score(v), *points[v]) for v in kept]
         columns = [*_ABOUT, "variant", "verdict", "score"]
         for text in self.groups[0].objective.texts:
             columns.append(f"{text}{{objective}}" if text in columns else text)
@@ -191,9 +193,9 @@ class Analysis(Figures):
         ['benchmark', 'ct', 'device', 'variant', 'status', 'score']
         """
         rows = []
-        for group in self.groups:
+        for about, group in self._named():
             for variant in group.cells:
-                head = zip(_ABOUT, _about(group), strict=True)
+                head = zip(_ABOUT, about, strict=True)
                 row: dict[str, Any] = {**dict(head), "variant": variant}
                 row["status"] = group.status(variant)
                 rows.append(row | {"score": group.score(variant)} | group.speedups(variant))
@@ -228,15 +230,23 @@ class Analysis(Figures):
         91
         """
         rows = []
-        for group in self.groups:
+        for about, group in self._named():
             tried = {tuple(group.parameters(variant).items()) for variant in group.cells} - {()}
             failed = sum(group.status(v) not in (OK, PARTIAL, LOST) for v in group.cells)
             space = self._space(group)
             valid = space.count() if space else None
             share = min(1.0, len(tried) / valid) if valid else None
-            rows.append((*_about(group), len(tried), failed, valid, share))
+            rows.append((*about, len(tried), failed, valid, share))
         frame = _frame(rows, [*_ABOUT, "measured", "failed", "valid", "coverage"])
         return frame.astype({"valid": "Int64", "coverage": float})
+
+    def _named(self) -> Iterator[tuple[tuple[str, str, str], Group]]:
+        """Groups behind what tables say of them, with the place of those that look alike."""
+        names = [(group.benchmark, group.workload, group.device) for group in self.groups]
+        times = Counter(names)
+        for place, (name, group) in enumerate(zip(names, self.groups, strict=True)):
+            device = f"{group.device} [{place}]" if times[name] > 1 else group.device
+            yield (*name[:2], device), group
 
     def _space(self, group: Group) -> Space | None:
         """Parameter space of a group, if that is known."""
@@ -363,10 +373,6 @@ def _certain(best: Best) -> tuple[bool, bool, float]:
 
 
 _ABOUT = ["benchmark", "ct", "device"]
-
-
-def _about(group: Group) -> tuple[str, str, str]:
-    return group.benchmark, group.workload, group.device
 
 
 def _frame(rows: list, columns: list[str] | None = None) -> pd.DataFrame:
