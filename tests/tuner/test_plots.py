@@ -449,6 +449,15 @@ def test_the_name_of_a_device_is_no_formula(tmp_path, name):
     assert title.count("$") == title.count(r"\$")
 
 
+def test_progress_where_a_second_device_has_confirmed_alone(tmp_path):
+    [label] = stores.variants(count=1)
+    db = stores.write(tmp_path / "two.db", [stores.row("base", 16), stores.row(label, 16, 5e-4)])
+    _, *rounds = stores.confirmed(label, 16, 5e-4)
+    stores.write(db, [stores.row("base", 16), *rounds], uuid="second")
+    [found] = tuner.analyze(db).progress().itertuples()
+    assert (found.variant, found.status, found.score) == (label, "ok", pytest.approx(2))
+
+
 def test_a_store_with_base_alone(tmp_path):
     analysis = tuner.analyze(stores.write(tmp_path / "base.db", [stores.row("base", 16)]))
     for plot in (analysis.plot_variant, analysis.plot_density):

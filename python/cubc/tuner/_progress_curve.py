@@ -10,7 +10,7 @@ The size of each part is estimated by variants drawn at random from the space.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -147,7 +147,7 @@ def progress(groups: Sequence[Group]) -> pd.DataFrame:
         one), best; and expected, low, high of random search (mean and 90 % interval).
     """
     order = measured_order(groups)
-    of = [fullest(groups, label) for label in order]
+    of = [_searched(groups, label) for label in order]
     complete = {(id(one), label): score for one in groups for score, label in one.ranked()}
     found = [complete.get((id(one), label), np.nan) for one, label in zip(of, order, strict=True)]
     scores = np.array(found)
@@ -172,11 +172,16 @@ def progress(groups: Sequence[Group]) -> pd.DataFrame:
     )
 
 
+def _searched(groups: Iterable[Group], label: str) -> Group:
+    """Group that counts for a variant, of those whose search measured it."""
+    return fullest((group for group in groups if label in group.cells), label)
+
+
 def measured_order(groups: Sequence[Group]) -> list[str]:
     """Variants without base, in the order in which their last measurements were stored."""
 
     def moment(label: str) -> tuple[str, str, int]:
-        cells = fullest(groups, label).cells[label].values()
+        cells = _searched(groups, label).cells[label].values()
         return max((cell.extra.get("created", ""), cell.store, cell.id) for cell in cells)
 
     labels = dict.fromkeys(label for group in groups for label in group.cells)
