@@ -24,3 +24,17 @@ def marker(tmp_path, monkeypatch):
     path = tmp_path / "at fault"
     monkeypatch.setenv(MARKER, str(path))
     return path
+
+
+@pytest.fixture
+def figures():
+    """Every plot can be laid out and drawn without a warning; then it is closed."""
+    import matplotlib
+    from matplotlib import pyplot as plt
+
+    before = dict(matplotlib.rcParams)
+    yield
+    for number in plt.get_fignums():
+        plt.figure(number).draw_without_rendering()
+    plt.close("all")
+    assert dict(matplotlib.rcParams) == before
