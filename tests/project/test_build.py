@@ -129,20 +129,22 @@ def test_sqlite_is_not_there_twice():
 
 
 IMPORT = """
-import numpy, time
+import time
 begin = time.process_time()
+import numpy
+between = time.process_time()
 import cubc
-print(time.process_time() - begin)
+print((time.process_time() - between) / (between - begin))
 """
 
 
-def test_an_import_takes_at_most_50_ms_more_than_numpys():
-    """Time of the processor counts, since others may be busy: 30 ms of it on a slow machine.
+def test_an_import_takes_at_most_half_the_time_of_numpys():
+    """A third of it, of the processor's time in one process, whatever the machine.
 
     The first writes the compiled modules, wherever Python was told not to.
     """
-    times = [float(isolated.output(IMPORT, PYTHONDONTWRITEBYTECODE="")) for _ in range(7)]
-    assert min(times) < 0.05
+    ratios = [float(isolated.output(IMPORT, PYTHONDONTWRITEBYTECODE="")) for _ in range(7)]
+    assert min(ratios) < 0.5
 
 
 def test_a_release_runs_what_is_there():
