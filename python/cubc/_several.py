@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ._arithmetic import filled
-from ._arrays import as_array, dtype_of
+from ._arrays import as_array, dtype_of, overlap
 from ._axes import axis_number, items_of
 from ._callables import operator_of
 from ._calls import shown_as
@@ -40,6 +40,9 @@ def reduce_several(
     texts = [_text(one, x) for one in op]
     each = (_each("init", init, texts), _each("out", out, texts), _dtypes(dtype, texts))
     asked = [_Asked(*one) for one in zip(texts, *each, strict=True)]
+    for one, another in itertools.combinations([one.out for one in asked], 2):
+        if overlap(one, another):
+            raise ValueError("two of out overlap: each operator needs an array of its own")
     for one in asked:
         if one.op in ("argmin", "argmax") and one.init is not None:
             raise ValueError(f"{one.op} takes no initial value: its place in init is None")

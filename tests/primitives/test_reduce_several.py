@@ -116,6 +116,13 @@ def test_bound_to_outputs(device):
         same(outs[1], x.argmax())
 
 
+def test_outputs_of_several_do_not_overlap(device):
+    both = on(device, np.zeros(3))
+    for outs in ([both, both], [both[:2], both[1:]]):
+        with pytest.raises(ValueError, match="two of out overlap"):
+            cubc.reduce(on(device, np.ones((2, 3))), ["sum", "max"], axis=0, out=outs)
+
+
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
