@@ -48,18 +48,24 @@ struct magnitude_of<8> {
     typedef u64 type;
 };
 
+template <class A>
+FUNCTION auto gcd_magnitude(A a)
+{
+    typedef typename magnitude_of<sizeof(a)>::type unsigned_a;
+    return a < 0 ? unsigned_a(0) - unsigned_a(a) : unsigned_a(a);
+}
+
 // Returns the greatest common divisor of two integers, 0 of two zeros. As in NumPy that of the
 // least integer is negative where it has no positive one.
 template <class A, class B>
 FUNCTION auto gcd(A a, B b)
 {
     typedef decltype(a + b) both;
-    typedef typename magnitude_of<sizeof(both)>::type magnitude;
-    const both first = a, second = b;
-    magnitude x = first < 0 ? magnitude(0) - magnitude(first) : magnitude(first);
-    magnitude y = second < 0 ? magnitude(0) - magnitude(second) : magnitude(second);
+    static_assert(static_cast<both>(0.5) == 0, "gcd takes integers");
+    typedef typename magnitude_of<sizeof(both)>::type wide;
+    wide x = gcd_magnitude(a), y = gcd_magnitude(b);
     while (y != 0) {
-        const magnitude rest = x % y;
+        const wide rest = x % y;
         x = y;
         y = rest;
     }

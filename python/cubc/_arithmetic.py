@@ -214,6 +214,8 @@ def _holds(dtype: Any, number: int) -> bool:
 def _text(name: str, types: tuple[Any, ...]) -> str:
     if name in _COMPARISONS:
         return _comparison(_COMPARISONS[name], types)
+    if name == "nextafter" and types[0].itemsize == 2:
+        raise TypeError(f"numpy.nextafter of {types[0]} is not there: convert to float32 before it")
     texts, kind = _TEXTS[name], _kind(types[0])
     text = texts.get(kind) or texts.get("*") or (texts.get("") if kind != "c" else None)
     if text is None:

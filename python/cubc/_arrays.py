@@ -11,6 +11,9 @@ from ._nulls import refuse_missing
 
 # Made once: a union that is made for each call takes longer than the call's arguments.
 _AS_THEY_ARE = (Array, np.ndarray, np.generic, Lazy, str, list, tuple, type)
+# Candidates that NumPy tries for a common item, so that columns of one array lie apart. Any, as
+# NumPy's stubs take 0 and -1 alone.
+_OVERLAP_WORK: Any = 1000
 
 
 def described(x: Any) -> Any:
@@ -123,7 +126,7 @@ def address_of(x: Any) -> int:
 def overlap(a: Any, b: Any) -> bool:
     """Tell if two arrays of NumPy, or two of a device, may have memory in common."""
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
-        return np.may_share_memory(a, b)
+        return np.may_share_memory(a, b, max_work=_OVERLAP_WORK)
     if not all(isinstance(x, Array) or hasattr(x, "__cuda_array_interface__") for x in (a, b)):
         return False
     a, b = asarray(a), asarray(b)

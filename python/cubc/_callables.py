@@ -58,10 +58,15 @@ _AS_THEY_ARE = ("ceil", "floor", "trunc")  # they ask the item itself
 def _math_function(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
     ufunc = getattr(np, _MATH[name])
 
-    def of(*given: Any) -> Any:
-        if any(isinstance(x, Symbol) for x in given):
-            return compute(ufunc, *given)
-        return plain(*given)
+    def of(*given: Any, **options: Any) -> Any:
+        if not _has_item(given) and not _has_item([*options.values()]):
+            return plain(*given, **options)
+        if name == "log" and len(given) == 2 and not options:
+            return of(given[0]) / of(given[1])
+        if len(given) != ufunc.nin or options:
+            count = "one argument" if ufunc.nin == 1 else f"{ufunc.nin} arguments"
+            refuse(f"math.{name} of items takes {count}, and no options")
+        return compute(ufunc, *given)
 
     return of
 

@@ -40,12 +40,10 @@ def reduce_several(
     texts = [_text(one, x) for one in op]
     each = (_each("init", init, texts), _each("out", out, texts), _dtypes(dtype, texts))
     asked = [_Asked(*one) for one in zip(texts, *each, strict=True)]
-    for one, another in itertools.combinations([one.out for one in asked], 2):
-        if overlap(one, another):
-            raise ValueError("two of out overlap: each operator needs an array of its own")
     for one in asked:
         if one.op in ("argmin", "argmax") and one.init is not None:
             raise ValueError(f"{one.op} takes no initial value: its place in init is None")
+    _refuse_overlap(x, [one.out for one in asked if one.out is not None])
     return _reduced(x, asked, {"axis": axis}, keepdims, options)
 
 
@@ -87,6 +85,17 @@ def _reduced(
         else:
             made.append(transform(member, dtype=of, stream=where["stream"]))
     return tuple(made)
+
+
+def _refuse_overlap(x: Any, outs: list[Any]) -> None:
+    """Raise ValueError for an output that another reduction reads or writes."""
+    inputs = [*x.operands.values()] if isinstance(x, Lazy) else [x]
+    pairs = itertools.chain(itertools.product(outs, inputs), itertools.combinations(outs, 2))
+    if any(itertools.starmap(overlap, pairs)):
+        raise ValueError(
+            "an output of several operators overlaps the array or another output: give each memory "
+            "of its own"
+        )
 
 
 def _given(one: _Asked) -> dict[str, Any]:

@@ -254,6 +254,40 @@ def test_ldexp(device, kind):
     same(cubc.transform(lambda x: math.ldexp(x, 3), x=on(device, x)), np.ldexp(x, 3))
 
 
+def test_gcd_of_a_text(device):
+    x, y = np.array([-4, 9], "i4"), np.array([6, 2**32 - 3], "u4")
+    same(cubc.transform("gcd(x, y)", x=on(device, x), y=on(device, y)), np.gcd(x, y))
+    for of in ("f2", "f4", "f8"):
+        with pytest.raises(cubc.CompileError, match="gcd takes integers"):
+            cubc.transform("gcd(x, y)", x=on(device, x.astype(of)), y=on(device, y))
+
+
+def test_nextafter(device):
+    x, y = np.array([0, 1, -1, np.inf, 1, np.nan]), np.array([1, 1, -2, 0, np.inf, 0])
+    for of in ("f4", "f8"):
+        a, b = x.astype(of), y.astype(of)
+        made = cubc.transform(lambda a, b: math.nextafter(a, b), a=on(device, a), b=on(device, b))
+        same(made, np.nextafter(a, b))
+    d = on(device, x.astype("f2"))
+    with pytest.raises(TypeError, match="nextafter of float16 is not there: convert to float32"):
+        cubc.transform(lambda a: math.nextafter(a, 0.0), a=d)
+    with pytest.raises(TypeError, match="nextafter of float16 is not there: convert to float32"):
+        np.nextafter(cubc.asarray(d, device=device), 0)
+
+
+def test_log_of_a_base_and_wrong_counts(device):
+    x = np.array([8.0, 2.0, 0.5])
+    made = cubc.transform(lambda x: math.log(x, 2) + math.log(8, x), x=on(device, x))
+    assert np.allclose(inputs.value(made), np.log2(x) + np.log(8) / np.log(x), rtol=1e-14)
+    for function, words in (
+        (lambda v: math.ldexp(v), "math.ldexp of items takes 2 arguments"),
+        (lambda v: math.sqrt(v, 2), "math.sqrt of items takes one argument"),
+        (lambda v: math.nextafter(v, 0.0, steps=2), "math.nextafter of items takes 2 arguments"),
+    ):
+        with pytest.raises(TypeError, match=rf"test_callables.py:\d+: {words}"):
+            cubc.transform(function, v=x)
+
+
 def as_bytes(a, b):
     return np.uint8(a < b)
 

@@ -116,13 +116,6 @@ def test_bound_to_outputs(device):
         same(outs[1], x.argmax())
 
 
-def test_outputs_of_several_do_not_overlap(device):
-    both = on(device, np.zeros(3))
-    for outs in ([both, both], [both[:2], both[1:]]):
-        with pytest.raises(ValueError, match="two of out overlap"):
-            cubc.reduce(on(device, np.ones((2, 3))), ["sum", "max"], axis=0, out=outs)
-
-
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
@@ -138,3 +131,17 @@ def test_outputs_of_several_do_not_overlap(device):
 def test_wrong_arguments(options, error, words):
     with pytest.raises(error, match=words):
         cubc.reduce(X, **options)
+
+
+def test_outputs_overlap_nothing(device):
+    x, out = on(device, np.array([[3, 1], [2, 5]])), on(device, np.zeros((), "i8"))
+    for outs in ([x, None], [out, out]):
+        with pytest.raises(ValueError, match="overlaps the array or another output"):
+            cubc.reduce(x, ["sum", "max"], out=outs)
+    items = np.array([3, 1, 2, 5])
+    for of in (items, cubc.lazy("items", items=items)):
+        with pytest.raises(ValueError, match="overlaps the array or another output"):
+            cubc.reduce(of, ["sum", "max"], out=[items[:1], None], device="cpu")
+    both = np.zeros((2, 2), "i8")  # columns lie between one another, apart
+    cubc.reduce(items.reshape(2, 2), ["sum", "max"], axis=0, out=[*both.T], device="cpu")
+    same(both, np.array([[5, 3], [6, 5]]))
