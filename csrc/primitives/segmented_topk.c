@@ -88,9 +88,9 @@ static uint64_t least_blocks(const problem *p, int64_t shared_bytes)
 // Most keys of a block for which two rounds of clusters are faster than parts of segments.
 static uint64_t most_keys_in_two_rounds(const problem *p)
 {
-    enum { OF_FEW_WANTED = 17000 };
+    enum { MOST_FOR_SMALL_K = 17000 };
     if (held_bytes(p) == 4) return 0;
-    return segmented_topk_numbers_of(p).k > MOST_OFTEN ? UINT64_MAX : OF_FEW_WANTED;
+    return segmented_topk_numbers_of(p).k > MOST_OFTEN ? UINT64_MAX : MOST_FOR_SMALL_K;
 }
 
 // Rounds in which clusters of so many blocks may take the segments.

@@ -167,7 +167,7 @@ def for_each(body, n, /, *, check=None, stream=None, device=None, **operands) ->
     if n < 0:
         raise ValueError(f"n is {n}: expected 0 or more")
     if check is None:
-        check = os.environ.get("CUBC_CHECK") == "1" and not is_binding()
+        check = _is_checked() and not is_binding()
     if not isinstance(check, bool | np.bool):
         raise TypeError(
             f"check is of the type {type(check).__name__}: expected True or False; an operand "
@@ -182,6 +182,14 @@ def for_each(body, n, /, *, check=None, stream=None, device=None, **operands) ->
     place = _place_of(arrays, device)
     if n:
         _launch(body, n, arrays, numbers, bool(check), stream, place)
+
+
+def _is_checked() -> bool:
+    """Tell if CUBC_CHECK asks for it, by the core's rule for a number of the environment."""
+    given = os.environ.get("CUBC_CHECK") or "0"
+    if given not in ("0", "1"):
+        raise ValueError(f'CUBC_CHECK is "{given}", must be a number from 0 to 1')
+    return given == "1"
 
 
 def _sorted_out(operands: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

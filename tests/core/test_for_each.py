@@ -172,6 +172,13 @@ def test_the_environment_checks(device, monkeypatch):
     again = cubc.bind(cubc.for_each, "y[i] = 2 * x[i]", 9, x=x, y=y)
     again()
     same(y, np.full(9, 2.0))
+    monkeypatch.setenv("CUBC_CHECK", "2")  # as the core says it
+    for call in (
+        lambda: cubc.for_each("y[i] = x[i]", 9, x=x, y=y),
+        lambda: cubc.sum(cubc.lazy("x[i]", x=x, i=np.arange(9))),
+    ):
+        with pytest.raises(ValueError, match='CUBC_CHECK is "2", must be a number from 0 to 1'):
+            call()
 
 
 def test_what_is_read_only():

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 PATH = Path(__file__).parent.parent
@@ -36,3 +37,20 @@ def tally(module, rows):
     """The tests of a module that reached cubc, and those of them that pass: for `pytest -s`."""
     passed = sum(row["outcome"] != "failed" for row in rows)
     return f"{module}: {len(rows)} reach cubc, {passed} pass"
+
+
+def check(module, rows, listed):
+    """As many tests of a module reached cubc as are listed, and none failed that is not.
+
+    `listed` is what a file of differences holds; it names the module's file alone.
+    """
+    least = listed["reached"][module]
+    assert len(rows) >= least, f"fewer tests of {module} than the {least} listed reach cubc"
+    tests = [test.partition("::") for group in listed["difference"] for test in group["tests"]]
+    known = [test for of, _, test in tests if of == Path(module).name]
+    news = {
+        row["test"]: row["why"]
+        for row in rows
+        if row["outcome"] == "failed" and not any(fnmatchcase(row["test"], one) for one in known)
+    }
+    assert not news, "\n".join(f"{module}::{test}: {why}" for test, why in news.items())

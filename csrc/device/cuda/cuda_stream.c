@@ -95,8 +95,8 @@ cubc_status cuda_stream_create(cubc_device *device, void **out)
 // Frees the blocks that a stream keeps, in its order.
 static void free_blocks_of(cuda_device *d, void *stream)
 {
-    uint64_t id = cuda_stream_id(&d->base, stream);
     if (!d->blocks) return;
+    uint64_t id = cuda_stream_id(&d->base, stream);
     for (void *kept; (kept = block_cache_give_up(d->blocks, id));)
         if (cuda.cudaFreeAsync(kept, stream)) cuda.cudaGetLastError();
     block_cache_end_stream(d->blocks, id);
