@@ -41,6 +41,7 @@ QUICK = (
     f"--param ggc-min-heapsize=1000000 {linked_with_nothing()}"
     f"{' -mno-avx512f' if platform.machine() == 'x86_64' else ''}"
 )
+TURN = os.environ.get("CUBC_TURN")
 KEPT_MB = 500  # all tests need 350
 OPTIMISED = QUICK.replace(
     "-O0", "-Og -finline-functions-called-once"
@@ -106,9 +107,29 @@ def not_among_some(items):
     return left_out
 
 
+def not_in_turn(items, turn):
+    """The tests whose turn it is not: of "2/3" all but each third, from the second on.
+
+    All cases of a test have one turn, as they share kernels; neighbours have different ones, so
+    that each turn has tests of every file.
+    """
+    k, n = (int(x) if x.isdecimal() else 0 for x in turn.partition("/")[::2])
+    if not 1 <= k <= n:
+        raise pytest.UsageError(f"CUBC_TURN={turn}: k/n runs the k-th of n parts, as in 1/3")
+    tests = {}
+    for item in items:
+        tests.setdefault((item.parent, getattr(item, "originalname", item.name)), []).append(item)
+    return {item for at, cases in enumerate(tests.values()) if at % n != k - 1 for item in cases}
+
+
 def pytest_collection_modifyitems(config, items):
-    """Leave out the tests marked gpu where there is no GPU, and most cases of those marked some."""
+    """Leave out the tests marked gpu where there is no GPU, and most cases of those marked some.
+
+    CUBC_TURN=k/n leaves out all but one of n tests.
+    """
     left_out = set() if EVERY_CASE else not_among_some(items)
+    if TURN:
+        left_out |= not_in_turn(items, TURN)
     if why_no_cuda():  # thousands of skips take a while
         left_out |= {item for item in items if item.get_closest_marker("gpu")}
     config.hook.pytest_deselected(items=[item for item in items if item in left_out])
@@ -132,6 +153,8 @@ def pytest_terminal_summary(terminalreporter):
         terminalreporter.write_line(f"LEFT OUT the tests marked gpu: {why}")
     if not EVERY_CASE:
         terminalreporter.write_line("LEFT OUT cases of tests marked some: CUBC_TESTS=all runs all")
+    if TURN:
+        terminalreporter.write_line(f"LEFT OUT all tests but part {TURN}, as CUBC_TURN says")
 
 
 @pytest.fixture(scope="session", params=["cpu", pytest.param("cuda:0", marks=pytest.mark.gpu)])
