@@ -19,7 +19,8 @@ typedef struct reduction {
     const void *in;
     void *out;           // [outer][columns]
     const void *offsets; // of segments; NULL: all have as many items
-    cubc_type type, acc_type, out_type, offset_type;
+    const void *ends;    // of segments that lie anywhere; NULL: each ends where the next begins
+    cubc_type type, acc_type, out_type, offset_type, end_type;
     const char *op;
     const void *init;
     bool init_in_memory; // of the device

@@ -78,6 +78,14 @@ static cubc_status check_segments(const cubc_segmented_reduce_params *params)
         FAIL(CUBC_INVALID_ARGUMENT,
              "%llu items do not make %llu segments of the same length; give offsets",
              (unsigned long long)params->n, (unsigned long long)params->segments);
+    if (!params->ends) return CUBC_OK;
+    if (!params->offsets)
+        FAIL(CUBC_INVALID_ARGUMENT, "ends= goes with offsets, the beginnings of the segments");
+    if (order_shows(params->deterministic, params->op, params->acc_type) ||
+        (!params->commutative && !operator_find(params->op)))
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "segments with ends take operators whose order does not matter: say that it is "
+             "commutative, or gather the items and give offsets");
     return CUBC_OK;
 }
 
@@ -89,7 +97,9 @@ cubc_status segmented_reduce_problem(const cubc_segmented_reduce_params *params,
                                 .outer = params->segments,
                                 .columns = 1,
                                 .offsets = params->offsets,
-                                .offset_type = params->offset_type};
+                                .offset_type = params->offset_type,
+                                .ends = params->ends,
+                                .end_type = params->end_type};
     TRY(check_segments(params));
     return route(&segments, out);
 }

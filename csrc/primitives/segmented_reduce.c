@@ -3,9 +3,15 @@
 #include "primitives/reduction.h"
 
 // ---- problems -----------------------------------------------------------------------------------
-enum { ITEMS, OFFSETS };   // places of the inputs
-enum { BLOCK_LOADS = 4 };  // items that a thread of a block loads before it uses them
-enum { SEGMENT_SIZE = 1 }; // among the run-time axes: the mean, which is what the host knows
+enum { ITEMS, OFFSETS, ENDS }; // places of the inputs
+enum { BLOCK_LOADS = 4 };      // items that a thread of a block loads before it uses them
+enum { SEGMENT_SIZE = 1 };     // among the run-time axes: the mean, which is what the host knows
+
+// Segments may lie anywhere; the mean is then what it would be if they shared the items.
+static bool has_ends(const problem *p)
+{
+    return p->input_count > ENDS;
+}
 
 static void segmented_reduce_axis_values(const problem *p, uint64_t *values)
 {
@@ -24,7 +30,9 @@ static void segmented_reduce_complete(const void *call, problem *p)
 static const char *segmented_reduce_random(const problem *p, int k)
 {
     (void)p;
-    return k == OFFSETS ? problem_random_offsets : NULL;
+    return k == OFFSETS ? problem_random_offsets
+           : k == ENDS  ? "(i + 1) * SegmentSize + random_u64(seed, i + 1) % SegmentSize"
+                        : NULL;
 }
 
 static cubc_status segmented_reduce_workload(const benchmark *b, cubc_type type, const uint64_t *at,
@@ -47,6 +55,7 @@ static void segmented_reduce_define(const problem *p, text *out)
                 problem_acc_bytes(p));
     text_printf(out, "#define TUNE_BLOCK_LOADS %d\n", BLOCK_LOADS);
     problem_define_offsets(p, OFFSETS, out);
+    problem_define_ends(p, ENDS, out);
 }
 
 static const char *segmented_reduce_invalid(const problem *p, const char *kind, const space *s,
@@ -72,7 +81,8 @@ enum { // the arguments; then the initial value
     SET_SIZE,
     SET_COUNT,
     SET_ITEMS,
-    MESSAGES,
+    SET_ENDS, // is inserted before the next one where there are ends
+    MESSAGES = SET_ENDS,
     TEAM_LOG2,
     TURNS,
     LONGEST,
@@ -103,6 +113,7 @@ static cubc_status finish_launch(const problem *p, const launch *made, plan *out
     launch *to = &out->launches[out->launch_count++];
     *to = *made;
     problem_append_init(p, to);
+    if (has_ends(p)) TRY(problem_insert_input(p, ENDS, to, SET_ENDS));
     TRY(problem_place_input(p, OFFSETS, to, SET_OFFSETS));
     return problem_place_input(p, ITEMS, to, IN);
 }
@@ -197,11 +208,12 @@ static void place_scratch(const problem *p, const layout *l, launch *made, plan 
 {
     enum { SECTION_ENTRY = 16 }; // sizeof(long_section)
     if (l->capacity == 0) return;
-    made->args[SECTIONS] = round_up(8 * (2 + l->capacity), SECTION_ENTRY);
+    uint64_t left_over = has_ends(p) ? p->outputs[0].n : 0;
+    made->args[SECTIONS] = round_up(8 * (2 + l->capacity + left_over), SECTION_ENTRY);
     made->args[SUMS] = made->args[SECTIONS] + SECTION_ENTRY * l->capacity;
     out->scratch_bytes =
         made->args[SUMS] + l->capacity * round_up((uint64_t)problem_acc_bytes(p), 4);
-    out->message_bytes = 8;
+    out->message_bytes = has_ends(p) ? 16 : 8;
 }
 
 static cubc_status plan_teams(const problem *p, const instance *i, plan *out)
@@ -234,15 +246,17 @@ static cubc_status segmented_reduce_plan(const problem *p, const instance *i, pl
     enum { LEAST_BYTES = 128, LEAST_OF_FEW = 64 }; // of the mean segment, for teams
     uint64_t count = p->outputs[0].n, least = bytes_of(p) <= SOON ? LEAST_OF_FEW : LEAST_BYTES;
     if (count == 0) return CUBC_OK;
-    bool teams = p->commutative && i->kernels[SHARES_KERNEL].threads > 1 &&
-                 p->n / count * cubc_type_size((cubc_type)p->type) >= least;
-    return teams ? plan_teams(p, i, out) : plan_shares(p, i, out);
+    bool teams = p->n / count * cubc_type_size((cubc_type)p->type) >= least || has_ends(p);
+    bool any_order = p->commutative && i->kernels[SHARES_KERNEL].threads > 1;
+    return teams && any_order ? plan_teams(p, i, out) : plan_shares(p, i, out);
 }
 
 static const field segmented_reduce_fields[] = {
     FIELD_ARRAY(cubc_segmented_reduce_params, in, FIELD_LAZY, type, n),
     {"offsets", FIELD_LAZY, offsetof(cubc_segmented_reduce_params, offsets),
      offsetof(cubc_segmented_reduce_params, offset_type), 0, 0},
+    {"ends", FIELD_LAZY, offsetof(cubc_segmented_reduce_params, ends),
+     offsetof(cubc_segmented_reduce_params, end_type), 0, 0},
     FIELD(cubc_segmented_reduce_params, acc_type, FIELD_TYPE),
     FIELD(cubc_segmented_reduce_params, op, FIELD_TEXT),
     FIELD(cubc_segmented_reduce_params, commutative, FIELD_INT),

@@ -52,8 +52,8 @@ static cubc_status add_segments(const cubc_segmented_sort_params *params, proble
                  (unsigned long long)params->n, (unsigned long long)params->segments);
         return CUBC_OK;
     }
-    return problem_offsets(p, "the offsets of segmented_sort", params->offsets, params->segments,
-                           params->offset_type);
+    return problem_offsets(p, "the offsets of segmented_sort", params->offsets,
+                           params->segments + 1, params->offset_type);
 }
 
 // Inputs may be the outputs of their number, but the offsets are no such input, nor are operands of

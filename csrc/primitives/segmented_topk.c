@@ -129,7 +129,7 @@ static cubc_status add_segments(const cubc_segmented_topk_params *params, proble
              TOPK_MOST, (unsigned long long)params->k);
     if (params->offsets)
         return problem_offsets(p, "the offsets of segmented_topk", params->offsets,
-                               params->segments, params->offset_type);
+                               params->segments + 1, params->offset_type);
     if (params->segments ? params->n % params->segments != 0 : params->n != 0)
         FAIL(CUBC_INVALID_ARGUMENT,
              "segmented_topk: %llu items do not make %llu segments of one size; give offsets",

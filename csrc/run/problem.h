@@ -136,8 +136,8 @@ cubc_status problem_lazy_input(problem *p, const char *what, const void *data, u
                                cubc_type type);
 // The type of what problem_lazy_input will add.
 cubc_type problem_input_type(const void *data, cubc_type type);
-// The same of the offsets of segments, one more than there are: I32 or I64.
-cubc_status problem_offsets(problem *p, const char *what, const void *data, uint64_t segments,
+// The same of the offsets of segments, or of their ends: I32 or I64.
+cubc_status problem_offsets(problem *p, const char *what, const void *data, uint64_t n,
                             cubc_type type);
 // The same of values that keys take along, rows of 1, 2, 4, 8 or 16 bytes. Their output is the
 // second one.
@@ -178,6 +178,8 @@ void problem_define_input(const problem *p, int k, const char *prefix, text *out
 // Defines the macros of input k, the offsets, for kernels/shared/segments.h; k is -1 if segments
 // have one size.
 void problem_define_offsets(const problem *p, int k, text *out);
+// The same of input k, the ends; there are none if p has no such input.
+void problem_define_ends(const problem *p, int k, text *out);
 // Defines for kernels/shared/radix.h the properties of the keys.
 void problem_define_keys(const problem *p, text *out);
 // Defines TUNE_VALUE and TUNE_VALUE_WIDTH, of the values that keys take along.
@@ -216,6 +218,8 @@ uint64_t problem_deterministic_tile(uint64_t bytes);
 // Replaces argument `at`, the pointer of input k if that is plain, by what stands for the input. Of
 // several inputs the one that comes last in the arguments is placed first.
 cubc_status problem_place_input(const problem *p, int k, launch *l, int at);
+// The same of an input that most calls lack: the arguments from `at` on make room for it.
+cubc_status problem_insert_input(const problem *p, int k, launch *l, int at);
 // Appends init and has_init, the last arguments of a kernel that begins with a value.
 void problem_append_init(const problem *p, launch *l);
 // Fails with CUBC_INVALID_ARGUMENT if a launch would need more than 2^31 blocks for p's items.

@@ -193,14 +193,14 @@ cubc_status problem_lazy_input(problem *p, const char *what, const void *data, u
     return add_operands(p, &lazy, n, l);
 }
 
-cubc_status problem_offsets(problem *p, const char *what, const void *data, uint64_t segments,
+cubc_status problem_offsets(problem *p, const char *what, const void *data, uint64_t n,
                             cubc_type type)
 {
     const cubc_type items = problem_input_type(data, type);
     if (items != CUBC_I32 && items != CUBC_I64)
         FAIL(CUBC_INVALID_TYPE, "the offsets of segments are I32 or I64, not %s",
              cubc_type_name(items));
-    TRY(problem_lazy_input(p, what, data, segments + 1, type));
+    TRY(problem_lazy_input(p, what, data, n, type));
     if (type == CUBC_LAZY) p->lazy[p->lazy_count - 1].bounds = true;
     return CUBC_OK;
 }
@@ -272,6 +272,14 @@ void problem_define_offsets(const problem *p, int k, text *out)
     problem_define_input(p, k, "TUNE_BOUNDS", out);
 }
 
+void problem_define_ends(const problem *p, int k, text *out)
+{
+    if (k >= p->input_count) return;
+    text_printf(out, "#define TUNE_OWN_ENDS 1\n#define TUNE_ENDS %s\n",
+                type_table[p->inputs[k].type].dialect);
+    problem_define_input(p, k, "TUNE_LAST", out);
+}
+
 // ---- arguments ----------------------------------------------------------------------------------
 // Writes the words of DEFINE_INPUT's struct in its order: axes, arrays, tables, scalars.
 static void write_words(const problem *p, const lazy_input *l, uint64_t *words)
@@ -306,6 +314,15 @@ static uint64_t shift_bits(uint64_t bits, int at, int by)
 {
     uint64_t below = ((uint64_t)1 << at) - 1;
     return (bits & below) | (bits & ~below) << by;
+}
+
+cubc_status problem_insert_input(const problem *p, int k, launch *l, int at)
+{
+    memmove(&l->args[at + 1], &l->args[at], (l->args_count - (size_t)at) * sizeof l->args[0]);
+    l->message_args = shift_bits(l->message_args, at, 1);
+    l->scratch_args = shift_bits(l->scratch_args, at, 1);
+    l->args_count++;
+    return problem_place_input(p, k, l, at);
 }
 
 cubc_status problem_place_input(const problem *p, int k, launch *l, int at)

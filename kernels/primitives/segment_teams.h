@@ -6,9 +6,14 @@
 // combines those of the groups. Which sums are combined, and in which
 // order, depends on the call's sizes, its offsets, the variant and the device alone, so that a
 // result is the same from run to run.
+//
+// Segments with ends of their own may overlap, and then have more sections than there is room for.
+// The second launch has a list of those that found none. A warp reduces all sections of one in
+// turn, and combines their sums in the same order: the result has the same bits.
 #pragma once
 
 enum : u32 { GROUP = 32 }; // sections, a lane each
+static_assert(GROUP == SIMT_WARP, "a lane keeps the sum of a section of a group");
 
 struct segment_teams_shared {
     block_reduce_storage<acc_t> reduce;
@@ -20,7 +25,23 @@ FUNCTION u64 counts_of(u64 sections) { return sections + 2; }
 FUNCTION u64 count_of_groups(u64 first) { return 1 + first; }
 FUNCTION u64 count_of_sections(u64 first) { return 2 + first; }
 
-// Clears them for the second launch.
+// The list of the segments that found no room. Their number is behind the tag of the launch's epoch
+// (message.h), so that nothing has to clear it.
+FUNCTION u64* left_over(const segmented_reduce_args& a) { return a.counts + counts_of(a.capacity); }
+FUNCTION u64 left_over_tag(const segmented_reduce_args& a)
+{
+    const ticket of{static_cast<u32>(load_relaxed(a.messages) >> 32), 0};
+    return static_cast<u64>(message_tag(of, MESSAGE_NONE)) << 32;
+}
+FUNCTION void add_left_over(const segmented_reduce_args& a, u64 segment)
+{
+    u64* const number = a.messages + 1;
+    const u64 tag = left_over_tag(a), word = load_relaxed(number);
+    if ((word ^ tag) >> 32) atomic_exchange_if(number, word, tag);
+    left_over(a)[static_cast<u32>(atomic_add(number, 1))] = segment;
+}
+
+// Clears the counts for the second launch.
 FUNCTION void clear_counts(const segmented_reduce_args& a)
 {
     const u64 thread = static_cast<u64>(block_id()) * SIMT_THREADS + thread_id();
@@ -29,13 +50,32 @@ FUNCTION void clear_counts(const segmented_reduce_args& a)
 }
 
 // ---- the first launch ---------------------------------------------------------------------------
+// Takes places for the sections of a segment. Returns the first, or NO_ROOM if there are too few.
+constexpr u64 NO_ROOM = ~0ull;
+FUNCTION u64 take_places(const segmented_reduce_args& a, u64 sections)
+{
+    if constexpr (!TUNE_OWN_ENDS) return static_cast<u32>(atomic_add(a.messages, sections));
+    NO_UNROLL
+    for (u64 word = load_relaxed(a.messages);;) {
+        const u64 first = static_cast<u32>(word);
+        if (first + sections > a.capacity) return NO_ROOM;
+        const u64 found = atomic_exchange_if(a.messages, word, word + sections);
+        if (found == word) return first;
+        word = found;
+    }
+}
+
 // Leaves a segment to the second launch, by the lanes of its team. Called by all lanes of a warp.
 FUNCTION void leave_segment(const segmented_reduce_args& a, u64 segment, u64 count, member m)
 {
     const u64 sections = count > a.longest ? ceil_div(count, a.section) : 0;
     u64 first = 0;
-    if (m.rank == 0 && sections) first = static_cast<u32>(atomic_add(a.messages, sections));
+    if (m.rank == 0 && sections) first = take_places(a, sections);
     first = warp_shuffle(first, lane_id() - m.rank);
+    if (TUNE_OWN_ENDS && first == NO_ROOM) {
+        if (m.rank == 0) add_left_over(a, segment);
+        return;
+    }
     for (u64 k = m.rank; k < sections && first + k < a.capacity; k += m.team)
         a.sections[first + k] =
             long_section{segment, static_cast<u32>(first), static_cast<u32>(sections)};
@@ -152,10 +192,11 @@ FUNCTION acc_t join_sums(const stored_sum* sums, u32 stride, u32 count)
     return lanes_of_team_reduce(sum, member{lane_id(), SIMT_WARP});
 }
 
-FUNCTION acc_t reduce_section(const segmented_reduce_args& a, const long_section& of, u64 number)
+// Reduces a section of a segment, by a warp. The result is valid in lane 0.
+FUNCTION acc_t reduce_section(const segmented_reduce_args& a, u64 segment, u64 number)
 {
     const member m{lane_id(), SIMT_WARP};
-    const u64 begin = segment_begin(a.set, of.segment), end = segment_end(a.set, of.segment);
+    const u64 begin = segment_begin(a.set, segment), end = segment_end(a.set, segment);
     const u64 at = number * a.section, left = end > begin + at ? end - begin - at : 0;
     const u32 count = static_cast<u32>(left < a.section ? left : a.section);
     return lanes_of_team_reduce(reduce_run<false>(a.in, begin + at, count, at, m), m);
@@ -174,7 +215,7 @@ FUNCTION void reduce_sections(const segmented_reduce_args& a, u64 total)
         const u32 groups = ceil_div(of.count, GROUP);
         const u32 together = of.count - group < GROUP ? of.count - group : static_cast<u32>(GROUP);
         stored_sum* const sums = a.sums + of.first;
-        acc_t sum = reduce_section(a, of, number);
+        acc_t sum = reduce_section(a, of.segment, number);
         if (together > 1) {
             if (lane_id() == 0) store_sum(sums + number, sum);
             if (!is_last(a.counts + count_of_sections(of.first + group), together)) continue;
@@ -187,4 +228,38 @@ FUNCTION void reduce_sections(const segmented_reduce_args& a, u64 total)
         }
         if (lane_id() == 0) write_result(a, of.segment, sum, false);
     }
+}
+
+// Reduces all sections of a segment, by a warp.
+FUNCTION void reduce_all_sections(const segmented_reduce_args& a, u64 segment)
+{
+    const member m{lane_id(), SIMT_WARP};
+    const u64 count = segment_end(a.set, segment) - segment_begin(a.set, segment);
+    const u64 sections = ceil_div(count, a.section);
+    acc_t all = acc_identity();
+    NO_UNROLL
+    for (u64 first = 0; first < sections; first += GROUP) {
+        const u32 together = static_cast<u32>(smaller(sections - first, GROUP));
+        acc_t sum = acc_identity();
+        NO_UNROLL
+        for (u32 k = 0; k < together; k++) {
+            const acc_t found = warp_shuffle(reduce_section(a, segment, first + k), 0);
+            if (lane_id() == k) sum = combine()(sum, found);
+        }
+        if (together > 1) sum = warp_shuffle(lanes_of_team_reduce(sum, m), 0);
+        if (first / GROUP % SIMT_WARP == lane_id()) all = combine()(all, sum);
+    }
+    if (sections > GROUP) all = lanes_of_team_reduce(all, m);
+    if (lane_id() == 0) write_result(a, segment, all, false);
+}
+
+// A warp a segment that found no room.
+FUNCTION void reduce_left_over(const segmented_reduce_args& a)
+{
+    const u64 number = load_relaxed(a.messages + 1) ^ left_over_tag(a);
+    const u64 count = number >> 32 ? 0 : number; // another launch's, if there are none in this one
+    NO_UNROLL
+    for (u64 k = block_id() + static_cast<u64>(warp_id()) * block_count(); k < count;
+         k += static_cast<u64>(block_count()) * SIMT_WARPS)
+        reduce_all_sections(a, left_over(a)[k]);
 }

@@ -332,6 +332,7 @@ KERNEL(segmented_reduce_sections, segmented_reduce_args, segment_teams_shared)
     const u64 taken = static_cast<u32>(load_relaxed(a.messages));
     if (taken == 0) return;
     reduce_sections(a, taken < a.capacity ? taken : a.capacity);
+    if constexpr (TUNE_OWN_ENDS) reduce_left_over(a);
     block_sync();
     if (thread_id() == 0 && atomic_add(a.counts, 1) + 1 == block_count()) { // for the next call
         const u64 word = load_relaxed(a.messages);

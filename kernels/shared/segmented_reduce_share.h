@@ -29,14 +29,14 @@ struct segmented_reduce_args {
     in_t in;
     out_t* out;
     segments set;
-    u64* messages; // one per block; of teams: the number of sections
+    u64* messages; // one per block; of teams: the number of sections, and of segments left over
     // Teams:
     u64 team_log2; // lanes of a team: up to a warp; more: the team is a block
     u64 turns;     // in each a warp, or the block, takes as many segments as it has teams
     u64 longest;   // most items of a segment that a team reduces
     u64 section;   // items of a longer one that a warp reduces
     u64 capacity;  // sections that there is room for
-    u64* counts;   // blocks done, then the sums done of each long segment
+    u64* counts;   // blocks done, then the sums done of each long segment; segments left over
     long_section* sections;
     warp_words<acc_t>* sums; // of sections
     initial_t init;

@@ -10,6 +10,10 @@
 //
 //     TUNE_EQUAL_SIZE  1: there are no offsets, all segments have the same size
 //     TUNE_OFFSETS     type of the offsets, which may be lazy (TUNE_BOUNDS... of input.h)
+//     TUNE_OWN_ENDS    1: segments have ends of their own, of the type TUNE_ENDS, which may be lazy
+//                      (TUNE_LAST...); they may lie in any order, overlap and have gaps between
+//                      them, so that there are no shares; an end before its beginning is the
+//                      beginning
 #pragma once
 #include "input.h"
 #include "integer.h"
@@ -20,13 +24,28 @@ typedef TUNE_OFFSETS segment_offset_t;
 #define TUNE_BOUNDS_LAZY 0
 #endif
 DEFINE_INPUT(TUNE_BOUNDS, segment_bounds, segment_offset_t)
+#if !defined(TUNE_OWN_ENDS)
+#define TUNE_OWN_ENDS 0
+#endif
+#if TUNE_OWN_ENDS
+DEFINE_INPUT(TUNE_LAST, segment_ends, TUNE_ENDS)
+#endif
 
 struct segments {
     segment_bounds offsets; // count + 1, rising: a segment ends where the next begins
     u64 size;               // size of every segment if there are no offsets
     u64 count;
     u64 items; // items of the array
+#if TUNE_OWN_ENDS
+    segment_ends ends; // count; then there are as many offsets
+#endif
 };
+
+// Returns a place inside the array.
+FUNCTION u64 place_inside(const segments& g, i64 at)
+{
+    return at < 0 ? 0 : static_cast<u64>(at) < g.items ? static_cast<u64>(at) : g.items;
+}
 
 FUNCTION u64 segment_begin(const segments& g, u64 segment)
 {
@@ -36,10 +55,19 @@ FUNCTION u64 segment_begin(const segments& g, u64 segment)
 #else
     const i64 at = g.offsets[segment];
 #endif
-    return at < 0 ? 0 : static_cast<u64>(at) < g.items ? static_cast<u64>(at) : g.items;
+    return place_inside(g, at);
 }
 
-FUNCTION u64 segment_end(const segments& g, u64 segment) { return segment_begin(g, segment + 1); }
+FUNCTION u64 segment_end(const segments& g, u64 segment)
+{
+#if TUNE_OWN_ENDS && TUNE_LAST_LAZY
+    return place_inside(g, input_item(g.ends, segment));
+#elif TUNE_OWN_ENDS
+    return place_inside(g, g.ends[segment]);
+#else
+    return segment_begin(g, segment + 1);
+#endif
+}
 
 FUNCTION u64 larger(u64 a, u64 b) { return a > b ? a : b; }
 FUNCTION u64 smaller(u64 a, u64 b) { return a < b ? a : b; }

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import as_array, beside, item_dtype, refuse_bound
+from ._arrays import as_array, beside, item_dtype, of_device, refuse_bound
 from ._axes import items_of
 from ._comparing import array_equal
 from ._concatenate import concatenate
@@ -36,19 +36,26 @@ def by_offsets(
         return x, None if begins is None else beside(x, begins, placement.get("stream")), None
     options = without_workspace(placement)
     x = evaluated(x, ends, placement)
-    begins, ends = (_bounds(function, x, one, options) for one in (begins, ends))
+    begins, ends = own_ends(function, x, begins, ends, placement)
+    begins, ends = (b.array(**options) if isinstance(b, Lazy) else b for b in (begins, ends))
+    size = items_of(tuple(x.shape))
+    if in_place and isinstance(begins, np.ndarray) and isinstance(ends, np.ndarray):
+        _check_apart(function, np.clip(begins, 0, size), np.clip(ends, 0, size))
+    offsets = _offsets_alike(begins, ends, size, in_place, options)
+    return (x, offsets, None) if offsets is not None else _joined(x, begins, ends, size, options)
+
+
+def own_ends(function: str, x: Any, begins: Any, ends: Any, placement: Any) -> tuple[Any, Any]:
+    """Return the beginnings and the ends of segments, checked, in the memory of `x` or lazy."""
+    begins, ends = (_bounds(function, x, one, placement.get("stream")) for one in (begins, ends))
     if tuple(begins.shape) != tuple(ends.shape):
         raise ValueError(
             f"{function}(): {begins.shape[0]} offsets and {ends.shape[0]} ends: with ends= there "
             "is one of each for a segment"
         )
-    size = items_of(tuple(x.shape))
     if isinstance(begins, np.ndarray) and isinstance(ends, np.ndarray):
         _check_order(function, begins, ends)
-        if in_place:
-            _check_apart(function, np.clip(begins, 0, size), np.clip(ends, 0, size))
-    offsets = _offsets_alike(begins, ends, size, in_place, options)
-    return (x, offsets, None) if offsets is not None else _joined(x, begins, ends, size, options)
+    return begins, ends
 
 
 def evaluated(x: Any, ends: Any, placement: Any) -> Any:
@@ -58,15 +65,14 @@ def evaluated(x: Any, ends: Any, placement: Any) -> Any:
     return as_array(x)
 
 
-def _bounds(function: str, x: Any, bounds: Any, options: Any) -> Any:
-    """Return beginnings or ends as an array, checked."""
+def _bounds(function: str, x: Any, bounds: Any, stream: Any) -> Any:
+    """Return beginnings or ends as an array, or a lazy input, checked."""
     if bounds is None:
         raise ValueError(f"{function}(): ends= goes with offsets, the beginnings of the segments")
-    if isinstance(bounds, Lazy):
-        bounds = bounds.array(**options)
-    bounds = as_array(beside(x, bounds, options.get("stream")))
-    if not isinstance(x, np.ndarray) and isinstance(bounds, np.ndarray):
-        bounds = asarray(bounds, device=asarray(x).device, stream=options.get("stream"))
+    bounds = as_array(beside(x, bounds, stream))
+    of = of_device(x)
+    if of is not None and isinstance(bounds, np.ndarray):
+        bounds = asarray(bounds, device=asarray(of).device, stream=stream)
     if np.dtype(item_dtype(bounds)).kind not in "iu":
         raise TypeError(f"{function}(): offsets and ends are integers, not {bounds.dtype}")
     if len(bounds.shape) != 1:

@@ -37,14 +37,14 @@ def segments_of(function: str, x: Any, offsets: Any, size: int | None) -> tuple[
                 f"{function}(): offsets must not fall: {offsets[k]} is before {offsets[k + 1]}, at "
                 f"{k + 1}"
             )
-    return _known_offsets(function, offsets), offsets.shape[0] - 1
+    return known_offsets(function, offsets), offsets.shape[0] - 1
 
 
 # An offset, of which unsigned ones of 64 bits may be beyond the signed ones.
 _OFFSET = "static_cast<i64>(k < 0x7fffffffffffffffull ? k : 0x7fffffffffffffffull)"
 
 
-def _known_offsets(function: str, offsets: Any) -> Any:
+def known_offsets(function: str, offsets: Any) -> Any:
     """Return offsets of a type that the kernels have; others are converted as they are read."""
     dtype = np.dtype(item_dtype(offsets))
     if isinstance(offsets, Lazy) or dtype in ("int32", "int64"):

@@ -8,12 +8,14 @@ M. Garland, "Merge-based Parallel Sparse Matrix-Vector Multiplication", SC 2016.
 from typing import Any, Unpack
 
 from ._arrays import as_array, dtype_of
+from ._callables import operator_of
 from ._calls import primitive
 from ._core import call, operator_types
 from ._initial import init_in_memory
 from ._options import Placement
-from ._segment_ends import by_offsets, evaluated, put_back
-from ._segment_offsets import segments_of
+from ._segment_ends import by_offsets, evaluated, own_ends, put_back
+from ._segment_offsets import known_offsets, segments_of
+from ._several import OPERATORS
 
 
 @primitive(workspace="cubc_segmented_reduce_temp_bytes")
@@ -51,8 +53,9 @@ def segmented_reduce(
     ends : array_like, optional
         End of each segment, as many as there are offsets, which are the beginnings alone then:
         segment ``s`` is ``x[offsets[s]:ends[s]]``. Segments may have gaps between them, lie in any
-        order and overlap. Unless each begins where the one before ends, their items are gathered,
-        and the call waits for their number.
+        order and overlap. With `deterministic`, and for an expression that is not `commutative`,
+        the items are gathered first unless each begins where the one before ends; the call waits
+        for their number then.
     init : number or array, optional
         First operand of each segment, as for `reduce`, and the result of an empty one. The default
         for an empty segment is the operator's identity (for min and max an infinity or an extreme
@@ -98,12 +101,22 @@ def segmented_reduce(
     [ 3. 12.]
     """
     x = as_array(x)
-    x, offsets, _ = by_offsets("segmented_reduce", x, offsets, ends, placement)
-    offsets, count = segments_of("segmented_reduce", x, offsets, segment_size)
+    op = operator_of(op, x, dtype) if callable(op) else op
+    named = isinstance(op, str) and op in OPERATORS
+    any_order = not deterministic and (commutative or named)
+    if ends is not None and segment_size is None and any_order:
+        offsets, ends = own_ends("segmented_reduce", x, offsets, ends, placement)
+        offsets, ends = (known_offsets("segmented_reduce", one) for one in (offsets, ends))
+        count = ends.shape[0]
+    else:
+        x, offsets, _ = by_offsets("segmented_reduce", x, offsets, ends, placement)
+        offsets, count = segments_of("segmented_reduce", x, offsets, segment_size)
+        ends = None
     acc, kind = operator_types(op, x.dtype, dtype=dtype, out=dtype_of(out), widen=True)
     fields = {
         "in": x,
         "offsets": offsets,
+        "ends": ends,
         "acc_type": acc,
         "op": op,
         "commutative": bool(commutative),

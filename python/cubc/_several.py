@@ -19,7 +19,7 @@ from ._lazy import dialect, lazy
 
 _SIGNS = {"min": "<", "argmin": "<", "max": ">", "argmax": ">"}
 _TEXTS = {"sum": "a + b", "prod": "a * b", "any": "a || b", "all": "a && b"}
-_KNOWN = _TEXTS.keys() | _SIGNS.keys()
+OPERATORS = _TEXTS.keys() | _SIGNS.keys()
 _MOST_BYTES = 64  # of a struct
 
 
@@ -67,7 +67,7 @@ def _reduced(
     numbers = numbers if index in makes else {}
     items = lazy(f"out_t{{{', '.join(makes)}}}", x=x, dtype=struct, **numbers)
     # An expression keeps the order of its operands, unless the call allows others.
-    once = {**options, "commutative": options.get("commutative") or {*texts} <= _KNOWN}
+    once = {**options, "commutative": options.get("commutative") or {*texts} <= OPERATORS}
     combine = f"value_t{{{', '.join(combines)}}}"
     # With a dimension for each axis, so that what is left to do is a reduction along the same one.
     more = any(one.init is not None or one.out is not None for one in asked)
@@ -137,7 +137,7 @@ def _passes(asked: list[_Asked], items: Any) -> list[list[_Asked]]:
 
 def _faster_apart(x: Any, texts: list[str], device: Any) -> bool:
     """Tell if a call each is faster: the cpu has vector instructions for them, not for structs."""
-    if isinstance(x, Lazy) or not {*texts} <= _KNOWN:
+    if isinstance(x, Lazy) or not {*texts} <= OPERATORS:
         return False
     if isinstance(x, np.ndarray):
         return device_info(device)["name"] == "cpu"
@@ -149,7 +149,7 @@ def _text(op: Any, x: Any) -> str:
         return operator_of(op, x)
     if not isinstance(op, str):
         raise TypeError(f"an operator of several is {op!r}: expected a text or a function")
-    if op.isidentifier() and op not in _KNOWN | {"a", "b"}:
+    if op.isidentifier() and op not in OPERATORS | {"a", "b"}:
         reduce(np.zeros(1), op, device="cpu")  # which knows what the name may have meant
     return op
 

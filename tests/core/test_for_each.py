@@ -175,7 +175,7 @@ def test_the_environment_checks(device, monkeypatch):
     monkeypatch.setenv("CUBC_CHECK", "2")  # as the core says it
     for call in (
         lambda: cubc.for_each("y[i] = x[i]", 9, x=x, y=y),
-        lambda: cubc.sum(cubc.lazy("x[i]", x=x, i=np.arange(9))),
+        lambda: cubc.sum(cubc.lazy("x[i]", x=x, i=on(device, np.arange(9)))),
     ):
         with pytest.raises(ValueError, match='CUBC_CHECK is "2", must be a number from 0 to 1'):
             call()

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import inputs
+import isolated
 import numpy as np
 import pytest
 from inputs import same
@@ -99,24 +100,36 @@ def test_a_stream_for_every_call(stream):
         assert (total.item(), sums.numpy()[-1]) == (x.sum(), np.int32(x.sum()))
 
 
-def test_results_that_were_freed_serve_their_stream_alone(stream):
-    """A freed block may still be written by its stream's work, so that no other stream gets it."""
-    x = inputs.random("I32", 300_007)
-    d = array(x)
-    for _ in range(50):  # those that end leave their places to these two
-        cubc.sort(d, stream=type(stream)())
-    other = type(stream)()
-    freed = cubc.sort(d, stream=stream).ptr
-    elsewhere = cubc.sort(d, stream=other)
-    assert elsewhere.ptr != freed
-    assert cubc.sort(d, stream=stream).ptr == freed
-    for _ in range(50):  # many launches under way, each in the memory of one before
-        kept = [cubc.scan(d, stream=s) for s in (stream, other)]
-    want = np.cumsum(x, dtype=np.int32)
-    for sums, of in zip(kept, (stream, other), strict=True):
-        of.wait()
-        same(sums.numpy(), want)
-    same(elsewhere.numpy(), np.sort(x))
+def test_results_that_were_freed_serve_their_stream_alone():
+    """A freed block may still be written by its stream's work, so that no other stream gets it.
+
+    A process of its own: blocks are kept for the first streams of one.
+    """
+    isolated.output(
+        """if True:
+            import inputs
+            import numpy as np
+            from cudart import Stream
+            from inputs import same
+
+            import cubc
+
+            x = inputs.random("I32", 300_007)
+            d = cubc.asarray(x, device="cuda:0")
+            stream, other = Stream(), Stream()
+            freed = cubc.sort(d, stream=stream).ptr
+            elsewhere = cubc.sort(d, stream=other)
+            assert elsewhere.ptr != freed
+            assert cubc.sort(d, stream=stream).ptr == freed
+            for _ in range(50):  # many launches under way, each in the memory of one before
+                kept = [cubc.scan(d, stream=s) for s in (stream, other)]
+            want = np.cumsum(x, dtype=np.int32)
+            for sums, of in zip(kept, (stream, other), strict=True):
+                of.wait()
+                same(sums.numpy(), want)
+            same(elsewhere.numpy(), np.sort(x))
+        """
+    )
 
 
 def test_stream_arguments(stream):

@@ -8,6 +8,7 @@ import pytest
 from inputs import SOME, in_turn, on, same
 
 import cubc
+from cubc import _core
 
 N = 10_001
 APART = np.array([3, 10, 10, 500, 4000, 9000]), np.array([7, 10, 400, 3999, 8000, N])
@@ -40,6 +41,40 @@ def test_reductions(device, bounds):
         on(device, x), b, lambda a, b: a + b, ends=e, init=3, deterministic=True
     )
     same(made, np.array([x[one].sum() + 3 for one in slices(bounds)]))
+
+
+LABELS = [
+    "ipt_4.tpb_64.mb_1.ipv_0.ld_0.ept_1.wav_4.lb_1",
+    "ipt_16.tpb_96.mb_1.ipv_2.ld_1.ept_4.wav_1.lb_3",
+]
+
+
+@pytest.mark.usefixtures("policies")
+@pytest.mark.parametrize("label", LABELS)
+def test_sections_that_there_is_no_room_for(device, label):
+    """Long segments that overlap have more of them; with room or without, the bits are the same."""
+    for type in ("F32", "F64"):
+        _core.use_policy("segmented_reduce.sum", {"T{ct}": type}, device, label)
+    n, length = 200_000, 20_000
+    x = np.random.default_rng(0).normal(size=n).astype("f4")
+    begins = np.append(np.arange(0, n - length, 1000), [n - 5, 7])
+    ends = np.append(begins[:-2] + length, [n, 7])
+    d, (b, e) = on(device, x), bounds_on(device, (begins, ends), "i4")
+    made = np.asarray(cubc.segmented_reduce(d, b, ends=e))
+    np.testing.assert_allclose(
+        made, [x[one].sum(dtype="f8") for one in slices((begins, ends))], rtol=1e-4, atol=1e-3
+    )
+    for some in ([3], [170, 4, 111]):  # with room: the others are empty
+        few = begins.copy()
+        few[some] = ends[some]
+        found = cubc.segmented_reduce(d, b, ends=bounds_on(device, (few,), "i4")[0])
+        same(np.asarray(found)[some], made[some])
+    text = "value_t{a.k + b.k}"
+    whole = on(device, x.astype("i8").astype([("k", "i8")]))
+    totals = cubc.segmented_reduce(whole, b, text, ends=e, commutative=True, init=(0,))
+    assert np.asarray(totals)["k"].tolist() == [
+        int(x[one].astype("i8").sum()) for one in slices((begins, ends))
+    ]
 
 
 @pytest.mark.parametrize("bounds", ALIKE, ids=NAMES[:-1])
