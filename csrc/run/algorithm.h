@@ -95,6 +95,7 @@ struct algorithm {
     const char *axes[POLICY_AXES + 1]; // run-time axes that policies go by; none: Elements
     bool makes_structs; // policies of lazy structs go by the bytes that they are made of,
                         // where the operator is commutative
+    bool keeps_sums; // a thread has a sum for each of its items: policies go by the wider of both
     const benchmark *benchmarks;
     int benchmark_count;
     const field *fields; // of cubc_<name>_params; none where a binding has glue of its own

@@ -206,8 +206,9 @@ const char *problem_invalid(const problem *p, const char *kind, const space *s, 
 // accumulator each in shared memory.
 const char *problem_invalid_columns(const problem *p, const char *kind, const space *s,
                                     const variant *v);
-// The type that policies go by: the problem's, or a wider one that a lazy input reads. A thread's
-// loads are then no wider than those of the benchmark that the policy was found with.
+// The type that policies go by: the problem's, or a wider one that a lazy input reads or that sums
+// of a scan have. A thread's loads are then no wider, and its registers no more, than those of the
+// benchmark that the policy was found with.
 cubc_type problem_policy_type(const problem *p);
 // A call's value on each of the axes; 0 beyond.
 void problem_axis_values(const problem *p, uint64_t values[POLICY_AXES]);

@@ -121,6 +121,25 @@ static void test_wider_accumulators(void)
     }
 }
 
+// A thread of a scan has a sum for each item; one of a reduction has a few.
+static void test_scans_that_widen(void)
+{
+    static const char *const scans[] = {"scan.inclusive.sum", "scan.by_key"};
+    problem p;
+    for (size_t k = 0; k < COUNT_OF(scans); k++) {
+        open_problem(scans[k], CUBC_I8, 1 << 20, &p);
+        CHECK(problem_policy_type(&p) == CUBC_I8);
+        p.acc_type = CUBC_I64;
+        CHECK(problem_policy_type(&p) == CUBC_I64);
+        p.type = CUBC_F64;
+        p.acc_type = CUBC_F32;
+        CHECK(problem_policy_type(&p) == CUBC_F64);
+    }
+    open_problem("reduce.sum", CUBC_I8, 1 << 20, &p);
+    p.acc_type = CUBC_I64;
+    CHECK(problem_policy_type(&p) == CUBC_I8);
+}
+
 static void overlay(const uint64_t *elements, const char *label)
 {
     const uint64_t values[POLICY_AXES] = {elements ? *elements : 0};
@@ -168,6 +187,7 @@ static const check_test tests[] = {
     {"ranges", test_ranges},
     {"labels are variants", test_labels_are_variants},
     {"wider accumulators", test_wider_accumulators},
+    {"scans that widen", test_scans_that_widen},
     {"overlaid rows", test_overlaid_rows},
 };
 
