@@ -313,8 +313,10 @@ cubc_type problem_policy_type(const problem *p)
             bool wider = cubc_type_size(type) > cubc_type_size(widest) || (made && at == 0);
             if (!p->operands[at].scalar && wider) widest = type;
         }
-    cubc_type sum = (cubc_type)p->acc_type;
-    if (p->algorithm->keeps_sums && cubc_type_size(sum) > cubc_type_size(widest)) widest = sum;
+    cubc_type sum = (cubc_type)p->acc_type, own = type_arithmetic((cubc_type)p->type);
+    bool widened = cubc_type_size(sum) > cubc_type_size(own);
+    if (p->algorithm->keeps_sums && widened && cubc_type_size(sum) > cubc_type_size(widest))
+        widest = sum;
     return widest;
 }
 
