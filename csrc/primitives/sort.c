@@ -26,6 +26,11 @@ static uint64_t share_bytes(const problem *p)
 }
 
 // ---- problems -----------------------------------------------------------------------------------
+typedef struct sort_traits {
+    int some_bits; // 1: floats are sorted by some bits of their codes
+} sort_traits;
+PROBLEM_TRAITS(sort_traits);
+
 static cubc_status check_bits(const cubc_sort_params *params, problem *p)
 {
     int most = key_bits(p), end = params->end_bit ? params->end_bit : most;
@@ -34,12 +39,8 @@ static cubc_status check_bits(const cubc_sort_params *params, problem *p)
              "sort: there are no bits %d to %d in keys of %s: expected 0 <= begin_bit <= end_bit "
              "<= %d",
              params->begin_bit, end, cubc_type_name((cubc_type)p->type), most);
-    if (type_table[p->type].kind == KIND_FLOAT && (params->begin_bit || end != most))
-        FAIL(CUBC_INVALID_TYPE,
-             "sort takes %s keys whole; to sort by some bits, pass them as integers of the same "
-             "size",
-             cubc_type_name((cubc_type)p->type));
-    bool none = params->begin_bit == end;
+    bool none = params->begin_bit == end, whole = params->begin_bit == 0 && end == most;
+    sort_traits_set(p, (sort_traits){type_table[p->type].kind == KIND_FLOAT && !whole});
     p->begin_bit = (uint8_t)(none ? 0 : params->begin_bit);
     p->end_bit = (uint8_t)(none ? 0 : end);
     return CUBC_OK;
@@ -106,6 +107,10 @@ static cubc_status sort_workload(const benchmark *b, cubc_type type, const uint6
 static void sort_define(const problem *p, text *out)
 {
     problem_define_keys(p, out);
+    // A number is subtracted from the codes of whole floats, so that NaNs of both signs are last.
+    // Codes whose bits are sorted by have the bits of the float: radix_code subtracts 0 here.
+    if (sort_traits_of(p).some_bits)
+        text_puts(out, "#undef TUNE_MANTISSA_BITS\n#define TUNE_MANTISSA_BITS 0\n");
     problem_define_values(p, out);
     text_printf(out,
                 "#define TUNE_INDICES %d\n#define TUNE_FEW_BYTES %d\n#define TUNE_MOST_SHARE %d\n",

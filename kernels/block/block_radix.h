@@ -13,7 +13,7 @@
 enum radix_kind { RADIX_UNSIGNED = 0, RADIX_SIGNED = 1, RADIX_FLOATING = 2, RADIX_BOOL = 3 };
 
 // Order-preserving code of a key. Floats are sign and magnitude. NaN with a sign bit would come
-// first, so that the code wraps it around to the end.
+// first, so that the code wraps it around to the end, unless MANTISSA_BITS is 0.
 template <int KIND, int MANTISSA_BITS, bool DESCENDING, class K>
 struct radix_code {
     enum : u64 {

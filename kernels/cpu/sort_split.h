@@ -39,7 +39,8 @@ FUNCTION digit_split split_by_digit(const sort_args& a, key_range r, u64 count)
     return digit_split{cut_from_top(bits_of(a), r, bits_of_split(count), 1, 0)};
 }
 
-#define KEYS_HAVE_VALUES (TUNE_KEY_KIND == 2 && TUNE_MANTISSA_BITS >= 23) // f32, f64
+// f32 and f64, if all bits are sorted by
+#define KEYS_HAVE_VALUES (TUNE_KEY_KIND == 2 && TUNE_MANTISSA_BITS >= 23)
 
 #if KEYS_HAVE_VALUES
 #if TUNE_MANTISSA_BITS == 23

@@ -2,7 +2,7 @@
 // unsigned numbers of the same order, and cut into digits by block_radix.h.
 //     TUNE_KEY             unsigned type of a key's size
 //     TUNE_KEY_KIND        0 unsigned, 1 signed, 2 floating-point, 3 bool
-//     TUNE_MANTISSA_BITS   mantissa bits of a floating-point key
+//     TUNE_MANTISSA_BITS   mantissa bits of a floating-point key; 0: its NaNs are not all last
 //     TUNE_DESCENDING      1: descending order
 //     TUNE_IN...           of input.h
 #pragma once

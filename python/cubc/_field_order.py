@@ -1,4 +1,4 @@
-"""Radix sorts of structs by their fields, and of floats by some bits: the keys are made as read.
+"""Radix sorts of structs by their fields: the keys are made as they are read.
 
 A key is a lazy input: the codes of the fields side by side, which is what CUB's decomposer is for.
 Structs, or their indices, are the values that go along. Fields of more than 64 bits together are
@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import as_array, item_dtype
+from ._arrays import as_array
 from ._axes import items_of
 from ._calls import truth
-from ._core import Lazy, asarray, call, transform
+from ._core import Lazy, call, transform
 from ._lazy import lazy
 from ._options import Placement, without_workspace
 from ._payload import MOVED
@@ -54,74 +54,14 @@ def sorted_by_fields(
     return transform("v", v=found, out=out, **without_workspace(placement))
 
 
-def sorted_by_bits(
-    x: Any,
-    begin_bit: int,
-    end_bit: int | None,
-    descending: bool,
-    values: Any,
-    out: Any,
-    placement: Placement,
-) -> Any:
-    """Return values in the order of some bits of floats' codes; for None the indices."""
-    given = as_array(x)
-    x = given.reshape(-1)
-    most = 8 * item_dtype(x).itemsize
-    end = most if end_bit is None else end_bit
-    if not 0 <= begin_bit <= end <= most:
-        raise ValueError(
-            f"there are no bits {begin_bit} to {end} in keys of {x.dtype}: expected 0 <= begin_bit "
-            f"<= end_bit <= {most}"
-        )
-    to = out if values is None or out is not given else None
-    text = "order_code(x)" if end > begin_bit else "((void)x, 0)"
-    if most == 16 and end > begin_bit:  # in an expression they are float32, which has other bits
-        x, text = _as_words(x), "x >> 15 ? ~x : x | 0x8000"
-    keys = lazy(text, x=x, dtype=f"uint{most}")
-    bits = (begin_bit, end) if end > begin_bit else (0, most)
-    kind = "int64" if values is None else values.dtype
-    found = _moved(keys, bits, values, kind, to, placement, descending)
-    return found if to is out else transform("v", v=found, out=out, **without_workspace(placement))
-
-
-class _Words:
-    """Memory of an array on a GPU whose items have two bytes, as words."""
-
-    def __init__(self, x: Any):
-        self._x = x
-
-    @property
-    def __cuda_array_interface__(self) -> dict[str, Any]:
-        return {**self._x.__cuda_array_interface__, "typestr": "<u2"}
-
-
-def _as_words(x: Any) -> Any:
-    """Return an array's items of two bytes as words, in the same memory where that can be had."""
-    if isinstance(x, np.ndarray):
-        return x.view(np.uint16)
-    if hasattr(x, "__cuda_array_interface__"):
-        return asarray(_Words(x))
-    return asarray(np.asarray(x).view(np.uint16), device="cpu")
-
-
-def _moved(
-    keys: Lazy,
-    bits: tuple[int, int],
-    values: Any,
-    kind: Any,
-    out: Any,
-    placement: Placement,
-    descending: bool = False,
-) -> Any:
+def _moved(keys: Lazy, bits: int, values: Any, kind: Any, out: Any, placement: Placement) -> Any:
     """Sort keys that nobody needs; return the values that go along, or the indices."""
     fields = {
         "keys_in": keys,
         "keys_out": ("keys_in", (keys.size,), None),
         "values_in": values,
         "values_out": (kind, (keys.size,), out),
-        "descending": descending,
-        "begin_bit": bits[0],
-        "end_bit": bits[1],
+        "end_bit": bits,
     }
     return call("sort", fields, **placement)[1]
 
@@ -192,7 +132,7 @@ def _turns(fields: list[tuple[str, Any, bool]]) -> list[list[tuple[str, Any, boo
     return turns
 
 
-def _key(x: Any, turn: list[tuple[str, Any, bool]], found: Any) -> tuple[Lazy, tuple[int, int]]:
+def _key(x: Any, turn: list[tuple[str, Any, bool]], found: Any) -> tuple[Lazy, int]:
     """Return the codes of fields side by side, of structs in the order found so far."""
     total = sum(_bits(of) for _, of, _ in turn)
     word = next(bits for bits in (8, 16, 32, 64) if bits >= total)
@@ -208,7 +148,7 @@ def _key(x: Any, turn: list[tuple[str, Any, bool]], found: Any) -> tuple[Lazy, t
         mask = " & 1" if _bits(of) == 1 else ""
         text.append(f"(convert<u{word}>({value}{mask}) << {left})")
     operands = {"x": x} if found is None else {"x": x, "k": found}
-    return lazy(" | ".join(text), dtype=f"uint{word}", **operands), (0, total)
+    return lazy(" | ".join(text), dtype=f"uint{word}", **operands), total
 
 
 def _nans(dtype: Any) -> str:

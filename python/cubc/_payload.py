@@ -46,8 +46,8 @@ def call_with_values(algorithm: str, fields: dict[str, Any], **placement: Any) -
     return done[0], take_values(values, done[1], out, placement), *done[2:]
 
 
-def in_memory(keys: Any, values: Any, placement: Any) -> tuple[Any, Any]:
-    """Return keys and values in memory, one value for each key."""
+def with_indices(keys: Any, values: Any, placement: Any) -> tuple[Any, Any, Any]:
+    """Return keys and values in memory, and the indices of the keys beside them."""
     options = without_workspace(placement)
     keys, values = (
         x.array(**options) if isinstance(x, Lazy) else as_array(x) for x in (keys, values)
@@ -57,13 +57,7 @@ def in_memory(keys: Any, values: Any, placement: Any) -> tuple[Any, Any]:
         raise ValueError(
             f"there are {values.shape[0]} values and {n} keys: one is needed for each key"
         )
-    return keys, values
-
-
-def with_indices(keys: Any, values: Any, placement: Any) -> tuple[Any, Any, Any]:
-    """Return keys and values in memory, and the indices of the keys beside them."""
-    keys, values = in_memory(keys, values, placement)
-    return keys, values, indices_beside(keys, 0, items_of(tuple(keys.shape)), placement)
+    return keys, values, indices_beside(keys, 0, n, placement)
 
 
 def indices_beside(x: Any, first: int, n: int, placement: Any) -> Any:

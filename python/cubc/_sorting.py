@@ -8,14 +8,14 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from ._arrays import as_array, dimensions, one_dimension, output_pair
+from ._arrays import dimensions, one_dimension, output_pair
 from ._axes import axis_number
 from ._axis_sort import argsort_along, sort_along
 from ._calls import primitive, truth
 from ._core import call
-from ._field_order import has_fields, sorted_by_bits, sorted_by_fields
+from ._field_order import has_fields, sorted_by_fields
 from ._options import Placement
-from ._payload import call_with_values, in_memory, take_values
+from ._payload import call_with_values
 
 
 @primitive(workspace="cubc_sort_temp_bytes, aligned to 256 bytes")
@@ -53,9 +53,9 @@ def sort(
         True sorts the largest key first. Equal keys keep their order here too.
     begin_bit, end_bit : int
         Range of bits that numbers are sorted by, without `end_bit`; by default all bits. Bits
-        outside take no time. For floats they are bits of codes that have the floats' order: the
-        sign bit is highest, and a NaN is beyond the infinity of its sign. An array of several
-        dimensions needs ``axis=None`` for it.
+        outside take no time. Some bits of floats are those of codes that have the floats' order:
+        all bits are inverted if the sign is set, and else the sign alone, so that a NaN is beyond
+        the infinity of its sign. An array of several dimensions needs ``axis=None`` for it.
     out : array, optional
         Array for the result, of the shape and type of `x`. It may be `x`; any other overlap of
         contiguous arrays is refused.
@@ -115,10 +115,6 @@ def sort(
         return by_fields(x, order, key, descending, False, out, placement)
     if _has_rows("sort", x, axis, begin_bit, end_bit):
         return sort_along(x, axis, truth("descending", descending), out, placement)
-    if _some_bits_of_floats(x, begin_bit, end_bit):
-        return sorted_by_bits(
-            x, begin_bit, end_bit, descending, as_array(x).reshape(-1), out, placement
-        )
     fields = {"keys_in": x, "keys_out": ("keys_in", _flat_shape(x), out)}
     fields |= _order(descending, begin_bit, end_bit)
     return call("sort", fields, **placement)[0]
@@ -170,8 +166,6 @@ def argsort(
         return by_fields(x, order, key, descending, True, out, placement)
     if _has_rows("argsort", x, axis, begin_bit, end_bit):
         return argsort_along(x, axis, truth("descending", descending), out, placement)
-    if _some_bits_of_floats(x, begin_bit, end_bit):
-        return sorted_by_bits(x, begin_bit, end_bit, descending, None, out, placement)
     shape = _flat_shape(x)
     fields = {
         "keys_in": x,
@@ -226,11 +220,6 @@ def sort_pairs(
     """
     one_dimension("sort_pairs", keys, SEVERAL)
     keys_out, values_out = output_pair("sort_pairs", out)
-    if _some_bits_of_floats(keys, begin_bit, end_bit):
-        keys, values = in_memory(keys, values, placement)
-        by = sorted_by_bits(keys, begin_bit, end_bit, descending, None, None, placement)
-        values = take_values(values, by, values_out, placement)
-        return take_values(keys, by, keys_out, placement), values
     fields = {
         "keys_in": keys,
         "values_in": values,
@@ -283,13 +272,6 @@ def _by_fields(function: str, x: Any, axis: Any, order: Any, key: Any, bits: Any
             f"{function}() of structs goes by fields: leave begin_bit and end_bit away"
         )
     return sorted_by_fields
-
-
-def _some_bits_of_floats(x: Any, begin_bit: int, end_bit: int | None) -> bool:
-    if not begin_bit and end_bit is None:
-        return False
-    dtype = as_array(x).dtype
-    return np.dtype(dtype).kind == "f" or str(dtype) == "bfloat16"
 
 
 def _flat_shape(x: Any) -> Any:

@@ -1,6 +1,5 @@
-"""Structs sorted by their fields, and floats by some bits of their codes."""
+"""Structs sorted by their fields."""
 
-import inputs
 import ml_dtypes
 import numpy as np
 import pytest
@@ -118,40 +117,6 @@ def test_distinct_structs(device):
     same(cubc.unique(place(x, device)), np.unique(x))
 
 
-def codes(x):
-    """The unsigned numbers in the order of floats, as CUB makes them."""
-    bits = x.view(f"u{x.itemsize}")
-    sign = bits.dtype.type(1) << bits.dtype.type(8 * x.itemsize - 1)
-    return np.where(bits & sign, ~bits, bits | sign)
-
-
-@pytest.mark.parametrize("dtype", ["bf2", "f2", "f4", "f8"])
-def test_bits_of_floats(device, dtype):
-    x = inputs.random({"bf2": "BF16", "f2": "F16", "f4": "F32", "f8": "F64"}[dtype], 3000)
-    x[:4] = [np.nan, -0.0, 0.0, -np.inf]
-    d, most = place(x, device), 8 * x.itemsize
-    for begin, end in [(0, most // 2), (most // 2, most), (most - 1, None), (5, 5)]:
-        width = (end or most) - begin
-        cut = codes(x) >> begin & ((1 << width) - 1)
-        order = np.argsort(cut, kind="stable")
-        same(cubc.sort(d, begin_bit=begin, end_bit=end), x[order])
-        if dtype != "f4":  # the other calls are of the same code for each
-            continue
-        same(cubc.argsort(d, begin_bit=begin, end_bit=end), order)
-        falling = np.argsort(~cut, kind="stable")
-        same(cubc.sort(d, begin_bit=begin, end_bit=end, descending=True), x[falling])
-    if dtype != "f4":
-        return
-    order = np.argsort(codes(x) >> most // 2, kind="stable")
-    rows = np.arange(2 * x.size).reshape(-1, 2)
-    keys, moved = cubc.sort_pairs(d, place(rows, device), begin_bit=most // 2)
-    same(keys, x[order])
-    same(moved, rows[order])
-    made = cubc.sort(d, begin_bit=most // 2, out=d)
-    assert made is d
-    same(d, x[np.argsort(codes(x) >> most // 2, kind="stable")])
-
-
 COMPLEX = np.zeros(3, [("a", "c8")])
 
 
@@ -167,7 +132,6 @@ COMPLEX = np.zeros(3, [("a", "c8")])
         (lambda x: cubc.sort(x, end_bit=3), ValueError, "leave begin_bit and end_bit away"),
         (lambda x: cubc.sort(np.arange(3), order="a"), ValueError, "x has none"),
         (lambda x: cubc.sort(COMPLEX), TypeError, "without an order"),
-        (lambda x: cubc.sort(x["b"], begin_bit=9, end_bit=99), ValueError, "no bits 9 to 99"),
     ],
 )
 def test_what_is_refused(call, error, words):

@@ -31,7 +31,7 @@ def variant(request, policies):
     def use(dtype, order=1, share=1, bin=8):
         for benchmark in ("sort.keys", "sort.pairs"):
             label = LABEL.format(order=order, share=share, bin=bin)
-            _core.use_policy(benchmark, {"T{ct}": TYPES[dtype]}, arch, label)
+            _core.use_policy(benchmark, {"T{ct}": (TYPES | {"f2": "F16"})[dtype]}, arch, label)
 
     return device, use
 
@@ -145,6 +145,33 @@ def test_bits(variant, order):
             by = np.argsort(x >> begin & ((1 << end - begin) - 1), kind="stable")
             result = cubc.sort(cubc.asarray(x, device=device), begin_bit=begin, end_bit=end)
             assert (result.numpy() == x[by]).all(), (n, begin, end)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "order", "descending"),
+    [("f2", 1, False), ("f4", 1, False), ("f4", 2, True), ("f8", 1, True), ("f8", 2, False)],
+)
+def test_bits_of_floats(variant, dtype, order, descending):
+    """Bits are those of codes, of which NaNs with a sign are the lowest."""
+    device, use = variant
+    use(dtype, order=order)
+    most = 8 * np.dtype(dtype).itemsize
+    for n in SIZES[device][1:]:
+        x = np.random.default_rng(n).integers(0, 256, n * most // 8, np.uint8).view(dtype)
+        x[n // 2 :] = np.random.default_rng(n).standard_normal(n - n // 2)
+        x[:4] = [np.nan, -np.nan, -0.0, 0.0]
+        raw, values = x.view(f"u{most // 8}"), np.arange(n, dtype="u4")[::-1].copy()
+        code = np.where(raw >> (most - 1), ~raw, raw | 1 << most - 1)
+        for begin, end in ((0, 7), (4, 15), (8, most), (most - 4, most), (3, 3)):
+            cut = code >> begin & ((1 << end - begin) - 1)
+            by = np.argsort(~cut if descending else cut, kind="stable")
+            d = cubc.asarray(x.copy(), device=device)
+            options = {"begin_bit": begin, "end_bit": end, "descending": descending}
+            made = cubc.sort_pairs(d, cubc.asarray(values, device=device), **options)
+            assert same(made[0], x[by]) and same(made[1], values[by]), (n, begin, end)
+            assert (cubc.argsort(d, **options).numpy() == by).all(), (n, begin, end)
+            assert same(cubc.sort(d, **options), x[by]), (n, begin, end)
+            assert same(cubc.sort(d, out=d, **options), x[by]), (n, begin, end)
 
 
 @pytest.mark.parametrize(("dtype", "order"), [("i4", 1), ("f8", 2)])

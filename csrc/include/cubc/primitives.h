@@ -237,9 +237,11 @@ typedef struct cubc_transform_params {
                         // is a struct then, and out is NULL
 } cubc_transform_params;
 
-// A stable sort of n keys, and of values with them if value_bytes is not 0. Integers sort by the
-// bits [begin_bit, end_bit); floats by all bits, with NaN above all numbers and -0 below 0.
-// keys_out may be keys_in and values_out values_in; no other arrays may overlap.
+// A stable sort of n keys, and of values with them if value_bytes is not 0. Keys sort by the bits
+// [begin_bit, end_bit). By all bits, floats have NaN above all numbers, and -0 below 0. Some bits
+// of floats are those of codes in their order: all bits are inverted if the sign is set, and else
+// the sign alone, so that a NaN is beyond the infinity of its sign. keys_out may be keys_in and
+// values_out values_in; no other arrays may overlap.
 typedef struct cubc_sort_params {
     const void *keys_in;
     void *keys_out;
