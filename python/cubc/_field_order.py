@@ -1,8 +1,9 @@
 """Radix sorts of structs by their fields: the keys are made as they are read.
 
 A key is a lazy input: the codes of the fields side by side, which is what CUB's decomposer is for.
-Structs, or their indices, are the values that go along. Fields of more than 64 bits together are
-sorted by in turns, the last ones first.
+Where the codes say all of a struct, they are sorted alone, and made to structs again: a pass moves
+half as much. Otherwise structs, or their indices, are the values that go along. Fields of more than
+64 bits together are sorted by in turns, the last ones first.
 """
 
 from collections.abc import Sequence
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import as_array
+from ._arrays import as_array, dtype_of
 from ._axes import items_of
 from ._calls import truth
 from ._core import Lazy, call, transform
@@ -35,6 +36,11 @@ def sorted_by_fields(
     x = given.reshape(-1)
     size = items_of(tuple(x.shape))
     fields = _fields(x.dtype, order, key, descending)
+    of = dtype_of(out)
+    if not indices and of is not None and of != x.dtype:
+        raise TypeError(f"out has {of}, expected {x.dtype}")
+    if not indices and _say_all(x.dtype, fields):
+        return _sorted_codes(x, fields, out, placement)
     turns = _turns(fields) if size else [fields[:1]]
     movable = len(turns) == 1 and not indices and x.dtype.itemsize in MOVED
     found: Any = None
@@ -66,11 +72,52 @@ def _moved(keys: Lazy, bits: int, values: Any, kind: Any, out: Any, placement: P
     return call("sort", fields, **placement)[1]
 
 
+# ---- codes alone ---------------------------------------------------------------------------------
+def _say_all(dtype: Any, fields: list[tuple[str, Any, bool]]) -> bool:
+    """Tell if fields that are sorted by leave no byte of a struct out, and fit a key."""
+    size = int(dtype.itemsize)
+    return size in (1, 2, 4, 8) and sum(of.itemsize for _, of, _ in fields) == size
+
+
+def _sorted_codes(
+    x: Any, fields: list[tuple[str, Any, bool]], out: Any, placement: Placement
+) -> Any:
+    """Return structs made of sorted codes."""
+    keys, bits = _key(x, fields, None)
+    sort = {"keys_in": keys, "keys_out": ("keys_in", (keys.size,), None), "end_bit": bits}
+    codes = call("sort", sort, **placement)[0]
+    begin, begins = 0, {}
+    for name, of in _leaves(x.dtype).items():  # there are no gaps
+        begins[name], begin = begin, begin + 8 * of.itemsize
+    text, left = [], bits
+    for name, of, fall in fields:
+        left -= _bits(of)
+        text.append(f"convert<u64>({_bits_of_item(of, fall, left)}) << {begins[name]}")
+    make = f"scalar_operand<out_t>(scalar_bits<out_t>{{{{{' | '.join(text)}}}}})"
+    return transform(make, k=codes, dtype=x.dtype, out=out, **without_workspace(placement))
+
+
+def _bits_of_item(of: Any, fall: bool, left: int) -> str:
+    """Return the expression of a number's bits, of the code that has `left` bits behind it in k."""
+    most, code = 8 * of.itemsize, f"u{8 * of.itemsize}"
+    made = f"convert<{code}>({'~' if fall else ''}(k >> {left}))"
+    if of.kind == "b":
+        return f"({made} & 1)"
+    if of.kind == "u":
+        return made
+    sign = f"convert<{code}>(1) << {most - 1}"
+    if of.kind == "i":
+        return f"({made} ^ {sign})"
+    made = f"convert<{code}>({made} + {_nans(of)})"
+    return f"({made} >> {most - 1} ? convert<{code}>({made} ^ {sign}) : convert<{code}>(~{made}))"
+
+
 # ---- fields --------------------------------------------------------------------------------------
 def _leaves(dtype: Any, path: str = "") -> dict[str, Any]:
     """Return the numbers of a struct by their names, as "a" and "inner.b"."""
     found: dict[str, Any] = {}
-    for name, (of, *_) in (dtype.fields or {}).items():
+    for name in dtype.names:
+        of = dtype.fields[name][0]
         place = f"{path}{name}"
         if of.subdtype:
             shape = of.subdtype[1]

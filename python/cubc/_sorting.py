@@ -79,18 +79,21 @@ def sort(
     The temporary storage is as large as `x`.
 
     Structs are sorted by radix too: a key is made of the fields as they are read, as CUB's
-    decomposer makes it. Fields of more than 64 bits together take a sort for each 64 bits. Structs
-    of 1, 2, 4, 8 or 16 bytes go along with their keys; others are gathered behind the sort.
+    decomposer makes it. Where the fields that are sorted by have all bytes of structs of 1, 2, 4 or
+    8, the keys are sorted alone, and are made to structs again. Other structs of 1, 2, 4, 8 or 16
+    bytes go along with their keys, and those of other sizes are gathered behind the sort. Fields of
+    more than 64 bits together take a sort for each 64 bits.
 
     -0.0 comes before 0.0, and NaN after all numbers as in NumPy (so a descending sort begins with
     it); several NaNs are ordered by their bits. All bytes of a bool but 0 are the same key, and
-    are written as 1; NumPy orders bools by their bytes. On a GPU few items are sorted in shared
-    memory, more in bins or by one pass a digit of 8 bits with decoupled look-back [1]_; on the cpu
-    one split by the highest digit, or floats by their value, and bins sorted in cache [2]_. An
-    axis of at most 2048 items (128 on the cpu, if it is the last) is sorted where it is, in one
-    pass without temporary storage: by a network [3]_, or by merges of a team of threads. Longer
-    rows along the last axis are sorted as `segmented_sort` does; around a sort along another one
-    the array is transposed, which takes twice as much memory.
+    are written as 1, but in structs that go along; NumPy orders bools by their bytes.
+
+    On a GPU few items are sorted in shared memory, more in bins or by one pass a digit of 8 bits
+    with decoupled look-back [1]_; on the cpu one split by the highest digit, or floats by their
+    value, and bins sorted in cache [2]_. An axis of at most 2048 items (128 on the cpu, if it is
+    the last) is sorted where it is, in one pass without temporary storage: by a network [3]_, or by
+    merges of a team of threads. Longer rows along the last axis are sorted as `segmented_sort`
+    does; around a sort along another one the array is transposed, which takes twice as much memory.
 
     References
     ----------

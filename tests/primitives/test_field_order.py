@@ -109,6 +109,83 @@ def test_many_structs(device):
     same(host, np.sort(y[0], order="b"))
 
 
+MANTISSA = {"float16": 10, "bfloat16": 7, "float32": 23, "float64": 52}
+WHOLE = {  # without a gap
+    "8 of all kinds": [("a", "?"), ("b", "i1"), ("c", "f2"), ("d", "f4")],
+    "8 of one": [("a", "f8")],
+    "8 of four": [("a", "u2"), ("b", ml_dtypes.bfloat16), ("c", "i2", (2,))],
+    "8 of two": [("a", "i4"), ("b", [("x", "f2"), ("y", "u1"), ("z", "?")])],
+    "4": [("a", "f2"), ("b", "i2")],
+    "2": [("a", "i1"), ("b", "u1")],
+    "1": [("a", "?")],
+}
+
+
+def codes(x, falls):
+    """Unsigned numbers in the order of a field: every NaN is last, and NaNs go by their bits."""
+    most = 8 * x.itemsize
+    raw = np.ascontiguousarray(x).view(f"u{x.itemsize}").astype("u8")
+    sign, nans = np.uint64(1 << most - 1), (1 << MANTISSA.get(x.dtype.name, 0)) - 1
+    if x.dtype.kind == "b":
+        raw = (raw != 0).astype("u8")
+    elif x.dtype.name in MANTISSA:
+        raw = (np.where(raw & sign, ~raw, raw | sign) - np.uint64(nans)) << np.uint64(64 - most)
+    elif x.dtype.kind == "i":
+        raw = raw ^ sign
+    return ~raw if falls else raw
+
+
+def fields_of(x):
+    """Every field of structs, by its own and its parts' names in their order."""
+    for name in x.dtype.names:
+        if x[name].dtype.names:
+            yield name, [one for _, parts in fields_of(x[name]) for one in parts]
+        else:
+            yield name, list(x[name].reshape(x.size, -1).T)
+
+
+@pytest.mark.parametrize("name", list(WHOLE))
+def test_structs_of_sorted_bytes_alone(device, name):
+    """Bits are those that there were, of NaNs too, but for bools, which are written as 1."""
+    dtype, draw = np.dtype(WHOLE[name]), np.random.default_rng(len(name))
+    count = len(dtype.names)
+    turn, mixed = draw.permutation(count), [bool(k % 2) for k in range(count)]
+    ways = [(np.arange(count), [False] * count), (np.arange(count), [True] * count), (turn, mixed)]
+    for n, (by, falls) in [*((3000, way) for way in ways), (100_001, ways[2])]:
+        x = draw.integers(0, 256, n * dtype.itemsize, np.uint8).view(dtype)
+        x[: n // 2] = structs(WHOLE[name], n // 2)  # of which many are equal
+        fields = [list(fields_of(x))[k] for k in by]
+        options = {"order": [field for field, _ in fields], "descending": falls}
+        of = [
+            codes(part, fall)
+            for (_, parts), fall in zip(fields, falls, strict=True)
+            for part in parts
+        ]
+        expected = x[np.lexsort(of[::-1])]
+        for _, parts in fields_of(expected):
+            for part in parts:
+                if part.dtype.kind == "b":
+                    part[...] = part.view("u1") != 0
+        d = place(x, device)
+        same_bytes(cubc.sort(d, **options), expected)
+        if n > 3000:
+            continue
+        same_bytes(cubc.sort(x, **options), expected)
+        same_bytes(cubc.sort(cubc.lazy("x", x=d, dtype=dtype), **options), expected)
+        if (by == np.arange(count)).all() and len(set(falls)) == 1:
+            same_bytes(cubc.sort(d, descending=falls[0]), expected)
+        empty = cubc.sort(d[:0], **options)
+        assert empty.shape == (0,) and empty.dtype == dtype
+        assert cubc.sort(d, out=d, **options) is d
+        same_bytes(d, expected)
+
+
+def same_bytes(result, expected):
+    result = np.asarray(result)
+    assert result.dtype == expected.dtype
+    np.testing.assert_array_equal(result.view("u1"), expected.view("u1"))
+
+
 def test_distinct_structs(device):
     x = structs(DTYPES["8 bytes"], 300)
     made = cubc.unique(place(x, device), True, True, True)
@@ -117,7 +194,7 @@ def test_distinct_structs(device):
     same(cubc.unique(place(x, device)), np.unique(x))
 
 
-COMPLEX = np.zeros(3, [("a", "c8")])
+COMPLEX, LARGE = np.zeros(3, [("a", "c8")]), structs(DTYPES["24 bytes"], 10)
 
 
 @pytest.mark.parametrize(
@@ -132,6 +209,8 @@ COMPLEX = np.zeros(3, [("a", "c8")])
         (lambda x: cubc.sort(x, end_bit=3), ValueError, "leave begin_bit and end_bit away"),
         (lambda x: cubc.sort(np.arange(3), order="a"), ValueError, "x has none"),
         (lambda x: cubc.sort(COMPLEX), TypeError, "without an order"),
+        (lambda x: cubc.sort(x, out=np.zeros(10)), TypeError, "out has float64, expected"),
+        (lambda x: cubc.sort(LARGE, out=np.zeros(10)), TypeError, "out has float64, expected"),
     ],
 )
 def test_what_is_refused(call, error, words):
