@@ -14,9 +14,13 @@
 // Traffic: every array is read once, the result is written once.
 #include "input.h"
 
+#define COUNT_TABLE(type, name, axes) +1
+
 typedef TUNE_O out_t;
 DEFINE_INPUT(TUNE_IN, in_t, out_t)
 enum { VECTOR = 1 << TUNE_ITEMS_PER_VECTOR_LOG2, LOADS = TUNE_ITEMS_PER_THREAD / VECTOR };
+enum { TILE = SIMT_THREADS * LOADS * VECTOR, TABLES = 0 TUNE_IN_TABLES(COUNT_TABLE) };
+enum { FIT_REGISTERS = TUNE_ITEMS_PER_THREAD <= 16 }; // a cpu's thread has more items
 
 #if defined(TUNE_PARTS)
 #define PART_ARRAY(type, name) type* name;
@@ -52,6 +56,25 @@ struct transform_args {
     in_t in;
 };
 
+// Evaluates all results of a whole tile before it stores the first. Evaluation loads the items of
+// tables, and a compiler moves no load before a store, so that one vector's loads would wait for
+// the results of another.
+FUNCTION void finish_tile(const transform_args& a, u64 tile,
+                          const in_t_vector<VECTOR> (&raw)[LOADS])
+{
+    out_t result[LOADS][VECTOR];
+    UNROLL
+    for (int l = 0; l < LOADS; l++) {
+        const u64 first = tile + (static_cast<u64>(l) * SIMT_THREADS + thread_id()) * VECTOR;
+        evaluate_input(a.in, first, raw[l], result[l]);
+    }
+    UNROLL
+    for (int l = 0; l < LOADS; l++) {
+        const u64 first = tile + (static_cast<u64>(l) * SIMT_THREADS + thread_id()) * VECTOR;
+        store_vector(a.out, first, result[l]);
+    }
+}
+
 KERNEL(transform_tiles, transform_args, no_shared)
 {
     (void)s;
@@ -62,6 +85,10 @@ KERNEL(transform_tiles, transform_args, no_shared)
     for (int l = 0; l < LOADS; l++) {
         const u64 first = tile + (static_cast<u64>(l) * SIMT_THREADS + thread_id()) * VECTOR;
         if (first + VECTOR <= a.n) fetch_input<TUNE_LOAD>(a.in, first, raw[l]);
+    }
+    if (TABLES && LOADS > 1 && FIT_REGISTERS && tile + TILE <= a.n) {
+        finish_tile(a, tile, raw);
+        return;
     }
     UNROLL
     for (int l = 0; l < LOADS; l++) {

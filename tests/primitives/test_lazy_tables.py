@@ -3,9 +3,11 @@
 import inputs
 import numpy as np
 import pytest
+from gpu_variants import LABELS
 from inputs import on, same
 
 import cubc
+from cubc import _core
 
 N = 5001
 TABLE = inputs.random("F32", 300)
@@ -106,6 +108,21 @@ def test_only_what_is_read_is_checked(device, monkeypatch):
     monkeypatch.setenv("CUBC_CHECK", "yes")
     with pytest.raises(ValueError, match='CUBC_CHECK is "yes", must be a number from 0 to 1'):
         cubc.transform("t[i]", t=on(device, TABLE), size=3)
+
+
+@pytest.mark.parametrize("label", LABELS["transform"])
+def test_blocks_of_gpus(label):
+    """All results of a whole tile precede its stores; the last tile is not whole."""
+    x = inputs.random("I64", 5001)
+    try:
+        for benchmark in ("transform.triad", "transform.split"):
+            _core.use_policy(benchmark, {"T{ct}": "I64"}, "cpu", label)
+        same(cubc.transform("t[i - 1] - x", t=x, x=x), np.append(x[:1], x[:-1]) - x)
+        sums = cubc.transform(["t[i + 1] + x", "x"], t=x, x=x)
+        same(sums[0], np.append(x[1:], x[-1:]) + x)
+        same(sums[1], x)
+    finally:
+        _core.clear_policies()
 
 
 def test_with_other_expressions(device):
