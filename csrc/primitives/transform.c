@@ -59,7 +59,7 @@ cubc_status transform_problem(const cubc_transform_params *params, problem *out)
                       .operand_count = params->operand_count,
                       .ndim = params->ndim,
                       .shape = params->shape};
-    int arrays = 0;
+    int arrays = 0, tables = 0;
     *out = (problem){.algorithm = &transform_algorithm,
                      .n = params->n,
                      .type = (uint8_t)params->out_type,
@@ -68,10 +68,14 @@ cubc_status transform_problem(const cubc_transform_params *params, problem *out)
     TRY(add_outputs(params, out));
     TRY(problem_lazy_input(out, "transform", &lazy, params->n, CUBC_LAZY));
     TRY(problem_check_overlap(out, ANY_INPUT));
-    for (int k = 0; k < out->operand_count; k++) arrays += !out->operands[k].scalar;
+    for (int k = 0; k < out->operand_count; k++) {
+        arrays += !out->operands[k].scalar;
+        tables += out->operands[k].table;
+    }
     problem_set_benchmark(out, "",
                           is_split(out)           ? "transform.split"
                           : out->lazy[0].rank > 1 ? "transform.broadcast"
+                          : tables                ? "transform.table"
                                                   : names_by_arrays[arrays < 3 ? arrays : 3]);
     return CUBC_OK;
 }
@@ -96,7 +100,7 @@ static cubc_status pair_of(cubc_type type, cubc_type *out)
     return cubc_type_struct(members, COUNT_OF(members), 2 * size, out);
 }
 
-// Shapes of several dimensions: y is a row of the matrix x, and z a column.
+// A table has a shape. Of several dimensions y is a row of the matrix x, and z a column.
 static cubc_status transform_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                       problem *out)
 {
@@ -105,6 +109,7 @@ static cubc_status transform_workload(const benchmark *b, cubc_type type, const 
                              {.name = "y", .data = BENCHMARK_ARRAY(2), .type = type},
                              {.name = "z", .data = BENCHMARK_ARRAY(3), .type = type}};
     const matrix shapes = matrix_of(at[0]);
+    const ptrdiff_t items = (ptrdiff_t)at[0];
     void *const parts[] = {BENCHMARK_ARRAY(0), BENCHMARK_ARRAY(3)};
     if (strcmp(b->name, "transform.split") == 0) {
         call.parts = parts;
@@ -115,6 +120,10 @@ static cubc_status transform_workload(const benchmark *b, cubc_type type, const 
     }
     call.n = at[0];
     call.operands = arrays;
+    if (strcmp(b->name, "transform.table") == 0) {
+        arrays[0].ndim = 1;
+        arrays[0].shape = &items;
+    }
     if (call.ndim) {
         call.n = (uint64_t)(shapes.whole[0] * shapes.whole[1]);
         call.shape = shapes.whole;
@@ -172,6 +181,7 @@ static const benchmark transform_benchmarks[] = {BENCHMARK("fill", "3", 0, 0),
                                                  BENCHMARK("triad", "x + 3 * y", 2, 0),
                                                  BENCHMARK("nstream", "x + y + 3 * z", 3, 0),
                                                  BENCHMARK("broadcast", "x * z + y", 3, 2),
+                                                 BENCHMARK("table", "x[i - 1] - x[i]", 1, 0),
                                                  BENCHMARK("split", "out_t{x + y, x - y}", 2, 0)};
 
 const algorithm transform_algorithm = {.name = "transform",

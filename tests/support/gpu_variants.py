@@ -271,7 +271,7 @@ BENCHMARKS = {
     "take": ["take.items", "take.rows"],
     "scatter": ["scatter.set", "scatter.sum"],
     "topk": ["topk.pairs"],
-    "transform": ["transform.mul", "transform.nstream", "transform.split"],
+    "transform": ["transform.mul", "transform.nstream", "transform.table", "transform.split"],
     "transpose": ["transpose.matrix"],
 }
 TYPES = ("F32", "I64", "I8"), ("F32", "I64", "BOOL")  # one of each size
