@@ -30,6 +30,7 @@ _SOURCE = """\
 __global__ void for_each({parameters})
 {{
 {arrays}
+    constexpr u64 cubc_each = {each}; // known, so that no instructions for a loop precede the loads
     for (u64 cubc_k = 0; cubc_k < cubc_each; cubc_k++) {{
         const i64 i = static_cast<i64>((blockIdx.x * cubc_each + cubc_k) * blockDim.x
                                        + threadIdx.x);
@@ -291,19 +292,21 @@ def _launch(
     device: str | None,
 ) -> None:
     values = {name: _number(x) for name, x in numbers.items()}
-    kernel = _kernel(
-        body.strip() + ("" if body.rstrip().endswith((";", "}")) else ";"),
-        tuple((name, item_dtype(x), _is_read_only(x)) for name, x in arrays.items()),
-        tuple((name, x.dtype) for name, x in values.items()),
-        check,
-        str(device_info(device)["name"]),
-    )
-    on_cpu = kernel.device == "cpu"
+    place = str(device_info(device)["name"])
+    on_cpu = place == "cpu"
     short = all(item_dtype(x).itemsize <= 4 for x in arrays.values())
     threads, each = (128, 4) if short and n >= _MANY else (256, 1)
     if on_cpu:
         threads, each = 1, _EACH_ON_CPU
     each = max(each, -(-n // (threads * (2**31 - 1))))
+    kernel = _kernel(
+        body.strip() + ("" if body.rstrip().endswith((";", "}")) else ";"),
+        tuple((name, item_dtype(x), _is_read_only(x)) for name, x in arrays.items()),
+        tuple((name, x.dtype) for name, x in values.items()),
+        check,
+        each,
+        place,
+    )
     given = [x.tobytes() if x.dtype.kind in "cV" else x.item() for x in values.values()]
     note: Any = None
     if check:
@@ -312,7 +315,7 @@ def _launch(
         note = note if on_cpu else asarray(note, device=kernel.device, stream=stream)
         given += [int(np.prod(x.shape)) for x in arrays.values()] + [note]
     grid = -(-n // (threads * each))
-    kernel(*arrays.values(), *given, each, n, grid=grid, block=threads, stream=stream)
+    kernel(*arrays.values(), *given, n, grid=grid, block=threads, stream=stream)
     if check:
         _raise_noted(note, arrays)
 
@@ -333,6 +336,7 @@ def _kernel(
     arrays: Sequence[tuple[str, Any, bool]],
     numbers: Sequence[tuple[str, Any]],
     check: bool,
+    each: int,
     device: str,
 ) -> Kernel:
     structs: dict[str, str] = {}
@@ -350,7 +354,7 @@ def _kernel(
     if check:
         parameters += [f"const i64 {_OWN}{k}_n" for k in range(len(arrays))]
         parameters.append("unsigned long long* cubc_note")
-    parameters += ["const u64 cubc_each", "const i64 cubc_n"]
+    parameters.append("const i64 cubc_n")
     known = "".join(f"struct {name} {text}\n" for name, text in structs.items())
     uses_bools = f"{_OWN}bool" in known + "".join(parameters)
     source = _SOURCE.format(
@@ -359,6 +363,7 @@ def _kernel(
         checks=_CHECKS if check else "",
         parameters=", ".join(parameters),
         arrays="\n".join(inside),
+        each=each,
         body=body,
     )
     return Kernel(source, "for_each", device=device)
