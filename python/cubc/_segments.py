@@ -7,13 +7,15 @@ M. Garland, "Merge-based Parallel Sparse Matrix-Vector Multiplication", SC 2016.
 
 from typing import Any, Unpack
 
+import numpy as np
+
 from ._arrays import as_array, dtype_of
 from ._callables import operator_of
 from ._calls import primitive
 from ._core import call, operator_types
 from ._initial import init_in_memory
 from ._options import Placement
-from ._segment_ends import by_offsets, evaluated, own_ends, put_back
+from ._segment_ends import by_offsets, evaluated, host_ends_alike, own_ends, put_back
 from ._segment_offsets import known_offsets, segments_of
 from ._several import OPERATORS
 
@@ -108,6 +110,8 @@ def segmented_reduce(
         offsets, ends = own_ends("segmented_reduce", x, offsets, ends, placement)
         offsets, ends = (known_offsets("segmented_reduce", one) for one in (offsets, ends))
         count = ends.shape[0]
+        if host_ends_alike(offsets, ends):  # a thread of the cpu takes a whole segment with an end
+            offsets, ends = np.append(offsets, ends[-1]), None
     else:
         x, offsets, _ = by_offsets("segmented_reduce", x, offsets, ends, placement)
         offsets, count = segments_of("segmented_reduce", x, offsets, segment_size)
