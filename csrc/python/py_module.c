@@ -55,12 +55,12 @@ PyMODINIT_FUNC PyInit__core(void)
 {
     PyObject *module = PyModule_Create(&definition);
     if (!module) return NULL;
-    if (py_support_setup(module) < 0 || py_device_setup(module) < 0 || py_array_setup(module) < 0 ||
-        py_dlpack_exchange_setup(module) < 0 || py_tuner_setup(module) < 0 ||
-        py_autotune_setup(module) < 0 || py_recorded_calls_setup(module) < 0 ||
-        py_bound_setup(module) < 0 || py_transform_setup(module) < 0 ||
-        py_workload_setup(module) < 0 || py_program_setup(module) < 0 ||
-        py_bundle_setup(module) < 0 || py_store_setup(module) < 0 ||
+    if (py_support_setup(module) < 0 || py_types_setup() < 0 || py_device_setup(module) < 0 ||
+        py_array_setup(module) < 0 || py_dlpack_exchange_setup(module) < 0 ||
+        py_tuner_setup(module) < 0 || py_autotune_setup(module) < 0 ||
+        py_recorded_calls_setup(module) < 0 || py_bound_setup(module) < 0 ||
+        py_transform_setup(module) < 0 || py_workload_setup(module) < 0 ||
+        py_program_setup(module) < 0 || py_bundle_setup(module) < 0 || py_store_setup(module) < 0 ||
         py_lattice_io_setup(module) < 0 || py_lattice_solve_setup(module) < 0 ||
         py_ranks_setup(module) < 0 ||
         PyModule_AddStringConstant(module, "__version__", cubc_version()) < 0) {

@@ -2,6 +2,8 @@
 #include "python/py_numpy.h"
 #include "python/py_types.h"
 
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 // ---- arrays -------------------------------------------------------------------------------------
@@ -66,11 +68,40 @@ static int check_integral(PyObject *object, const char *what, cubc_type type)
     return -1;
 }
 
+// Converts the numbers of Python that most calls have, as NumPy does; false for all others.
+static bool plain_scalar(PyObject *object, cubc_type type, type_value *out)
+{
+    int overflow = 0;
+    long long whole = 0;
+    double real;
+    if (PyFloat_CheckExact(object)) {
+        real = PyFloat_AsDouble(object);
+    } else if (PyLong_CheckExact(object)) {
+        whole = PyLong_AsLongLongAndOverflow(object, &overflow);
+        real = (double)whole;
+    } else {
+        return false;
+    }
+    const bool is_float = PyFloat_CheckExact(object), fits = fabs(real) <= FLT_MAX;
+    *out = (type_value){0};
+    if (overflow) return false;
+    if (type == CUBC_I64 && !is_float)
+        memcpy(out, &whole, sizeof whole);
+    else if (type == CUBC_F64)
+        memcpy(out, &real, sizeof real);
+    else if (type == CUBC_F32 && fits) // NumPy warns of others
+        memcpy(out, &(float){(float)real}, sizeof(float));
+    else
+        return false;
+    return true;
+}
+
 int py_scalar(PyObject *object, const char *what, cubc_type type, type_value *out)
 {
     int status = -1;
     char *bytes;
     Py_ssize_t size;
+    if (plain_scalar(object, type, out)) return 0;
     if (PyUnicode_Check(object) || PyBytes_Check(object)) { // which NumPy would read as a number
         PyErr_Format(PyExc_TypeError, "%s is %.80R: expected a number", what, object);
         return -1;

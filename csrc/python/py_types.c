@@ -62,8 +62,23 @@ static int type_of_str(PyObject *object, cubc_type *out)
     return py_forget() ? -1 : status;
 }
 
+static PyObject *dtypes[CUBC_TYPE_LAST + 1]; // by type, once they were asked for
+
+// The text of a dtype takes NumPy longer to make than a small call takes.
+static bool type_of_made(PyObject *dtype, cubc_type *out)
+{
+    for (int t = 0; t < CUBC_TYPE_COUNT; t++)
+        if (dtypes[t] && Py_IS_TYPE(dtype, Py_TYPE(dtypes[t])) &&
+            PyObject_RichCompareBool(dtype, dtypes[t], Py_EQ) == 1) { // in the same byte order
+            *out = (cubc_type)t;
+            return true;
+        }
+    return false;
+}
+
 int py_type_of_dtype(PyObject *dtype, cubc_type *out)
 {
+    if (type_of_made(dtype, out)) return 1;
     int found = type_of_str(dtype, out);
     return found ? found : py_type_of_struct(dtype, out);
 }
@@ -236,31 +251,9 @@ static PyObject *make_dtype(const type_info *t)
     return dtype;
 }
 
-static PyObject *struct_dtype(cubc_type type)
-{
-    static PyObject *made[CUBC_TYPE_LAST + 1];
-    if (!made[type]) made[type] = make_dtype(&type_table[type]);
-    return Py_XNewRef(made[type]);
-}
 // ---- dtypes -------------------------------------------------------------------------------------
-int py_dtype(PyObject *object, cubc_type *out)
+static PyObject *bfloat16_dtype(void)
 {
-    bool named = PyUnicode_Check(object) || PyType_Check(object);
-    int status = named ? 0 : py_type_of_struct(object, out); // whose text takes long to make
-    if (!status) status = type_of_str(object, out);          // names, and PyTorch's dtypes
-    if (status) return status > 0 ? 0 : -1;
-    PyObject *dtype = PyObject_CallMethod(py_numpy, "dtype", "(O)", object);
-    status = py_forget() ? -1 : dtype ? py_type_of_dtype(dtype, out) : 0;
-    Py_XDECREF(dtype);
-    if (status > 0) return 0;
-    if (status == 0) PyErr_Format(PyExc_TypeError, "dtype cannot be %.80R; " PY_SUPPORTED, object);
-    return -1;
-}
-
-PyObject *py_numpy_dtype(cubc_type type)
-{
-    if (type_table[type].kind == KIND_STRUCT) return struct_dtype(type);
-    if (type != CUBC_BF16) return PyObject_CallMethod(py_numpy, "dtype", "s", numpy_names[type]);
     PyObject *ml_dtypes = PyImport_ImportModule("ml_dtypes"), *dtype = NULL;
     if (ml_dtypes) {
         PyObject *scalar = PyObject_GetAttrString(ml_dtypes, "bfloat16");
@@ -271,6 +264,44 @@ PyObject *py_numpy_dtype(cubc_type type)
     }
     Py_XDECREF(ml_dtypes);
     return dtype;
+}
+
+PyObject *py_numpy_dtype(cubc_type type)
+{
+    if (!dtypes[type])
+        dtypes[type] = type_table[type].kind == KIND_STRUCT ? make_dtype(&type_table[type])
+                       : type == CUBC_BF16
+                           ? bfloat16_dtype()
+                           : PyObject_CallMethod(py_numpy, "dtype", "s", numpy_names[type]);
+    return Py_XNewRef(dtypes[type]);
+}
+
+int py_types_setup(void)
+{
+    for (int t = 0; t < CUBC_TYPE_COUNT; t++) {
+        if (t == CUBC_BF16) continue; // ml_dtypes may not be there
+        PyObject *dtype = py_numpy_dtype((cubc_type)t);
+        if (!dtype) return -1;
+        Py_DECREF(dtype);
+    }
+    return 0;
+}
+
+int py_dtype(PyObject *object, cubc_type *out)
+{
+    if (type_of_made(object, out)) return 0;
+    int status = 0;
+    if (!PyType_Check(object)) {
+        if (!PyUnicode_Check(object)) status = py_type_of_struct(object, out);
+        if (!status) status = type_of_str(object, out); // names, and PyTorch's dtypes
+    }
+    if (status) return status > 0 ? 0 : -1;
+    PyObject *dtype = PyObject_CallMethod(py_numpy, "dtype", "(O)", object);
+    status = py_forget() ? -1 : dtype ? py_type_of_dtype(dtype, out) : 0;
+    Py_XDECREF(dtype);
+    if (status > 0) return 0;
+    if (status == 0) PyErr_Format(PyExc_TypeError, "dtype cannot be %.80R; " PY_SUPPORTED, object);
+    return -1;
 }
 
 int py_check_dtype(cubc_type dtype, cubc_type out)

@@ -28,6 +28,7 @@ int py_check_casting(cubc_type from, cubc_type to);
 // NumPy would drop imaginary parts with a warning, and cut structs up: -1 for these.
 int py_check_conversion(cubc_type from, cubc_type to);
 PyObject *py_numpy_dtype(cubc_type type);
+int py_types_setup(void);                               // makes the dtypes that NumPy has itself
 int py_type_of_struct(PyObject *dtype, cubc_type *out); // as py_type_of_dtype, of structs alone
 
 #endif

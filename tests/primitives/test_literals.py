@@ -220,3 +220,19 @@ def test_a_function_with_an_integer_of_no_type(device):
         cubc.transform(lambda x: x < 2**64, x=on(device, np.arange(3)))
     found = cubc.transform(lambda x: x < 2.0**64, x=on(device, np.arange(3)))
     assert np.asarray(found).tolist() == [True] * 3
+
+
+NUMBERS = [0, -1, 2**24 + 1, 2**53 + 1, -(2**63), True]
+FLOATS = [0.1, -0.0, 3.4028234663852886e38, np.inf]
+
+
+@pytest.mark.parametrize("number", NUMBERS + FLOATS)
+def test_numbers_are_converted_as_numpy_does(device, number):
+    for type in ("f4", "f8") if number in FLOATS else ("f4", "f8", "i8"):
+        made = np.asarray(cubc.transform("n", n=number, size=1, dtype=type, device=device))
+        assert made.tobytes() == np.array([number], type).tobytes(), type
+
+
+def test_a_number_that_is_too_large_for_float32_has_numpys_warning(device):
+    with pytest.warns(RuntimeWarning, match="overflow encountered in cast"):
+        cubc.transform("n", n=1e300, size=1, dtype="f4", device=device)
