@@ -8,7 +8,7 @@ from ._arrays import beside, changeable, computed, item_dtype
 from ._axes import items_of
 from ._calls import named
 from ._concatenate import concatenate
-from ._core import asarray, transform
+from ._core import asarray, device_info, is_binding, transform
 from ._lazy import lazy
 from ._ordered import searchsorted
 from ._selections import select
@@ -249,15 +249,18 @@ def permutation(x, /, seed=None, *, stream=None, device=None) -> Any:
         raise ValueError("permutation() takes an int or an array with a first axis")
     n = int(x) if number else x.shape[0]
     on_host = number or isinstance(x, np.ndarray)
-    place = device if on_host else asarray(x).device
     seed = np.random.default_rng().integers(2**63) if seed is None else seed
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
         raise TypeError(f"seed is {seed!r:.80}: expected an int")
     if not 0 <= seed < 2**64:
         raise ValueError(f"seed is {seed}: expected one from 0 to 2^64 - 1")
     keys = lazy("random_u64(seed, i)", seed=int(seed), size=n, dtype="uint64")
-    keys = transform(keys, stream=stream, device=place) if not on_host else transform(keys)
+    place = device_info(device)["name"] if on_host else asarray(x).device
+    # With keys in a GPU's memory the order alone crosses the bus; a bound call reads no array.
+    there = not on_host or (place != "cpu" and not is_binding())
+    keys = transform(keys, stream=stream, device=place) if there else keys
     order = argsort(keys, stream=stream, device=device)
+    order = order.numpy() if on_host and there else order
     return order if number else take(x, order, 0, mode="clip", stream=stream, device=device)
 
 
