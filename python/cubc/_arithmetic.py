@@ -8,23 +8,25 @@ import contextlib
 import contextvars
 import functools
 import math
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from . import _reductions
-from ._arrays import described
+from ._arrays import described, shape_of
 from ._calls import unnamed
 from ._complex_texts import COMPLEX
 from ._core import Array, Lazy, asarray, transform
-from ._lazy import dialect, indexed, is_same, lazy
+from ._lazy import dialect, indexed, is_same, lazy, renamed
 from ._nulls import refuse_missing
 
 _EAGER = contextvars.ContextVar("cubc.array_api.eager", default=False)
 _NUMBERS = (bool, int, float, complex)
+_WEAK: dict[type, Any] = {bool: np.dtype(bool), int: int, float: float, complex: complex}
 _PLAIN_OPERANDS = (*_NUMBERS, np.ndarray)
+_ARRAYS = (Array, Lazy)  # made once, as in _arrays.py
+_OPERANDS = (*_ARRAYS, np.generic)
 _LETTERS = "xyzuvwpqrst"
 _POWERS = 64  # above it, a power of integers is no expression
 
@@ -144,7 +146,7 @@ def known(ufunc: np.ufunc) -> bool:
 
 def _operand(x: Any) -> Any:
     """Return what an operator takes: arrays and numbers; None for anything else."""
-    if isinstance(x, Array | Lazy | np.generic) or type(x) in _PLAIN_OPERANDS:
+    if isinstance(x, _OPERANDS) or type(x) in _PLAIN_OPERANDS:
         return x
     refuse_missing(x)
     if isinstance(x, np.ndarray):
@@ -158,33 +160,36 @@ def _operand(x: Any) -> Any:
 @unnamed
 def compute(ufunc: np.ufunc, *given: Any) -> Any:
     """Return a ufunc of operands as a lazy input; NotImplemented if it has no expression."""
-    operands = [_operand(x) for x in given]
-    if any(x is None for x in operands):
-        return NotImplemented
+    values: dict[str, Any] = {}
+    operands: list[Any] = []
+    taken: list[Mapping[str, Any]] = [values]
+    tables: set[str] = set()
+    for x in map(_operand, given):
+        if x is None:
+            return NotImplemented
+        operands.append(x)
+        if isinstance(x, Lazy):
+            taken.append(x.operands)
+            tables |= indexed(x.expression)
     name = ufunc.__name__
     if name == "power" and type(operands[1]) in (int, float):
         simple = _power_of_number(operands[0], operands[1])
         if simple is not None:
             return simple
     types = _types(ufunc, operands)
-    text, names = _text(name, types), {}
-    values: dict[str, Any] = {}
+    text, places = _text(name, types), {}
     for letter, x, of in zip("ab", operands, types, strict=False):
-        if not isinstance(x, Array | Lazy) and np.ndim(x) == 0:
+        if not isinstance(x, _ARRAYS) and not shape_of(x):
             x = np.asarray(x, of)
-        names[letter] = _name(x, operands, values)
-        values[names[letter]] = x
-    places = {
-        letter: _converted(names[letter], values, of)
-        for letter, of in zip(names, types, strict=False)
-    }
+        own = _name(x, taken, tables)
+        values[own] = x
+        places[letter] = own if x.dtype == of else f"convert<{dialect(of)}>({own})"
     return lazy(filled(text, places), dtype=types[-1], **values)
 
 
 def _types(ufunc: np.ufunc, operands: list[Any]) -> tuple[Any, ...]:
     """Return the types that NumPy computes in, and that of the result."""
-    weak = [type(x) if type(x) in _NUMBERS else x.dtype for x in operands]
-    weak = [np.dtype(bool) if x is bool else x for x in weak]
+    weak = [_WEAK.get(type(x)) or x.dtype for x in operands]
     types = ufunc.resolve_dtypes((*weak, *[None] * ufunc.nout))
     for x, of in zip(operands, types, strict=False):
         if type(x) is int and of.kind in "iu" and not _holds(of, x):
@@ -193,7 +198,7 @@ def _types(ufunc: np.ufunc, operands: list[Any]) -> tuple[Any, ...]:
             return _types(ufunc, [np.asarray(y) if y is x else y for y in operands])
     if len(types) != ufunc.nin + 1:
         raise TypeError(f"numpy.{ufunc.__name__} has {ufunc.nout} results: cubc computes one")
-    if ufunc.__name__ in ("divide", "add", "subtract", "multiply") and types[0].kind in "mMO":
+    if types[0].kind in "mMO" and ufunc.__name__ in ("divide", "add", "subtract", "multiply"):
         raise TypeError(f"numpy.{ufunc.__name__} of {types[0]} is no arithmetic of cubc")
     return types
 
@@ -244,33 +249,26 @@ def _comparison(sign: str, types: tuple[Any, ...]) -> str:
     return f"a {sign} b"
 
 
-def _name(x: Any, operands: list[Any], taken: dict[str, Any]) -> str:
+def _name(x: Any, taken: Sequence[Mapping[str, Any]], tables: set[str]) -> str:
     """Return the name of an operand: what it is called already, or a letter that is free."""
-    inner = [y.operands for y in operands if isinstance(y, Lazy)]
-    tables = {name for y in operands if isinstance(y, Lazy) for name in indexed(y.expression)}
-    for of in (taken, *inner):
+    for of in taken:
         for name, other in of.items():
             if is_same(other, x) and name not in tables:
-                return str(name)
-    used = {name for of in (taken, *inner) for name in of}
-    number = isinstance(x, np.ndarray) and x.ndim == 0
-    letters = "k" if number else _LETTERS
-    return next(
-        name
-        for turn in range(99)
-        for name in (letter + (str(turn) if turn else "") for letter in letters)
-        if name not in used
-    )
-
-
-def _converted(name: str, values: dict[str, Any], of: Any) -> str:
-    """Return the text of an operand in the type that is computed in."""
-    return name if values[name].dtype == of else f"convert<{dialect(of)}>({name})"
+                return name
+    used = {name for of in taken for name in of}
+    letters = "k" if isinstance(x, np.ndarray) and x.ndim == 0 else _LETTERS
+    turn = 0
+    while True:
+        for letter in letters:
+            name = f"{letter}{turn or ''}"
+            if name not in used:
+                return name
+        turn += 1
 
 
 def filled(text: str, places: dict[str, str]) -> str:
     """Return a text with its letters a and b, which are words alone, replaced."""
-    return re.sub(r"\b[ab]\b", lambda found: places[found[0]], text)
+    return renamed(text, tuple(places.items()))
 
 
 def _power_of_number(x: Any, exponent: Any) -> Any:

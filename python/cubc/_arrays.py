@@ -1,6 +1,7 @@
 """Arrays of any library: which array a call takes in their place, and where their memory is."""
 
 import contextlib
+import functools
 import reprlib
 from typing import Any
 
@@ -10,7 +11,7 @@ from ._core import Array, Lazy, _lend, asarray, device_info, is_binding, transfo
 from ._nulls import refuse_missing
 
 # Made once: a union that is made for each call takes longer than the call's arguments.
-_AS_THEY_ARE = (Array, np.ndarray, np.generic, Lazy, str, list, tuple, type)
+_AS_THEY_ARE = (Array, np.ndarray, np.generic, Lazy, str, int, float, list, tuple, type(None), type)
 # Candidates that NumPy tries for a common item, so that columns of one array lie apart. Any, as
 # NumPy's stubs take 0 and -1 alone.
 _OVERLAP_WORK: Any = 1000
@@ -84,6 +85,19 @@ def item_dtype(x: Any) -> Any:
         return np.dtype(str(x.dtype).rpartition(".")[2])  # of torch.float32
     except TypeError:  # bfloat16, which NumPy lacks
         return asarray(x).dtype
+
+
+@functools.lru_cache(maxsize=256)
+def name_of(dtype: Any) -> str:
+    """Return the text of a dtype, which takes NumPy longer to make than a call its arguments."""
+    return str(dtype)
+
+
+def shape_of(x: Any) -> tuple[int, ...]:
+    """Return numpy.shape of an array or a number, which takes NumPy long for what is no array."""
+    if hasattr(x, "shape"):
+        return tuple(x.shape)
+    return () if isinstance(x, int | float | complex) else np.shape(x)
 
 
 def is_of_numpy(x: Any) -> bool:

@@ -5,8 +5,9 @@ an algorithm do with one kernel. Reductions, scans and sorts of short axes have 
 transposition.
 """
 
+import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -83,9 +84,9 @@ def from_rows(rows: Any, shape: tuple[int, ...], axis: int, out: Any, placement:
     return transposed(rows, items_of(shape[axis + 1 :]), shape[axis], shape, out, placement)
 
 
-def items_of(shape: tuple[int, ...]) -> int:
+def items_of(shape: Iterable[int]) -> int:
     """Return the number of items of a shape."""
-    return int(np.prod(shape, dtype=np.int64))
+    return math.prod(shape)
 
 
 def transposed(

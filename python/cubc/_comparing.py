@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ._arithmetic import compute
-from ._arrays import as_array, beside, computed, described, refuse_items
+from ._arrays import as_array, beside, computed, described, name_of, refuse_items
 from ._axes import items_of
 from ._calls import check_pair, named, shown_as, translated
 from ._core import Lazy
@@ -14,10 +14,6 @@ from ._lazy import lazy
 from ._statistics import count_nonzero
 
 _ASCENDS = "a < b || (b != b && a == a)"  # NaN is last
-
-
-def _number(x: Any) -> int:
-    return int(np.asarray(x)[()])
 
 
 def _pair(x: Any, y: Any, stream: Any) -> tuple[Any, Any]:
@@ -103,14 +99,14 @@ def mismatch(x, y, /, *, equal=None, stream=None, device=None) -> int:
 def _first_difference(x: Any, y: Any, equal: Any, nan: bool, stream: Any, device: Any) -> int:
     differs = _differs(x, y, equal, nan)
     with shown_as(equal if isinstance(equal, str) else differs.expression):
-        return _number(find_if(differs, "x", stream=stream, device=device))
+        return int(find_if(differs, "x", stream=stream, device=device))
 
 
 def _differs(x: Any, y: Any, equal: Any, nan: bool) -> Lazy:
     """Return where two arrays differ, as a lazy input; `nan` makes a NaN equal to a NaN."""
     if equal is None:
         differs = lazy("x != y", x=x, y=y, dtype=bool)
-        if str(x.dtype) != str(y.dtype):  # as NumPy compares them
+        if name_of(x.dtype) != name_of(y.dtype):  # as NumPy compares them
             differs = compute(np.not_equal, x, y)
         if nan:
             differs = lazy("d && !(x != x && y != y)", d=differs, x=x, y=y, dtype=bool)
@@ -196,4 +192,4 @@ def is_sorted(x, less=None, /, *, stream=None, device=None) -> bool:
     text = _ASCENDS if order is None else order
     falls = lazy(check_pair(text), a=x[1:], b=x[:-1], dtype=bool)
     with shown_as(text):
-        return _number(find_if(falls, "x", stream=stream, device=device)) < 0
+        return int(find_if(falls, "x", stream=stream, device=device)) < 0

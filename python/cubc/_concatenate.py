@@ -8,7 +8,7 @@ import numpy as np
 from ._arrays import as_array, beside, item_dtype, of_device, refuse_bound
 from ._axes import axis_number
 from ._calls import named
-from ._core import asarray, empty, transform
+from ._core import Array, asarray, empty, transform
 
 
 @named
@@ -62,17 +62,19 @@ def concatenate(
     given = [as_array(one) for one in arrays]
     if not given:
         raise ValueError("concatenate(): need at least one array to concatenate")
-    there = next((one for one in given if of_device(one) is not None), None)
-    if there is not None:
-        given = [as_array(beside(there, one, stream)) for one in arrays]
-        if any(isinstance(one, np.ndarray) for one in given):
-            raise ValueError("the arrays are on different devices; move them with cubc.asarray")
-    if all(isinstance(one, np.ndarray) for one in given):
-        refuse_bound("arrays of NumPy are joined")
-        return np.concatenate(given, axis, out, dtype=dtype, casting=casting)
+    parts = given
+    if {*map(type, given)} != {Array}:  # some of the host, or of another library
+        there = next((one for one in given if of_device(one) is not None), None)
+        if there is not None:
+            given = [as_array(beside(there, one, stream)) for one in arrays]
+            if any(isinstance(one, np.ndarray) for one in given):
+                raise ValueError("the arrays are on different devices; move them with cubc.asarray")
+        if all(isinstance(one, np.ndarray) for one in given):
+            refuse_bound("arrays of NumPy are joined")
+            return np.concatenate(given, axis, out, dtype=dtype, casting=casting)
+        parts = [asarray(one, stream=stream) for one in given]
     if out is not None and dtype is not None:
         raise TypeError("out and dtype are given: the result has the type of out")
-    parts = [asarray(one, stream=stream) for one in given]
     if len({one.device for one in parts}) > 1:
         raise ValueError("the arrays are on different devices; move them with cubc.asarray")
     if axis is None:
@@ -84,16 +86,17 @@ def concatenate(
             f"arrays of the shapes {', '.join(str(one.shape) for one in parts)} differ along other "
             f"axes than {axis}"
         )
+    kinds = dict.fromkeys(one.dtype for one in parts)
     if dtype is None:
-        dtype = item_dtype(out) if out is not None else np.result_type(*map(item_dtype, parts))
-    for one in parts:
-        if not np.can_cast(item_dtype(one), dtype, casting):
-            raise TypeError(f"{one.dtype} does not become {dtype} with casting={casting!r}")
-        if one.dtype.kind == "c" and np.dtype(dtype).kind != "c":
-            raise TypeError(f"{one.dtype} does not become {dtype}: take the real parts first")
-    order = [axis, *range(axis), *range(axis + 1, parts[0].ndim)]
-    back = [*range(1, axis + 1), 0, *range(axis + 1, parts[0].ndim)]
-    rows = [one.transpose(order) for one in parts] if axis else parts
+        dtype = item_dtype(out) if out is not None else np.result_type(*kinds)
+    for kind in kinds:
+        if not np.can_cast(kind, dtype, casting):
+            raise TypeError(f"{kind} does not become {dtype} with casting={casting!r}")
+        if kind.kind == "c" and np.dtype(dtype).kind != "c":
+            raise TypeError(f"{kind} does not become {dtype}: take the real parts first")
+    rows, rest = parts, range(axis + 1, parts[0].ndim)
+    if axis:
+        rows = [one.transpose([axis, *range(axis), *rest]) for one in parts]
     length, at = sum(one.shape[0] for one in rows), 0
     shape = (length, *rows[0].shape[1:])
     if isinstance(out, np.ndarray):
@@ -104,10 +107,11 @@ def concatenate(
     elif joined.shape != shape:
         raise ValueError(f"out has the shape {joined.shape}, expected {shape}")
     for one in rows:
+        end = at + one.shape[0]
         if one.size:
-            part = joined[at : at + one.shape[0]]
-            transform("x", x=one, out=part, casting="unsafe", stream=stream)
-        at += one.shape[0]
-    if out is not None:
-        return transform("x", x=joined.transpose(back), out=out, stream=stream) if axis else out
-    return joined.transpose(back) if axis else joined
+            transform("x", x=one, out=joined[at:end], casting="unsafe", stream=stream)
+        at = end
+    if not axis:
+        return joined if out is None else out
+    joined = joined.transpose([*range(1, axis + 1), 0, *rest])
+    return joined if out is None else transform("x", x=joined, out=out, stream=stream)

@@ -20,7 +20,7 @@ from ._nulls import refuse_missing
 from ._scatter import scatter
 from ._selections import flatnonzero, select
 from ._strides import broadcast, contiguous, gathered, index_of, steps_of
-from ._take import checked_indices, take
+from ._take import checked_indices, take, taken
 
 
 @unnamed
@@ -272,7 +272,7 @@ def _taken(a: Array, keys: list[Any]) -> Any:
     at, places, shape = _places(a, keys)
     if len(at) == 1:  # checked here, so that the error is of the index and not of take()
         _check(places, at[0], a.shape[at[0]])
-        return take(a, places, at[0], mode="wrap")
+        return taken(a, places, a.shape, at[0], "raise", None, {})
     joined = a.reshape(
         *a.shape[: at[0]], items_of(a.shape[at[0] : at[-1] + 1]), *a.shape[at[-1] + 1 :]
     )

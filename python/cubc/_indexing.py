@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import as_array, described, item_dtype, refuse_items
+from ._arrays import as_array, described, item_dtype, name_of, refuse_items, shape_of
 from ._axes import axis_number, items_of
 from ._calls import named
 from ._core import Lazy, transform
@@ -57,11 +57,11 @@ def where(condition, x=None, y=None, /, *, stream=None, device=None) -> Any:
             types[0].type(z)  # raises OverflowError
     if len(types) == 1 and any(isinstance(z, complex) for z in (x, y)):
         types.append(np.result_type(*types, 1j))
-    numbers = not any(isinstance(z, Lazy) or np.ndim(z) for z in (x, y))
+    numbers = not any(isinstance(z, Lazy) or shape_of(z) for z in (x, y))
     if numbers:  # of which the condition would decide the type
         types = [item_dtype(z) if hasattr(z, "dtype") else z for z in (x, y)]
     text = "convert<bool>(c) ? x : y"
-    if numbers or (len(types) == 2 and str(types[0]) != str(types[1])):
+    if numbers or (len(types) == 2 and name_of(types[0]) != name_of(types[1])):
         text = "convert<bool>(c) ? convert<out_t>(x) : convert<out_t>(y)"
     dtype = np.result_type(*types) if "out_t" in text else None
     how = {"dtype": dtype, "casting": "unsafe", "stream": stream, "device": device}
@@ -163,4 +163,5 @@ def lexsort(keys, /, axis=-1, *, stream=None, device=None) -> Any:
 
 def _ordered(key: Any) -> Any:
     """Return a key whose zeros are alike: sorts put -0.0 before 0.0, NumPy does not."""
-    return lazy("x == 0 ? 0.0f : x", x=key, dtype=key.dtype) if "float" in str(key.dtype) else key
+    floats = "float" in name_of(key.dtype)
+    return lazy("x == 0 ? 0.0f : x", x=key, dtype=key.dtype) if floats else key

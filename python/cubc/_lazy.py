@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import described
+from ._arrays import described, shape_of
 from ._calls import name_function
 from ._core import Lazy, _type_name
 
@@ -73,7 +73,7 @@ def lazy(expression, /, *, dtype=None, size=None, **operands) -> Lazy:
     >>> cubc.sum(cubc.lazy("x * y", x=x, y=y))
     np.float64(6.0)
     """
-    if dtype is not None or size is not None:
+    if not isinstance(expression, str) or "dtype" in expression or "size" in expression:
         refuse_collision("lazy", expression, {"dtype": dtype, "size": size})
     try:
         if callable(expression):
@@ -119,26 +119,29 @@ def merged(expression: str, operands: Mapping[str, Any]) -> tuple[str, dict[str,
     inner = {name: value for name, value in operands.items() if isinstance(value, Lazy)}
     if not inner:
         return expression, dict(operands), None
-    operands = {name: described(value) for name, value in operands.items()}
     tables = indexed(expression)
-    if wrong := sorted(tables & inner.keys()):
+    if tables and (wrong := sorted(tables & inner.keys())):
         raise ValueError(f"'{wrong[0]}' is indexed and lazy: evaluate it before, with its array()")
-    along = [value for name, value in operands.items() if name not in tables]
-    shapes = {np.shape(value) for value in along} - {()}
+    flat, shapes = {}, set()
+    for name, value in operands.items():
+        if name not in inner:
+            flat[name] = value = described(value)
+        if name not in tables:
+            shapes.add(shape_of(value))
+    shapes.discard(())
     whole = np.broadcast_shapes(*shapes) if len(shapes) > 1 else next(iter(shapes), ())
-    flat = {name: value for name, value in operands.items() if name not in inner}
     texts = {name: _text(name, value, flat, tables, whole) for name, value in inner.items()}
-    shaped = any(np.ndim(value) for name, value in flat.items() if name not in tables)
-    used = _NAME.findall(expression)
+    shaped = any(shape_of(value) for name, value in flat.items() if name not in tables)
+    used = names_in(expression)
     length = len(expression) + sum(len(texts[name]) for name in used if name in texts)
     if length > _MOST_LETTERS:
         raise ValueError(
             f"lazy operands make an expression of {length} letters, more than the {_MOST_LETTERS} "
             "that are compiled soon: evaluate one of them before, with its array()"
         )
-    text = _NAME.sub(lambda found: texts.get(found[0], found[0]), expression)
-    if unused := sorted(inner.keys() - set(used)):
-        raise ValueError(f"the expression '{expression}' does not use the operand '{unused[0]}'")
+    text = renamed(expression, tuple(texts.items()))
+    if unused := inner.keys() - used:
+        raise ValueError(f"the expression '{expression}' does not use the operand '{min(unused)}'")
     return text, flat, None if shaped else math.prod(whole)
 
 
@@ -155,11 +158,24 @@ def indexed(expression: str) -> set[str]:
     return set(_INDEXED.findall(expression)) if "[" in expression else set()
 
 
+@functools.lru_cache(maxsize=256)
+def names_in(expression: str) -> tuple[str, ...]:
+    """Return the names in an expression, in their order."""
+    return tuple(_NAME.findall(expression))
+
+
+@functools.lru_cache(maxsize=256)
+def renamed(expression: str, others: tuple[tuple[str, str], ...]) -> str:
+    """Return an expression with other texts in place of some names."""
+    texts = dict(others)
+    return _NAME.sub(lambda found: texts.get(found[0], found[0]), expression)
+
+
 def _text(
     name: str, value: Lazy, flat: dict[str, Any], tables: set[str], whole: tuple[int, ...]
 ) -> str:
     """Return the expression of a lazy operand; its operands are added to `flat` and `tables`."""
-    if value.shape != whole and "i" in _NAME.findall(value.expression):
+    if value.shape != whole and "i" in names_in(value.expression):
         raise ValueError(
             f"operand '{name}' has an index of its own, of the shape {value.shape}, not "
             f"{whole}: evaluate it before, with its array()"
@@ -170,7 +186,7 @@ def _text(
         for own, operand in value.operands.items()
     }
     of = names["out_t"] = dialect(value.dtype)
-    text = _NAME.sub(lambda found: names.get(found[0], found[0]), value.expression)
+    text = renamed(value.expression, tuple(names.items()))
     return f"convert<{of}>(({text}))"
 
 

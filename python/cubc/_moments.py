@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import as_array, is_on_cpu, item_dtype
+from ._arrays import as_array, is_on_cpu, item_dtype, name_of, shape_of
 from ._core import Array, Lazy, asarray, reduce, transform
 from ._lazy import lazy
 from ._reductions import left_out
@@ -63,9 +63,9 @@ def is_one_pass(x: Any, kind: np.dtype[Any], device: Any) -> bool:
     The arithmetic of four sums costs the cpu more than a second pass.
     """
     of = item_dtype(x)
-    if kind.name in _SHORT:
+    if name_of(kind) in _SHORT:
         return of == kind
-    real = of.kind in "iubf" or of.name == "bfloat16"
+    real = of.kind in "iubf" or name_of(of) == "bfloat16"
     return kind == np.float64 and real and not isinstance(x, Lazy) and not is_on_cpu(x, device)
 
 
@@ -80,7 +80,7 @@ def squared_deviations(
     x = as_array(x)
     every = where is True or where is None
     how = {"axis": axis, "keepdims": keepdims, **options}
-    if kind.name in _SHORT:
+    if name_of(kind) in _SHORT:
         of = x if every else left_out(x, where, 0, options["stream"])
         t = reduce(lazy(_PAIR, x=of, dtype="complex128"), "sum", **how)
         if isinstance(t, Array):
@@ -105,7 +105,7 @@ def squared_deviations(
 
 def _divisor(count: Any) -> Any:
     """Return a count as an operand: a number, or an array of some."""
-    return float(count) if np.ndim(count) == 0 and not isinstance(count, Array) else count
+    return count if isinstance(count, Array) or shape_of(count) else float(count)
 
 
 def _at_least_0(text: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from ._arrays import as_array, dtype_of, item_dtype
+from ._arrays import as_array, dtype_of, item_dtype, name_of
 from ._axes import axis_number, items_of
 from ._calls import named
 from ._core import Array, reduce
@@ -35,7 +35,7 @@ _NOTHING = {"min": "a <= b || b != b ? a : b", "max": "a >= b || b != b ? a : b"
 
 
 def _inexact(x: Any) -> bool:
-    return item_dtype(x).kind in "fc" or str(item_dtype(x)) == "bfloat16"
+    return item_dtype(x).kind in "fc" or name_of(item_dtype(x)) == "bfloat16"
 
 
 def _with(x: Any, number: float) -> Any:

@@ -2,6 +2,7 @@
 
 import functools
 import re
+from collections.abc import Sequence
 from typing import Any, Unpack
 
 import numpy as np
@@ -257,19 +258,28 @@ def adjacent_difference(
     if not x.shape[0]:
         return transform("x", x=x, out=out, dtype=dtype, **options)
     text = _difference(op, x, "a - b" if right else "b - a")
-    of = item_dtype(out) if dtype is None and hasattr(out, "dtype") else dtype
-    lazy(text, a=x, b=x, dtype=of)  # refuses the literals that it has
+    if op is not None:
+        of = item_dtype(out) if dtype is None and hasattr(out, "dtype") else dtype
+        lazy(text, a=x, b=x, dtype=of)  # refuses the literals that it has
+    whole_text, (one, table, n) = _beside_each(text, bool(right))
+    operands = {one: x, table: x} | ({n: x.shape[0]} if right else {})
+    with shown_as(text):
+        return transform(whole_text, **operands, out=out, dtype=dtype, **options)
+
+
+@functools.lru_cache(maxsize=256)
+def _beside_each(text: str, right: bool) -> tuple[str, Sequence[str]]:
+    """Return the text of an operator of each item and a neighbour, and the names of its operands.
+
+    They are the item, the array as a table, and the number of items, which `right` alone needs.
+    """
     used = set(re.findall(r"\w+", text))
     one, table, n = (next(f"{c}{k}" for k in range(99) if f"{c}{k}" not in used) for c in "xtn")
     if right:
         places, inside = {"a": one, "b": f"{table}[i + 1]"}, f"i + 1 < {n}"
-        operands = {one: x, table: x, n: x.shape[0]}
     else:
         places, inside = {"a": f"{table}[i - 1]", "b": one}, "i > 0"
-        operands = {one: x, table: x}
-    whole_text = f"{inside} ? ({filled(text, places)}) : {one}"
-    with shown_as(text):
-        return transform(whole_text, **operands, out=out, dtype=dtype, **options)
+    return f"{inside} ? ({filled(text, places)}) : {one}", (one, table, n)
 
 
 def _lengthened(x: Any, end: Any, axis: int, stream: Any) -> Any:

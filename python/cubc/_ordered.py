@@ -9,7 +9,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from ._arrays import as_array, beside, dimensions, item_dtype, one_dimension
+from ._arrays import as_array, beside, dimensions, item_dtype, name_of, one_dimension
 from ._calls import primitive
 from ._concatenate import concatenate
 from ._core import call, transform
@@ -267,7 +267,7 @@ def _values(values: Any) -> tuple[Any, Any]:
     of_a, of_b = _arrays(*values)
     if 0 in (dimensions(of_a), dimensions(of_b)):
         raise ValueError("merge(): values must have one a key along the first axis")
-    if str(of_a.dtype) != str(of_b.dtype) or tuple(of_a.shape[1:]) != tuple(of_b.shape[1:]):
+    if name_of(of_a.dtype) != name_of(of_b.dtype) or tuple(of_a.shape[1:]) != tuple(of_b.shape[1:]):
         raise TypeError(
             f"merge(): the values of a are {of_a.dtype} {tuple(of_a.shape)}, those of b "
             f"{of_b.dtype} {tuple(of_b.shape)}: they must be alike but for the first axis"

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from ._arrays import as_array, beside, dtype_of, is_of_numpy, item_dtype
+from ._arrays import as_array, beside, dtype_of, is_of_numpy, item_dtype, name_of
 from ._axes import axis_number, items_of
 from ._calls import name_function
 from ._core import Lazy, operator_types, reduce, transform
@@ -40,16 +40,21 @@ def left_out(x: Any, where: Any, value: Any, stream: Any = None) -> Any:
         value = item_dtype(x).type(value)  # a float beside integers makes all items floats
     if isinstance(where, bool | np.bool):  # a number, which is of every device
         return lazy("where ? x : value", where=bool(where), x=x, value=value, dtype=x.dtype)
+    mask = mask_of(x, where, stream)
+    return lazy("where ? x : value", where=mask, x=x, value=value, dtype=x.dtype)
+
+
+def mask_of(x: Any, where: Any, stream: Any = None) -> Any:
+    """Return the mask of where= as an array or a lazy input, which broadcasts to an array."""
     mask = where
     if not isinstance(where, Lazy):
-        mask = as_array(where if isinstance(x, Lazy) else beside(x, where, stream))
-    if str(mask.dtype) not in ("bool", "torch.bool"):
+        mask = as_array(beside(x, where, stream))
+    if name_of(mask.dtype) not in ("bool", "torch.bool"):
         raise TypeError(f"where has the dtype {mask.dtype}: expected an array of bool")
-    if np.broadcast_shapes(tuple(x.shape), tuple(mask.shape)) != tuple(x.shape):
-        raise ValueError(
-            f"where has the shape {tuple(mask.shape)}, which does not broadcast to {tuple(x.shape)}"
-        )
-    return lazy("where ? x : value", where=mask, x=x, value=value, dtype=x.dtype)
+    shape, own = tuple(x.shape), tuple(mask.shape)
+    if own != shape and np.broadcast_shapes(shape, own) != shape:
+        raise ValueError(f"where has the shape {own}, which does not broadcast to {shape}")
+    return mask
 
 
 def in_type(x: Any, dtype: Any) -> Any:
@@ -59,7 +64,7 @@ def in_type(x: Any, dtype: Any) -> Any:
     """
     x = as_array(x)
     kind = item_dtype(x)
-    to, of = operator_types("sum", kind, dtype=dtype)[1], str(kind)
+    to, of = operator_types("sum", kind, dtype=dtype)[1], name_of(kind)
     if "complex" in of and "complex" not in to and to != "bool":
         raise TypeError(f"{of} does not become {to}: take the real or the imaginary parts first")
     cut = "float" in of and "float" not in to and "complex" not in to
@@ -77,7 +82,7 @@ def check_items(op: str, x: Any, axis: Any) -> None:
 
 def refuse_complex(found: Any, out: Any) -> None:
     """Raise TypeError for a complex result whose output is of real numbers."""
-    if np.dtype(found.dtype).kind == "c" and "complex" not in str(out.dtype):
+    if np.dtype(found.dtype).kind == "c" and "complex" not in name_of(out.dtype):
         raise TypeError(f"the result is {found.dtype} and out has {out.dtype}: give another out")
 
 

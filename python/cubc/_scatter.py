@@ -9,7 +9,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from ._arrays import as_array, beside, changeable, computed, described, refuse_bound
+from ._arrays import as_array, beside, changeable, computed, described, name_of, refuse_bound
 from ._axes import axis_number, items_of
 from ._calls import named, primitive
 from ._core import Lazy, asarray, call, transform
@@ -149,7 +149,7 @@ def _broadcast(items: Any, values: Any, shape: tuple[int, ...], placement: Place
             steps = [*[0] * (len(shape) - len(own)), *steps]
             values = gathered(asarray(values).reshape(-1), 0, shape, steps, stream)
     dtype = _dtype(items)
-    if str(values.dtype) == str(dtype):
+    if name_of(values.dtype) == name_of(dtype):
         return values
     if dtype.fields or np.dtype(_dtype(values)).fields:
         raise TypeError(f"values of {values.dtype} do not go into items of {dtype}")

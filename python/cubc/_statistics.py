@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import as_array, is_of_numpy, item_dtype, refuse_items
+from ._arrays import as_array, is_of_numpy, item_dtype, name_of, refuse_items, shape_of
 from ._axes import axis_number, items_of
 from ._calls import named
 from ._core import Array, operator_types, transform
 from ._lazy import lazy
 from ._moments import is_one_pass, squared_deviations
-from ._reductions import in_type, left_out, refuse_complex
+from ._reductions import in_type, left_out, mask_of, refuse_complex
 from ._reductions import sum as sum_of
 
 _SQUARE = "(x - m) * (x - m)"
@@ -237,9 +237,10 @@ def _count(x, axis, keepdims, where, options) -> Any:
     """Return the number of items that a sum had: an int, or with where= an array."""
     shape = tuple(x.shape)
     if where is not True and where is not None:
-        ones = lazy("((void)x, 1)", x=x, dtype="int64")
-        ones = left_out(ones, where, 0, options["stream"])
-        return sum_of(ones, axis, "int64", None, keepdims, **options)
+        mask = where if isinstance(where, bool | np.bool) else mask_of(x, where, options["stream"])
+        if shape_of(mask) != shape:
+            mask = lazy("((void)x, m)", x=x, m=mask, dtype=bool)
+        return sum_of(mask, axis, "int64", None, keepdims, **options)
     if axis is None or not shape:
         return items_of(shape)
     axes = axis if isinstance(axis, tuple) else (axis,)
@@ -261,12 +262,14 @@ def _refuse_axis(x: Any, axis: Any, where: Any) -> None:
 def _refuse_cut_roots(x: Any, axis: Any, kind: Any, is_array: Any) -> None:
     """Raise TypeError for an array of roots that become integers; NumPy cuts one without axes."""
     left = 0 if axis is None else len(x.shape) - (len(axis) if isinstance(axis, tuple) else 1)
-    if (is_array or left > 0) and "float" not in str(kind) and np.dtype(kind).kind in "biu":
+    if (is_array or left > 0) and "float" not in name_of(kind) and np.dtype(kind).kind in "biu":
         raise TypeError(f"a root is no {np.dtype(kind)}: give a type of floats")
 
 
 def _none(count: Any) -> bool:
     """Tell if a sum had no items, as far as the host knows."""
+    if isinstance(count, int | float):
+        return count <= 0
     return not isinstance(count, Array) and bool(np.any(np.asarray(count) <= 0))
 
 
@@ -306,8 +309,11 @@ def _spread(text, x, axis, dtype, out, ddof, keepdims, where, mean, options, lea
     kind = np.dtype(dtype or ("float64" if item_dtype(x).kind in "iub" else item_dtype(x)))
     if text.startswith("sqrt"):
         _refuse_cut_roots(x, axis, kind if out is None else out.dtype, keepdims or out is not None)
-    real = {"complex64": np.dtype("f4"), "complex128": np.dtype("f8")}.get(kind.name, kind)
-    divisor = left if not is_of_numpy(left) else np.where(np.asarray(left) > 0, left, least)[()]
+    real = kind if kind.kind != "c" else np.dtype(f"f{kind.itemsize // 2}")
+    if isinstance(left, int | float):
+        divisor: Any = float(left) if left > 0 else least
+    else:
+        divisor = left if not is_of_numpy(left) else np.where(left > 0, left, least)[()]
     some = not isinstance(count, int) or count
     if mean is None and some and is_one_pass(x, kind, options["device"]):
         total = squared_deviations(x, kind, axis, count, keepdims, where, options)

@@ -31,7 +31,7 @@ def gathered(
         return transposed(x, *turned, shape, None, {"stream": stream})
     fields = {
         "in": x,
-        "indices": index_of(first, shape, steps),
+        "indices": _index_of(first, axes, items_of(shape)),
         "length": x.size,
         "columns": 1,
         "mode": 2,
@@ -42,8 +42,12 @@ def gathered(
 
 def index_of(first: int, shape: Sequence[int], steps: Sequence[int]) -> Lazy:
     """Return the places first + sum of index times step, flat, as a lazy input."""
-    text, numbers = _index(first, _merged(shape, steps))
-    return lazy(text, size=items_of(tuple(shape)), dtype="int64", **numbers)
+    return _index_of(first, _merged(shape, steps), items_of(shape))
+
+
+def _index_of(first: int, axes: list[tuple[int, int]], size: int) -> Lazy:
+    text, numbers = _index(first, axes)
+    return lazy(text, size=size, dtype="int64", **numbers)
 
 
 def _merged(shape: Sequence[int], steps: Sequence[int]) -> list[tuple[int, int]]:
@@ -86,15 +90,18 @@ def _index(first: int, axes: list[tuple[int, int]]) -> tuple[str, dict[str, int]
 
 def steps_of(shape: Sequence[int]) -> tuple[int, ...]:
     """Return the steps of a contiguous array, in items."""
-    return tuple(items_of(tuple(shape[d + 1 :])) for d in range(len(shape)))
+    steps, step = [], 1
+    for extent in reversed(shape):
+        steps.append(step)
+        step *= extent
+    return tuple(reversed(steps))
 
 
 def contiguous(shape: Sequence[int], steps: Sequence[int]) -> bool:
     """Tell if items with these steps lie one after the other."""
     if 0 in shape:
         return True
-    pairs = zip(shape, steps, steps_of(shape), strict=True)
-    return all(extent == 1 or step == own for extent, step, own in pairs)
+    return _merged(shape, steps) in ([(1, 0)], [(items_of(shape), 1)])
 
 
 def spanned(shape: Sequence[int], steps: Sequence[int]) -> tuple[int, int]:

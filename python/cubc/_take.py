@@ -7,10 +7,9 @@ import numpy as np
 from ._arrays import as_array, beside, item_dtype
 from ._axes import axis_number, items_of
 from ._calls import primitive
-from ._core import Lazy, call
+from ._core import Lazy, call, reduce
 from ._lazy import lazy
 from ._options import Placement, without_workspace
-from ._reductions import any as any_of
 from ._strides import broadcast
 
 MODES = {"raise": 0, "wrap": 1, "clip": 2}
@@ -78,6 +77,11 @@ def take(x, /, indices, axis=None, out=None, mode="raise", **placement: Unpack[P
         shape = shape or (1,)
     check_mode(mode)
     places = checked_indices("take", places, shape, number, mode, placement)
+    return taken(items, places, shape, number, mode, out, placement)
+
+
+def taken(items, places, shape, number, mode, out, placement: Placement) -> Any:
+    """Return the items of an array of a shape by indices along an axis that were checked."""
     result = (*shape[:number], *tuple(places.shape), *shape[number + 1 :])
     fields = {
         "in": items,
@@ -175,7 +179,7 @@ def checked_indices(function, places, shape, axis, mode, placement: Placement) -
         if kind == "u":
             text = "static_cast<u64>(k) >= static_cast<u64>(n)"
         test = lazy(text, k=places, n=length, dtype=bool)
-        wrong = bool(any_of(test, **without_workspace(placement)))
+        wrong = bool(reduce(test, "any", **without_workspace(placement)))
     if wrong:
         raise IndexError(f"index {beyond} is out of bounds for axis {axis} with size {length}")
     return places

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import as_array, item_dtype
+from ._arrays import as_array, item_dtype, name_of
 from ._axes import items_of
 from ._calls import named
 from ._core import Array, asarray, call, empty, transform
@@ -71,7 +71,7 @@ def unique(
     """
     options = {"stream": stream, "device": device}
     x = as_array(x)
-    inexact = item_dtype(x).kind in "fc" or str(x.dtype) == "bfloat16"
+    inexact = item_dtype(x).kind in "fc" or name_of(x.dtype) == "bfloat16"
     single = inexact and equal_nan
     if not (return_index or return_inverse or return_counts):
         found = unique_consecutive(_ordered(x, options), **options)

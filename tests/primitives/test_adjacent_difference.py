@@ -122,6 +122,15 @@ def test_errors_name_the_operator_of_the_user(device, op, error, shown, right):
     assert "i >" not in str(caught.value) and "i + 1" not in str(caught.value)
 
 
+def test_members_of_the_names_of_the_items(device):
+    pair = np.dtype([("a", "f4"), ("b", "f4")], align=True)
+    x = np.array([(1, 2), (4, 8), (9, 1)], pair)
+    made = cubc.adjacent_difference(on(device, x), "out_t{b.a - a.a, b.b - a.b}")
+    assert np.asarray(made).tolist() == [(1, 2), (3, 6), (5, -7)]
+    most = cubc.reduce(on(device, x), ["a.a > b.a ? a : b", "a.b > b.b ? a : b"])
+    assert [np.asarray(one).item() for one in most] == [(9, 1), (4, 8)]
+
+
 @pytest.mark.parametrize("right", [False, True])
 def test_an_output_of_the_items_memory(device, right):
     whole = np.arange(20.0) ** 2

@@ -256,6 +256,14 @@ def test_what_is_nan_is_left_out(device, type, name):
         close(getattr(cubc, name)(on(device, x), axis), getattr(np, name)(x, axis))
 
 
+@pytest.mark.parametrize("type", ["f4", "f8", "i4"])
+@pytest.mark.parametrize("name", ["mean", "var", "nanmean", "nanstd"])
+def test_where_is_a_list(device, name, type):
+    x, where = np.arange(12).reshape(3, 4).astype(type), [True, False, True, True]
+    found = getattr(cubc, name)(on(device, x), 1, where=where)
+    close(found, getattr(np, name)(x, 1, where=where))
+
+
 def test_where_beside_nan(device):
     x = inputs.random("F32", 2100).reshape(SHAPE)
     x[x == 2], mask = np.nan, inputs.random("I8", 2100).reshape(SHAPE) > 0
