@@ -6,12 +6,13 @@ Algorithms for NVIDIA CUDA Compatible Devices", ICSPCS 2007). NumPy makes the ed
 width is found by a multiplication; where rounding leaves two bins possible, the edges decide.
 """
 
+import functools
 import itertools
 from typing import Any, Unpack
 
 import numpy as np
 
-from ._arrays import as_array, described
+from ._arrays import as_array, described, name_of, of_device
 from ._calls import primitive, whole
 from ._core import Array, Lazy, asarray, call, empty, reduce, transform
 from ._nulls import refuse_missing
@@ -190,7 +191,7 @@ def bincount(
     if items.size:
         # A negative number is the largest when it is read as an unsigned one.
         largest = "static_cast<u64>(a) > static_cast<u64>(b) ? a : b"
-        top = int(_number(reduce(items, largest, commutative=True, **without_workspace(placement))))
+        top = int(reduce(items, largest, commutative=True, **without_workspace(placement)))
         if top < 0:
             raise ValueError("bincount() counts numbers from 0 on, and an item is negative")
         count = max(count, top + 1)
@@ -316,11 +317,6 @@ def _like(items: Any, weights: Any) -> Any:
     return taken
 
 
-def _number(x: Any) -> Any:
-    """Return a result of no dimensions as a NumPy scalar."""
-    return np.asarray(x)[()]
-
-
 def _beside(items: Any, x: Any) -> Any:
     """Move a NumPy array to the device of the items, or of the operands of lazy items."""
     of = [*items.operands.values(), items] if isinstance(items, Lazy) else [items]
@@ -385,10 +381,7 @@ def _even_edges(items: Any, bins: Any, range: Any, placement: Placement) -> tupl
     elif items.size == 0:
         low, high = 0, 1
     else:
-        low, high = (
-            dtype.type(_number(reduce(items, op, **without_workspace(placement))))
-            for op in ("min", "max")
-        )
+        low, high = map(dtype.type, _extremes(items, placement))
     edges = np.histogram_bin_edges(np.empty(0, dtype), bins, (low, high))
     if low == high:
         low, high = low - 0.5, high + 0.5
@@ -398,9 +391,20 @@ def _even_edges(items: Any, bins: Any, range: Any, placement: Placement) -> tupl
     return edges, {
         "lower0": float(low),
         "upper0": float(high),
-        "edge_type": edges.dtype.name,
-        "step_type": step_type.name,
+        "edge_type": name_of(edges.dtype),
+        "step_type": name_of(step_type),
     }
+
+
+def _extremes(items: Any, placement: Placement) -> Any:
+    """Return the smallest and the largest item; those of a device are read at once."""
+    options, of = without_workspace(placement), of_device(items)
+    if of is None:
+        return [np.asarray(reduce(items, op, **options))[()] for op in ("min", "max")]
+    ends = empty(2, items.dtype, device=asarray(of).device, stream=options["stream"])
+    for k, op in enumerate(("min", "max")):
+        reduce(items, op, out=ends[k : k + 1], **options)
+    return ends.numpy()
 
 
 def _limits(range: Any) -> tuple[Any, Any]:
@@ -411,6 +415,7 @@ def _limits(range: Any) -> tuple[Any, Any]:
     return low, high
 
 
+@functools.lru_cache(maxsize=256)
 def _known(dtype: Any) -> Any:
     """Return a dtype that numpy.histogram takes and that holds all numbers of this one."""
     name = {"bool": "uint8", "bfloat16": "float32"}.get(dtype.name, dtype.name)
