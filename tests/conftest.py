@@ -15,6 +15,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import pytest
 from every_case import EVERY_CASE
+from turns import TURN, not_in_turn
 
 import cubc
 
@@ -41,7 +42,6 @@ QUICK = (
     f"--param ggc-min-heapsize=1000000 {linked_with_nothing()}"
     f"{' -mno-avx512f' if platform.machine() == 'x86_64' else ''}"
 )
-TURN = os.environ.get("CUBC_TURN")
 KEPT_MB = 500  # all tests need 350
 OPTIMISED = QUICK.replace(
     "-O0", "-Og -finline-functions-called-once"
@@ -105,21 +105,6 @@ def not_among_some(items):
         some = {all_[int(k * step)] for k in range(int(len(all_) / step))}
         left_out |= set(all_) - (some if most else each_value(all_))
     return left_out
-
-
-def not_in_turn(items, turn):
-    """The tests whose turn it is not: of "2/3" all but each third, from the second on.
-
-    All cases of a test have one turn, as they share kernels; neighbours have different ones, so
-    that each turn has tests of every file.
-    """
-    k, n = (int(x) if x.isdecimal() else 0 for x in turn.partition("/")[::2])
-    if not 1 <= k <= n:
-        raise pytest.UsageError(f"CUBC_TURN={turn}: k/n runs the k-th of n parts, as in 1/3")
-    tests = {}
-    for item in items:
-        tests.setdefault((item.parent, getattr(item, "originalname", item.name)), []).append(item)
-    return {item for at, cases in enumerate(tests.values()) if at % n != k - 1 for item in cases}
 
 
 def pytest_collection_modifyitems(config, items):

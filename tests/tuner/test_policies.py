@@ -269,10 +269,10 @@ def test_what_keys_are_like_is_no_axis_of_calls(tmp_path):
 
 def test_a_policy_that_a_call_cannot_run_is_said_once():
     """It was found for sums of F32, and these are of F64: a block's do not fit a multiprocessor."""
-    label = "ipt_28.tpb_1024.mb_3.pk_6.ipv_2.ld_1.la_2.ord_1.lb_1.ns_50.l2w_2700"
-    _core.use_policy("scan.inclusive.sum", F32, "cpu", label)
-    x = np.ones(1000, np.float32)
+    label = "ipt_28.tpb_1024.mb_1.ipv_2.ld_1.ept_4.wav_1.lb_1"
+    _core.use_policy("segmented_reduce.sum", F32, "cpu", label)
+    x, offsets = np.ones(1000, np.float32), np.array([0, 1000])
     with pytest.warns(RuntimeWarning, match=rf"passed over .*{label}: the items of a block do not"):
-        assert cubc.scan(x, dtype="float64", device="cpu")[-1] == 1000
+        assert cubc.segmented_reduce(x, offsets, dtype="float64", device="cpu") == 1000
     for dtype in "float64", "float32":
-        assert cubc.scan(x, dtype=dtype, device="cpu")[-1] == 1000
+        assert cubc.segmented_reduce(x, offsets, dtype=dtype, device="cpu") == 1000
