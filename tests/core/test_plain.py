@@ -1,10 +1,10 @@
 """Plain CUDA kernels on every device, and on the cpu under any order of threads."""
 
-import os
 import struct
 import subprocess
 import sys
 
+import isolated
 import numpy as np
 import plain
 import pytest
@@ -188,7 +188,7 @@ def test_cuda_has_the_same_least_of_two_types():
 def test_any_order_of_threads(seed):
     chosen = "warps or atomics or every_kind"
     command = [sys.executable, "-m", "pytest", "-q", "-k", f"({chosen}) and cpu", __file__]
-    environment = {**os.environ, "CUBC_SIMT_SEED": str(seed)}
+    environment = isolated.environment(CUBC_SIMT_SEED=seed, CUBC_TURN=None)  # all three
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0 and "3 passed" in done.stdout, done.stdout
 
