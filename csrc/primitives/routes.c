@@ -78,14 +78,18 @@ static cubc_status check_segments(const cubc_segmented_reduce_params *params)
         FAIL(CUBC_INVALID_ARGUMENT,
              "%llu items do not make %llu segments of the same length; give offsets",
              (unsigned long long)params->n, (unsigned long long)params->segments);
-    if (!params->ends) return CUBC_OK;
-    if (!params->offsets)
+    if (params->ends && !params->offsets)
         FAIL(CUBC_INVALID_ARGUMENT, "ends= goes with offsets, the beginnings of the segments");
-    if (order_shows(params->deterministic, params->op, params->acc_type) ||
-        (!params->commutative && !operator_find(params->op)))
+    return CUBC_OK;
+}
+
+static cubc_status check_order(const reduction *segments, const problem *p)
+{
+    if (segments->ends && (segments->deterministic || !p->commutative))
         FAIL(CUBC_INVALID_ARGUMENT,
-             "segments with ends take operators whose order does not matter: say that it is "
-             "commutative, or gather the items and give offsets");
+             "segments with ends take operators whose order does not matter: say that an "
+             "expression is commutative, and do not ask for a deterministic result of floats; or "
+             "gather the items and give offsets");
     return CUBC_OK;
 }
 
@@ -101,7 +105,8 @@ cubc_status segmented_reduce_problem(const cubc_segmented_reduce_params *params,
                                 .ends = params->ends,
                                 .end_type = params->end_type};
     TRY(check_segments(params));
-    return route(&segments, out);
+    TRY(route(&segments, out));
+    return check_order(&segments, out);
 }
 
 cubc_status axis_reduce_problem(const cubc_axis_reduce_params *params, problem *out)

@@ -133,6 +133,36 @@ def test_cffi_errors(c):
     assert lib.cubc_reduce(ffi.NULL, params, ffi.NULL, 0, ffi.NULL) == lib.CUBC_INVALID_ARGUMENT
 
 
+def test_cffi_segments_with_ends(c):
+    """Their operators, of which C checks more than Python lets through."""
+    ffi, lib, device = c
+    x, out, begins, ends = np.arange(10.0), np.zeros(2), np.array([4, 0]), np.array([10, 5])
+    params = ffi.new("cubc_segmented_reduce_params *")
+    keep = [ffi.from_buffer(a) for a in (x, out, begins, ends)]
+    setattr(params, "in", keep[0])
+    params.out, params.offsets, params.ends = keep[1:]
+    params.n, params.segments = x.size, 2
+    params.type = params.acc_type = params.out_type = lib.CUBC_F64
+    params.offset_type = params.end_type = lib.CUBC_I64
+
+    def status_of(op, deterministic=0):
+        text = ffi.new("char[]", op) if op else ffi.NULL
+        params.op, params.deterministic = text, deterministic
+        return lib.cubc_segmented_reduce(device, params, ffi.NULL, 0, ffi.NULL)
+
+    assert status_of(b"sum") == lib.CUBC_OK, error(ffi, lib)
+    assert out.tolist() == [x[4:].sum(), x[:5].sum()]
+    assert status_of(None) == lib.CUBC_INVALID_ARGUMENT
+    assert "an operator is needed" in error(ffi, lib)
+    assert status_of(b"smu") == lib.CUBC_NOT_FOUND
+    assert status_of(b"max", deterministic=1) == lib.CUBC_INVALID_ARGUMENT
+    assert "deterministic" in error(ffi, lib)
+    keep.append(ffi.new("double *"))
+    params.init = keep[-1]
+    assert status_of(b"a - b") == lib.CUBC_INVALID_ARGUMENT
+    assert "commutative" in error(ffi, lib)
+
+
 def test_types_and_names(c):
     ffi, lib, device = c
     assert ffi.string(lib.cubc_version()).decode() == cubc.__version__

@@ -155,11 +155,12 @@ typedef struct cubc_segmented_reduce_params {
     uint64_t n;
     uint64_t segments;
     const void *offsets;   // segments + 1 of them, in the device's memory, rising, or a cubc_lazy;
-                           // NULL: every segment has n / segments items
+                           // with ends: the beginnings, one a segment; NULL: every segment has
+                           // n / segments items
     cubc_type offset_type; // I32 or I64
-    const void *ends;      // of each segment, as offsets are; then these are the beginnings, one a
-                           // segment. Segments may lie in any order, overlap and have gaps between
-                           // them. Not for operators whose order matters. NULL: none
+    const void *ends;      // one a segment, in memory as offsets are. Segments may then lie in any
+                           // order, overlap and have gaps between them; one that ends before its
+                           // beginning is empty. Not for operators whose order matters. NULL: none
     cubc_type end_type;    // I32 or I64
     cubc_type type;
     cubc_type acc_type;
