@@ -18,7 +18,7 @@ enum {
     MAX_INPUTS = 12,
     MAX_OPERANDS = 8, // of all lazy inputs
     MAX_OUTPUTS = 8,
-    MAX_LAZY = 2, // inputs of one call
+    MAX_LAZY = 3, // inputs of one call
     MAX_TEXTS = 40,
     MAX_AXES = 5 // that operands of a lazy input need to be told apart along
 };

@@ -189,6 +189,18 @@ def test_lists_lazy_bounds_and_strides(device):
         same(made[:3], x[:3])
 
 
+@pytest.mark.parametrize("type", ["u4", "u8"])
+def test_expressions_of_items_and_of_both_bounds(device, type):
+    """A call takes two expressions: bounds of these types are converted by one each."""
+    x = inputs.random("F64", 100)
+    twice = cubc.lazy("2 * x", x=on(device, x))
+    b, e = bounds_on(device, (np.array([90, 3, 7]), np.array([100, 10, 7])), type)
+    sums = np.array([2 * x[90:].sum(), 2 * x[3:10].sum(), 0])
+    same(cubc.segmented_reduce(twice, b, ends=e), sums)
+    begins = cubc.lazy("convert<i64>(b)", b=b, dtype="i8")
+    same(cubc.segmented_reduce(twice, begins, ends=e), sums)
+
+
 @pytest.mark.parametrize(("type", "is_lazy"), [("i4", False), ("i4", True)])
 def test_offsets_of_four_bytes(device, type, is_lazy):
     """Arrays and expressions, in each of the calls; others are of eight."""
