@@ -12,7 +12,7 @@ import numpy as np
 from ._arrays import as_array, dtype_of
 from ._callables import operator_of
 from ._calls import primitive
-from ._core import call, operator_types
+from ._core import call, is_binding, operator_types
 from ._initial import init_in_memory
 from ._options import Placement
 from ._segment_ends import by_offsets, evaluated, host_ends_alike, own_ends, put_back
@@ -78,10 +78,11 @@ def segmented_reduce(
     Raises
     ------
     ValueError
-        If neither or both of offsets and segment_size are given; if offsets in host memory fall;
-        if `x` is not a multiple of segment_size; if an expression with offsets has no init.
+        If neither or both of offsets and segment_size are given; if offsets in host memory fall, or
+        an end there is before its beginning; if `x` is not a multiple of segment_size; if an
+        expression with offsets has no init.
     TypeError
-        For offsets that are no integers; as `reduce`.
+        For offsets or ends that are no integers; as `reduce`.
     CompileError
         As `reduce`.
 
@@ -89,9 +90,10 @@ def segmented_reduce(
     -----
     Every item is read once, whatever the lengths are: a warp or a part of one takes a segment, a
     long one is cut into sections for many warps, and very short ones are shared out by items. The
-    temporary storage is a hundredth of `x` at most, and a few bytes for each block. Results have
-    the same bits from run to run, as those of `reduce`. Offsets on a device are not checked: if
-    they fall, results are undefined, of other segments too.
+    temporary storage is a hundredth of `x` at most, and a few bytes for each block; with `ends` it
+    has 8 bytes more for each segment. Results have the same bits from run to run, as those of
+    `reduce`. Offsets on a device are not checked: if they fall, results are undefined, of other
+    segments too. A segment that ends before its beginning there is empty.
 
     With `deterministic` a segment is cut into tiles from its first item on. A lane of a warp, a
     warp, or a block for each tile reduces it, all in the same order. The temporary storage is then
@@ -110,7 +112,8 @@ def segmented_reduce(
         offsets, ends = own_ends("segmented_reduce", x, offsets, ends, placement)
         offsets, ends = (known_offsets("segmented_reduce", one) for one in (offsets, ends))
         count = ends.shape[0]
-        if host_ends_alike(offsets, ends):  # a thread of the cpu takes a whole segment with an end
+        # A thread of the cpu takes a whole segment with an end. A bound call reads ends again.
+        if not is_binding() and host_ends_alike(offsets, ends):
             offsets, ends = np.append(offsets, ends[-1]), None
     else:
         x, offsets, _ = by_offsets("segmented_reduce", x, offsets, ends, placement)

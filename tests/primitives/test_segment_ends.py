@@ -189,6 +189,16 @@ def test_lists_lazy_bounds_and_strides(device):
         same(made[:3], x[:3])
 
 
+def test_a_bound_call_reads_bounds_again():
+    """Also those of NumPy whose segments followed each other while the call was bound."""
+    x, out = np.arange(10.0), np.zeros(2)
+    begins, ends = np.array([0, 3]), np.array([3, 10])
+    bound = cubc.bind(cubc.segmented_reduce, x, begins, ends=ends, out=out)
+    begins[1], ends[0] = 5, 6
+    bound()
+    same(out, np.array([x[:6].sum(), x[5:].sum()]))
+
+
 @pytest.mark.parametrize("type", ["u4", "u8"])
 def test_expressions_of_items_and_of_both_bounds(device, type):
     """A call takes two expressions: bounds of these types are converted by one each."""
