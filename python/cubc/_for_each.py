@@ -130,8 +130,8 @@ def for_each(body, n, /, *, check=None, stream=None, device=None, **operands) ->
     **operands : array_like or number
         Arrays by name, contiguous and of one device; those in host memory are the cpu's. A
         read-only array, a list or a lazy object can only be read. Any byte of a bool but 0 is true;
-        0 and 1 are written. An int is int64, or uint64 from
-        2^63 on, a float float64, and a NumPy scalar has its own type.
+        0 and 1 are written. An int is int64, or uint64 from 2^63 on, a float float64, and a NumPy
+        scalar has its own type.
 
     Raises
     ------

@@ -1,8 +1,9 @@
 """Segments with beginnings and ends of their own: with gaps, in any order, overlapping.
 
-Segments that each begin at the end of the one before are those of offsets. The items of others are
-read one segment behind the other, by an expression that indexes the array; results that lie where
-the items lie are scattered back.
+Segments that each begin at the end of the one before are those of offsets. Others are reduced where
+they lie if their order does not matter to the operator. For all other calls their items are read
+one segment behind the other, by an expression that indexes the array; results that lie where the
+items lie are scattered back.
 """
 
 from typing import Any

@@ -1,8 +1,9 @@
 """Reductions and scans of the segments of an array.
 
 Segment ``s`` of ``x`` is ``x[offsets[s]:offsets[s + 1]]``, or with ``segment_size=k`` the k items
-from ``s * k`` on. A merge path over items and ends shares out equal work: D. Merrill and
-M. Garland, "Merge-based Parallel Sparse Matrix-Vector Multiplication", SC 2016.
+from ``s * k`` on; with ``ends`` it is ``x[offsets[s]:ends[s]]``. A merge path over items and ends
+shares out equal work: D. Merrill and M. Garland, "Merge-based Parallel Sparse Matrix-Vector
+Multiplication", SC 2016.
 """
 
 from typing import Any, Unpack
