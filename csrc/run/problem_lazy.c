@@ -318,10 +318,11 @@ static uint64_t shift_bits(uint64_t bits, int at, int by)
 
 cubc_status problem_insert_input(const problem *p, int k, launch *l, int at)
 {
-    memmove(&l->args[at + 1], &l->args[at], (l->args_count - (size_t)at) * sizeof l->args[0]);
+    launch_add(l, 0);
+    if (l->args_count > MAX_ARGS) return CUBC_OK; // plan_place refuses the launch
+    memmove(&l->args[at + 1], &l->args[at], (l->args_count - 1 - (size_t)at) * sizeof l->args[0]);
     l->message_args = shift_bits(l->message_args, at, 1);
     l->scratch_args = shift_bits(l->scratch_args, at, 1);
-    l->args_count++;
     return problem_place_input(p, k, l, at);
 }
 
