@@ -263,7 +263,9 @@ def fail_to_write(comm):
     comm.allgather(None)
     said.append(only(path.parent))
     comm.allgather(None)  # nobody writes while others look
-    gauge.plaquette()  # shares the memory that ranks reach, which a file's limit is for, too
+    # Shares the memory that ranks reach and compiles kernels: a file's limit is for them, too.
+    gauge.plaquette()
+    gauge.write(comm.folder / "before", "nersc")
     if comm.rank == 1:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, resource.RLIM_INFINITY))
