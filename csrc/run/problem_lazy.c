@@ -198,8 +198,9 @@ cubc_status problem_offsets(problem *p, const char *what, const void *data, uint
 {
     const cubc_type items = problem_input_type(data, type);
     if (items != CUBC_I32 && items != CUBC_I64)
-        FAIL(CUBC_INVALID_TYPE, "the offsets of segments are I32 or I64, not %s",
-             cubc_type_name(items));
+        FAIL(CUBC_INVALID_TYPE,
+             "%s are I32 or I64, not %s: convert them, or give an expression one of these types",
+             what, cubc_type_name(items));
     TRY(problem_lazy_input(p, what, data, n, type));
     if (type == CUBC_LAZY) p->lazy[p->lazy_count - 1].bounds = true;
     return CUBC_OK;

@@ -78,6 +78,8 @@ def _bounds(function: str, x: Any, bounds: Any, stream: Any) -> Any:
     if bounds is None:
         raise ValueError(f"{function}(): ends= goes with offsets, the beginnings of the segments")
     bounds = as_array(beside(x, bounds, stream))
+    if isinstance(bounds, np.ndarray) and bounds.size == 0:  # an empty list is of floats in NumPy
+        bounds = bounds.astype(np.int64)
     of = of_device(x)
     if of is not None and isinstance(bounds, np.ndarray):
         bounds = asarray(bounds, device=asarray(of).device, stream=stream)

@@ -292,8 +292,16 @@ def test_an_output_is_no_operand_of_the_offsets():
 def test_expressions_of_other_types(dtype):
     made = cubc.lazy("i * 3", size=4, dtype=dtype)
     for call in (cubc.segmented_reduce, cubc.segmented_scan, cubc.segmented_sort):
-        with pytest.raises(TypeError, match="offsets of segments are I32 or I64"):
+        with pytest.raises(TypeError, match=r"the offsets of \w+ are I32 or I64, not"):
             call(X, made, device="cpu")
+    with pytest.raises(TypeError, match="ends"):
+        cubc.segmented_reduce(X, [0, 1, 2, 3], ends=made, device="cpu")
+
+
+@pytest.mark.parametrize("call", [cubc.segmented_reduce, cubc.segmented_scan])
+def test_empty_lists_are_no_segments(device, call):
+    """NumPy makes floats of them."""
+    same(call(on(device, X), [], ends=[]), X[: 0 if call is cubc.segmented_reduce else X.size])
 
 
 X = np.arange(9.0)
