@@ -215,23 +215,23 @@ static cubc_status histogram_workload(const benchmark *b, cubc_type type, const 
     return histogram_problem(&params, out);
 }
 
-// Edges divide the range unevenly, at random.
+// Edges divide the range unevenly: one is at random in each of Bins equal parts, and one behind
+// them.
 static const char *edges_expression(const type_info *type)
 {
+#define EDGE(bits) "(i * " bits " + random_u64(seed, i) % " bits ") / Bins"
     bool is_signed = type->kind == KIND_SIGNED;
     switch (type->size) {
-    case 1: return is_signed ? "i - 128 + 0 * seed" : "i + 0 * seed";
-    case 2:
-        return is_signed ? "(i << 8) + (random_u64(seed, i) >> 56) - 0x8000"
-                         : "(i << 8) + (random_u64(seed, i) >> 56)";
-    case 4:
-        return is_signed ? "(i << 24) + (random_u64(seed, i) >> 40) - 0x80000000ull"
-                         : "(i << 24) + (random_u64(seed, i) >> 40)";
+    case 1: return is_signed ? "i * 256 / Bins - 128 + 0 * seed" : "i * 256 / Bins + 0 * seed";
+    case 2: return is_signed ? EDGE("0x10000ull") " - 0x8000" : EDGE("0x10000ull");
+    case 4: return is_signed ? EDGE("0x100000000ull") " - 0x80000000ull" : EDGE("0x100000000ull");
     default:
-        return is_signed ? "i < 256 ? (i << 56) + (random_u64(seed, i) >> 8) - (1ull << 63)"
-                           " : ~0ull >> 1"
-                         : "i < 256 ? (i << 56) + (random_u64(seed, i) >> 8) : ~0ull";
+        return is_signed ? "i < Bins ? i * (~0ull / Bins) + random_u64(seed, i) % (~0ull / Bins)"
+                           " - (1ull << 63) : ~0ull >> 1"
+                         : "i < Bins ? i * (~0ull / Bins) + random_u64(seed, i) % (~0ull / Bins)"
+                           " : ~0ull";
     }
+#undef EDGE
 }
 
 static const char *histogram_random(const problem *p, int k)
@@ -240,7 +240,7 @@ static const char *histogram_random(const problem *p, int k)
     if (k == EDGES && type->kind != KIND_FLOAT) return edges_expression(type);
     if (k == EDGES)
         return "(static_cast<f64>(i) + static_cast<f64>(random_u64(seed, i) >> 32) / 4294967296.0)"
-               " / 257.0";
+               " / (static_cast<f64>(Bins) + 1.0)";
     return type->kind == KIND_FLOAT
                ? "static_cast<f64>(random_u64(seed, i) >> 11) / 9007199254740992.0"
                : NULL;

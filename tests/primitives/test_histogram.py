@@ -1,5 +1,6 @@
 """histogram, bincount and histogram_channels against NumPy."""
 
+import ctypes
 import re
 
 import inputs
@@ -309,6 +310,17 @@ def test_edges_decide(items, bins, limits):
                 cubc.histogram(x, bins, (low, high))[0],
                 np.bincount(expected, minlength=bins).astype(np.int64),
             )
+
+
+@pytest.mark.parametrize("type", ["U8", "U16", "I32", "U64", "F32"])
+def test_items_of_a_benchmark_lie_between_all_edges(type):
+    bins = 64 if type == "U8" else 1000
+    work = _core.Workload(
+        "histogram.range", {"T{ct}": type}, {"Elements": 50_000, "Bins": bins}, "cpu"
+    )
+    assert work.verify(work.variant("base")) == 0
+    counts = np.ctypeslib.as_array((ctypes.c_int32 * bins).from_address(work.pointers[1][0]))
+    assert counts.sum() > 0.95 * 50_000 and counts.min() > 0
 
 
 def test_density(device):
