@@ -330,7 +330,7 @@ KERNEL(segmented_reduce_sections, segmented_reduce_args, segment_teams_shared)
 {
     (void)s;
     const u64 taken = static_cast<u32>(load_relaxed(a.messages));
-    if (taken == 0) return;
+    if (taken == 0) return; // the first long segment finds room, so that none is left over either
     reduce_sections(a, taken < a.capacity ? taken : a.capacity);
     if constexpr (TUNE_OWN_ENDS) reduce_left_over(a);
     block_sync();

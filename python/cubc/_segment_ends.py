@@ -59,11 +59,13 @@ def own_ends(function: str, x: Any, begins: Any, ends: Any, placement: Any) -> t
     return begins, ends
 
 
-def host_ends_alike(begins: Any, ends: Any) -> bool:
-    """Tell if arrays of NumPy say that each segment begins where the one before ends."""
-    if not (isinstance(begins, np.ndarray) and isinstance(ends, np.ndarray) and ends.size):
+def follow(begins: Any, ends: Any, **options: Any) -> bool:
+    """Tell if there are segments, each of which begins where the one before ends."""
+    if not begins.shape[0]:
         return False
-    return bool(np.array_equal(begins[1:], ends[:-1]))
+    if isinstance(begins, np.ndarray) and isinstance(ends, np.ndarray):
+        return bool(np.array_equal(begins[1:], ends[:-1]))
+    return bool(array_equal(begins[1:], ends[:-1], **options))
 
 
 def evaluated(x: Any, ends: Any, placement: Any) -> Any:
@@ -113,7 +115,7 @@ def _check_apart(function: str, begins: np.ndarray, ends: np.ndarray) -> None:
 
 def _offsets_alike(begins: Any, ends: Any, size: int, in_place: bool, options: Any) -> Any:
     """Return the offsets of segments of which each begins where the one before ends, or None."""
-    if not begins.shape[0] or not array_equal(begins[1:], ends[:-1], **options):
+    if not follow(begins, ends, **options):
         return None
     edges = [begins[:1], ends[-1:]]
     if in_place and [int(_host(edge)[0]) for edge in edges] != [0, size]:

@@ -16,7 +16,7 @@ from ._calls import primitive
 from ._core import call, is_binding, operator_types
 from ._initial import init_in_memory
 from ._options import Placement
-from ._segment_ends import by_offsets, evaluated, host_ends_alike, own_ends, put_back
+from ._segment_ends import by_offsets, evaluated, follow, own_ends, put_back
 from ._segment_offsets import known_offsets, segments_of
 from ._several import OPERATORS
 
@@ -114,7 +114,8 @@ def segmented_reduce(
         offsets, ends = (known_offsets("segmented_reduce", one) for one in (offsets, ends))
         count = ends.shape[0]
         # A thread of the cpu takes a whole segment with an end. A bound call reads ends again.
-        if not is_binding() and host_ends_alike(offsets, ends):
+        on_host = isinstance(offsets, np.ndarray) and isinstance(ends, np.ndarray)
+        if on_host and not is_binding() and follow(offsets, ends):
             offsets, ends = np.append(offsets, ends[-1]), None
     else:
         x, offsets, _ = by_offsets("segmented_reduce", x, offsets, ends, placement)
