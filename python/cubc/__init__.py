@@ -69,6 +69,14 @@ from ._nanfunctions import (
 from ._numpy import adjacent_difference, cumprod, cumsum, diff
 from ._ordered import merge, merge_sort, searchsorted
 from ._partitions import argpartition, partition
+from ._quantiles import (
+    median,
+    nanmedian,
+    nanpercentile,
+    nanquantile,
+    percentile,
+    quantile,
+)
 from ._reductions import all, any, argmax, argmin, max, min, prod, sum
 from ._runs import (
     nontrivial_runs,
@@ -157,6 +165,7 @@ __all__ = [
     "lexsort",
     "max",
     "mean",
+    "median",
     "merge",
     "merge_sort",
     "min",
@@ -167,8 +176,11 @@ __all__ = [
     "nancumsum",
     "nanmax",
     "nanmean",
+    "nanmedian",
     "nanmin",
+    "nanpercentile",
     "nanprod",
+    "nanquantile",
     "nanstd",
     "nansum",
     "nanvar",
@@ -176,10 +188,12 @@ __all__ = [
     "nonzero",
     "partition",
     "partition_if",
+    "percentile",
     "permutation",
     "prod",
     "put",
     "put_along_axis",
+    "quantile",
     "reduce",
     "reduce_by_key",
     "repeat",

@@ -376,6 +376,8 @@ BOUND = {
     "nanmax": lambda x, w, **o: cubc.nanmax(x, 1, **o),
     "max": lambda x, w, **o: cubc.max(x, 1, **o),
     "sum": lambda x, w, **o: cubc.sum(x, 1, **o),
+    "median": lambda x, w, **o: cubc.median(x, 1, **o),
+    "quantile": lambda x, w, **o: cubc.quantile(x, 0.3, 1, **o),
 }
 
 

@@ -14,6 +14,8 @@ import cubc
 REDUCTION = {"axis", "dtype", "out", "keepdims", "initial", "where"}
 SCAN = {"axis", "dtype", "out"}
 VARIANCE = {"axis", "dtype", "out", "ddof", "keepdims", "where", "mean", "correction"}
+MEDIAN = {"axis", "out", "overwrite_input", "keepdims"}
+QUANTILE = MEDIAN | {"method"}
 KEYWORDS = {
     "sum": REDUCTION,
     "prod": REDUCTION,
@@ -46,6 +48,12 @@ KEYWORDS = {
     "nanmean": {"axis", "dtype", "out", "keepdims", "where"},
     "nanvar": VARIANCE,
     "nanstd": VARIANCE,
+    "median": MEDIAN,
+    "nanmedian": MEDIAN,
+    "quantile": QUANTILE,
+    "nanquantile": QUANTILE,
+    "percentile": QUANTILE,
+    "nanpercentile": QUANTILE,
     "flatnonzero": set(),
     "searchsorted": {"side", "sorter"},
     "repeat": {"axis"},
@@ -67,6 +75,10 @@ METHODS = {
 }
 ARRAYS = {
     "searchsorted": 2,
+    "quantile": 2,
+    "nanquantile": 2,
+    "percentile": 2,
+    "nanpercentile": 2,
     "repeat": 2,
     "take": 2,
     "take_along_axis": 2,
@@ -75,6 +87,7 @@ ARRAYS = {
     "where": 3,
 }  # how many leading arguments are arrays; else 1
 ORDERED = {"sort", "argsort", "min", "max", "argmin", "argmax", "searchsorted"}
+ORDERED |= {"median", "nanmedian"}
 ORDERED |= {"partition", "argpartition", "lexsort", "nanmin", "nanmax", "nanargmin", "nanargmax"}
 PLAIN = (np.ndarray, np.generic, list, tuple, int, float, complex, bool)
 NUMPY = {name: getattr(np, name) for name in KEYWORDS}
