@@ -45,14 +45,14 @@ def cases(n):
         "bincount": ("bincount", few), "nansum": ("nansum", some_nan),
         "nanmean": ("nanmean", some_nan), "nanvar": ("nanvar", some_nan),
         "nanmax": ("nanmax", some_nan), "nanargmax": ("nanargmax", some_nan),
-        "nancumsum": ("nancumsum", some_nan),
+        "nancumsum": ("nancumsum", some_nan), "median": ("median", x),
     }  # fmt: skip
     calls = {
         name: (lambda f=f, a=a: getattr(cubc, f)(a), lambda f=f, a=a: getattr(cupy, f)(a))
         for name, (f, a) in found.items()
     }
     for axis, of in ((1, rows), (0, columns)):
-        for f in ("sum", "max", "argmax", "mean", "var", "cumsum", "sort", "argsort"):
+        for f in ("sum", "max", "argmax", "mean", "var", "cumsum", "sort", "argsort", "median"):
             calls[f"{f} axis={axis}"] = (
                 lambda f=f, of=of, axis=axis: getattr(cubc, f)(of, axis=axis),
                 lambda f=f, of=of, axis=axis: getattr(cupy, f)(of, axis=axis),
@@ -77,6 +77,7 @@ def cases(n):
     both("histogram2d", "histogram2d", x, y, 30)
     both("digitize by searchsorted", "searchsorted", ordered[:: n // 100], y)
     both("isin", "isin", ints, others)
+    both("quantile", "quantile", x, 0.9)
     both("partition", "partition", x, n // 2)
     both("argpartition", "argpartition", x, n // 2)
     both("lexsort", "lexsort", cupy.stack([x, few.astype("f4")]))
