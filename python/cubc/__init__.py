@@ -67,7 +67,7 @@ from ._nanfunctions import (
     nanvar,
 )
 from ._numpy import adjacent_difference, cumprod, cumsum, diff
-from ._ordered import merge, merge_sort, searchsorted
+from ._ordered import digitize, merge, merge_sort, searchsorted
 from ._partitions import argpartition, partition
 from ._quantiles import (
     median,
@@ -147,6 +147,7 @@ __all__ = [
     "device_info",
     "devices",
     "diff",
+    "digitize",
     "empty",
     "ffi",
     "find_if",

@@ -9,10 +9,19 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from ._arrays import as_array, beside, dimensions, item_dtype, name_of, one_dimension
-from ._calls import primitive
+from ._arrays import (
+    as_array,
+    beside,
+    dimensions,
+    item_dtype,
+    name_of,
+    one_dimension,
+    refuse_bound,
+    refuse_items,
+)
+from ._calls import named, primitive
 from ._concatenate import concatenate
-from ._core import call, transform
+from ._core import asarray, call, transform
 from ._options import Placement, without_workspace
 from ._payload import call_with_values, indices_beside, is_moved, take_values
 from ._take import take
@@ -209,6 +218,63 @@ def searchsorted(
         "out": ("int64", "values", out),
     }
     return call("searchsorted", fields, **placement)[0]
+
+
+@named
+def digitize(x, /, bins, right=False, *, stream=None, device=None) -> Any:
+    """Find the bins between edges that items lie in, as numpy.digitize does.
+
+    Parameters
+    ----------
+    x : array_like
+        Items, of any number of dimensions.
+    bins : array_like
+        Edges, of one dimension, in rising or in falling order. Those on a device are waited for.
+    right : bool
+        True if an item on an edge lies in the bin before it, False if in the one behind it.
+    stream, device
+        As for `reduce`.
+
+    Returns
+    -------
+    numpy.ndarray, cubc.Array, or a number for a single item
+        Numbers of the edges behind the items, int64: 0 before the first, and the number of edges
+        behind the last.
+
+    Raises
+    ------
+    TypeError
+        For complex numbers; as `searchsorted`.
+    ValueError
+        If the edges neither rise nor fall; as `searchsorted`.
+
+    Examples
+    --------
+    >>> print(cubc.digitize(np.array([0.5, 2.0, 9.0]), [1, 2, 4]))
+    [0 2 3]
+    """
+    options = {"stream": stream, "device": device}
+    items, edges = as_array(x), as_array(beside(x, bins, stream))
+    refuse_items("the items of digitize", items, "which have no order", ordered=True)
+    one_dimension("digitize", edges, "the edges are of one axis")
+    side = "left" if right else "right"
+    if not _falls(edges):
+        return searchsorted(edges, x, side, **options)
+    found, count = searchsorted(edges[::-1], x, side, **options), edges.shape[0]
+    if not isinstance(found, np.ndarray | np.generic | int):
+        return transform("n - k", k=found, n=count, dtype="int64", **options)
+    refuse_bound("the bins are counted from the other end")
+    return count - found
+
+
+def _falls(edges: Any) -> bool:
+    """Tell if edges fall; ValueError if they neither rise nor fall."""
+    of = edges if isinstance(edges, np.ndarray) else asarray(edges).numpy()
+    if (of[1:] >= of[:-1]).all():
+        return False
+    if (of[1:] <= of[:-1]).all():
+        return True
+    raise ValueError("bins must be monotonically increasing or decreasing")
 
 
 def _sorted_by(a: Any, sorter: Any, placement: Placement) -> Any:

@@ -175,3 +175,21 @@ def test_sorter(device):
     ):
         with pytest.raises(error, match=words):
             cubc.searchsorted(x, values, sorter=sorter)
+
+
+@pytest.mark.parametrize("bins", [[-1.5, 0.0, 0.25, 2.0], [2.0, 0.5, 0.5, -1.0], [], [1]])
+@pytest.mark.parametrize("right", [False, True])
+def test_digitize(device, bins, right):
+    x = np.array([[np.nan, -2.0, 0.0, 0.25], [0.5, 1.0, 2.0, np.inf]])
+    for items in (x, np.arange(-3, 5), x[0, 1]):
+        expected = np.digitize(items, bins, right)
+        for edges in (bins, on(device, np.array(bins, float))):
+            found = cubc.digitize(on(device, np.asarray(items)), edges, right)
+            same(found, np.asarray(expected))
+
+
+def test_edges_that_neither_rise_nor_fall(device):
+    with pytest.raises(ValueError, match="monotonically"):
+        cubc.digitize(on(device, np.ones(3)), [1, 3, 2])
+    with pytest.raises(TypeError, match="complex"):
+        cubc.digitize(on(device, np.ones(3, complex)), [1, 3])

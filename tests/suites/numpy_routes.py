@@ -55,6 +55,7 @@ KEYWORDS = {
     "percentile": QUANTILE,
     "nanpercentile": QUANTILE,
     "flatnonzero": set(),
+    "digitize": {"right"},
     "searchsorted": {"side", "sorter"},
     "repeat": {"axis"},
     "partition": {"axis", "kind"},
@@ -74,6 +75,7 @@ METHODS = {
     *("argpartition", "put"),
 }
 ARRAYS = {
+    "digitize": 2,
     "searchsorted": 2,
     "quantile": 2,
     "nanquantile": 2,
