@@ -65,7 +65,9 @@ PyObject *py_array_share(py_array *a, void *data, int ndim, const Py_ssize_t *sh
     part->stream = a->stream;
     part->stream_object = Py_XNewRef(a->stream_object);
     part->read_only = a->read_only;
-    part->base = Py_NewRef((PyObject *)a);
+    // A part of a part keeps the whole itself: a chain of any length would be freed by recursion.
+    bool again = a->base && py_array_check(a->base);
+    part->base = Py_NewRef(again ? a->base : (PyObject *)a);
     return (PyObject *)part;
 }
 

@@ -5,7 +5,6 @@
 #include "python/py_dlpack.h"
 #include "python/py_types.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 // Adds the members of a struct: typestr has its size alone.
@@ -40,8 +39,8 @@ PyObject *py_array_export_cuda_interface(PyObject *self, void *unused)
     // 0 is forbidden as a stream: 1 names the legacy default stream.
     PyObject *interface =
         Py_BuildValue("{s:N,s:s,s:(NO),s:i,s:n}", "shape", shape, "typestr", typestr, "data",
-                      PyLong_FromVoidPtr(a->data), Py_False, "version", 3, "stream",
-                      a->stream ? (Py_ssize_t)a->stream : (Py_ssize_t)1);
+                      PyLong_FromVoidPtr(a->data), a->read_only ? Py_True : Py_False, "version", 3,
+                      "stream", a->stream ? (Py_ssize_t)a->stream : (Py_ssize_t)1);
     if (interface && type_table[a->type].kind == KIND_STRUCT && add_members(interface, a) < 0)
         Py_CLEAR(interface);
     return interface;
@@ -93,11 +92,6 @@ PyObject *py_array_export_dlpack(PyObject *self, PyObject *args, PyObject *keywo
                                            "ask with max_version=(1, 0)");
         return NULL;
     }
-    if (type_table[a->type].kind == KIND_STRUCT) {
-        PyErr_SetString(PyExc_BufferError, "DLPack has no structs: take the array by "
-                                           "__cuda_array_interface__, or a.numpy()");
-        return NULL;
-    }
     bool quiet = stream_object && PyLong_Check(stream_object) &&
                  PyLong_AsLong(stream_object) == -1 && !PyErr_Occurred();
     if (!quiet && py_stream(stream_object, &stream) < 0) return NULL;
@@ -113,7 +107,7 @@ PyObject *py_array_export_dlpack(PyObject *self, PyObject *args, PyObject *keywo
 
 PyObject *py_array_export_dlpack_device(PyObject *self, PyObject *unused)
 {
-    const char *colon = strchr(((py_array *)self)->device->info.name, ':');
+    DLDevice device = py_dlpack_device(((py_array *)self)->device);
     (void)unused;
-    return Py_BuildValue("(ii)", colon ? 2 : 1, colon ? atoi(colon + 1) : 0);
+    return Py_BuildValue("(ii)", (int)device.device_type, (int)device.device_id);
 }

@@ -33,6 +33,13 @@ static int type_from_dl(DLDataType dl, cubc_type *out)
     return -1;
 }
 
+DLDevice py_dlpack_device(const cubc_device *device)
+{
+    if (device_is_cpu(device->info.kind))
+        return (DLDevice){DL_CPU, 0}; // "cpu:1" has its memory too
+    return (DLDevice){DL_CUDA, atoi(strchr(device->info.name, ':') + 1)};
+}
+
 // ---- export -------------------------------------------------------------------------------------
 typedef struct exported {
     DLManagedTensor managed; // one of the two is given away
@@ -70,12 +77,16 @@ static void delete_capsule(PyObject *capsule)
 
 static exported *export_array(py_array *array)
 {
+    if (type_table[array->type].kind == KIND_STRUCT) {
+        PyErr_SetString(PyExc_BufferError, "DLPack has no structs: take the array by "
+                                           "__cuda_array_interface__, or a.numpy()");
+        return NULL;
+    }
     exported *e = mem_zalloc(1, sizeof *e);
     if (!e) {
         py_raise(CUBC_NO_MEMORY);
         return NULL;
     }
-    const char *colon = strchr(array->device->info.name, ':');
     int64_t step = 1;
     for (int d = array->ndim - 1; d >= 0; d--) {
         e->shape[d] = array->shape[d];
@@ -83,15 +94,14 @@ static exported *export_array(py_array *array)
         step *= array->shape[d];
     }
     e->array = Py_NewRef((PyObject *)array);
-    e->managed = (DLManagedTensor){
-        .dl_tensor = {.data = array->data,
-                      .device = {colon ? DL_CUDA : DL_CPU, colon ? atoi(colon + 1) : 0},
-                      .ndim = array->ndim,
-                      .dtype = type_to_dl(array->type),
-                      .shape = e->shape,
-                      .strides = e->strides},
-        .manager_ctx = e,
-        .deleter = delete_exported};
+    e->managed = (DLManagedTensor){.dl_tensor = {.data = array->data,
+                                                 .device = py_dlpack_device(array->device),
+                                                 .ndim = array->ndim,
+                                                 .dtype = type_to_dl(array->type),
+                                                 .shape = e->shape,
+                                                 .strides = e->strides},
+                                   .manager_ctx = e,
+                                   .deleter = delete_exported};
     e->versioned = (DLManagedTensorVersioned){.version = {DL_MAJOR, 0},
                                               .manager_ctx = e,
                                               .deleter = delete_versioned,
@@ -114,11 +124,6 @@ PyObject *py_dlpack_export(py_array *array, bool versioned, bool copied)
 
 DLManagedTensorVersioned *py_dlpack_managed(py_array *array)
 {
-    if (type_table[array->type].kind == KIND_STRUCT) {
-        PyErr_SetString(PyExc_BufferError, "DLPack has no structs: take the array by "
-                                           "__cuda_array_interface__, or a.numpy()");
-        return NULL;
-    }
     exported *e = export_array(array);
     return e ? &e->versioned : NULL;
 }
@@ -284,8 +289,7 @@ PyObject *py_dlpack_lend(PyObject *self, PyObject *args)
     return array;
 }
 
-// ---- arrays of tensors
-// ----------------------------------------------------------------------------
+// ---- arrays of tensors --------------------------------------------------------------------------
 static cubc_status open_named(DLDevice device, cubc_device **out)
 {
     if (device.device_type == DL_CPU) return py_device_open("cpu", out);

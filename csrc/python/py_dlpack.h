@@ -35,6 +35,7 @@ typedef struct DLManagedTensorVersioned {
     DLTensor dl_tensor;
 } DLManagedTensorVersioned;
 
+DLDevice py_dlpack_device(const cubc_device *device);
 PyObject *py_dlpack_export(py_array *array, bool versioned, bool copied);
 // A tensor that keeps the array until its deleter is called; NULL with an exception.
 DLManagedTensorVersioned *py_dlpack_managed(py_array *array);

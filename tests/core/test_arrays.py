@@ -194,6 +194,12 @@ def test_dlpack_to_numpy(type):
     assert a.__dlpack_device__() == (1, 0)
 
 
+def test_dlpack_of_the_second_cpu():
+    a = cubc.asarray(np.arange(3), device="cpu:1")
+    assert a.__dlpack_device__() == (1, 0)
+    same(np.from_dlpack(a), np.arange(3))
+
+
 class DLPackOnly:
     """An object that speaks DLPack and nothing else, as a tensor of another library does."""
 
@@ -294,6 +300,14 @@ def test_a_view_keeps_its_array_alive():
     del view
     gc.collect()
     assert _core._outstanding() == before
+
+
+def test_parts_of_parts_keep_one_array(device):
+    part = cubc.asarray(np.arange(5), device=device)
+    for _ in range(1_000_000):
+        part = part[:]
+    same(part.numpy(), np.arange(5))
+    del part
 
 
 def test_operands_are_let_go():

@@ -357,7 +357,7 @@ def test_steps_that_are_no_items_or_leave_the_memory():
         cubc.sum(given)
 
 
-def test_read_only_memory_by_dlpack():
+def test_read_only_memory_says_so():
     x = np.arange(6, dtype=np.int32)
     given = Strided(array(x), x, x)
     given.__cuda_array_interface__["data"] = (given.kept.ptr, True)
@@ -365,6 +365,7 @@ def test_read_only_memory_by_dlpack():
     with pytest.raises(BufferError, match=r"max_version=\(1, 0\)"):
         frozen.__dlpack__()
     assert "versioned" in repr(frozen.__dlpack__(max_version=(1, 0)))
+    assert frozen.__cuda_array_interface__["data"] == (frozen.ptr, True)
 
 
 def test_tensors_with_steps(torch, cupy):
