@@ -23,8 +23,7 @@ keys_place keys_of(const problem *p)
     int k = p->algorithm->keys - 1;
     if (!keys_are_of(p->algorithm, p->benchmark) || k >= p->input_count) return (keys_place){0};
     const operand *o = &p->inputs[k];
-    bool numbers = type_table[o->type].kind != KIND_STRUCT && o->type <= CUBC_F64 && !o->lazy &&
-                   !o->scalar && !o->width;
+    bool numbers = o->type <= CUBC_F64 && !o->lazy && !o->scalar && !o->width;
     bool in_bits = type_table[o->type].kind != KIND_FLOAT && !p->algorithm->keys_fill_type;
     return numbers && o->n > 1 ? (keys_place){o->data, o->n, (cubc_type)o->type, in_bits}
                                : (keys_place){0};
@@ -126,8 +125,7 @@ static uint64_t differing_bits(const sample *s)
 {
     uint64_t differ = 0, bits = 0;
     for (size_t k = 1; k < s->count; k++) differ |= s->keys[k] ^ s->keys[0];
-    while (differ >> bits && bits < 63) bits++;
-    if (differ >> 63) bits = 64;
+    while (bits < 64 && differ >> bits) bits++;
     return bits <= 8 ? (bits ? bits : 1) : round_up(bits, 4);
 }
 
@@ -199,7 +197,7 @@ void keys_make(const uint64_t at[KEY_AXES], cubc_type type, uint64_t n, uint64_t
     // Keys of all bits begin below 0 where their type is signed.
     bool below = bits == width && type_table[type].kind == KIND_SIGNED;
     double step = ldexp(1, (int)bits) / (double)distinct;
-    add_operand(out, "Step", step >= 1 ? (uint64_t)step : 1);
+    add_operand(out, "Step", (uint64_t)fmin(fmax(step, 1), 0x1p63)); // of one key: any
     add_operand(out, "Least", below ? (uint64_t)1 << (width - 1) : 0);
     snprintf(out->expression, sizeof out->expression, "%s * Step - Least", rank);
 }

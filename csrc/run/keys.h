@@ -27,7 +27,7 @@ keys_place keys_of(const problem *p);
 cubc_status keys_sketch(cubc_device *device, const keys_place *keys, void *stream,
                         uint64_t out[KEY_AXES]);
 
-// The numbers from which keys like these are made: see keys_expression.
+// The numbers from which keys like these are made, and the expression that has them.
 enum { KEY_OPERANDS = 7 };
 typedef struct keys_made {
     uint64_t numbers[KEY_OPERANDS];
@@ -35,7 +35,8 @@ typedef struct keys_made {
     int count;
     char expression[512];
 } keys_made;
-// An expression for transform that makes n such keys. at: as keys_sketch gives them; 0: not known.
+// Fills in an expression for transform that makes n such keys. at: as keys_sketch gives them; 0:
+// not known.
 void keys_make(const uint64_t at[KEY_AXES], cubc_type type, uint64_t n, uint64_t seed,
                keys_made *out);
 

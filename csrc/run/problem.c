@@ -372,8 +372,7 @@ uint64_t problem_deterministic_tile(uint64_t bytes)
 void problem_append_init(const problem *p, launch *l)
 {
     size_t words = p->init_in_memory ? 1 : ceil_div(cubc_type_size((cubc_type)p->acc_type), 8);
-    memcpy(l->args + l->args_count, p->init.word, 8 * words);
-    l->args_count += words;
+    for (size_t k = 0; k < words; k++) launch_add(l, p->init.word[k]);
     launch_add(l, p->has_init);
 }
 

@@ -157,9 +157,11 @@ static cubc_status check_lazy(const problem *p, const char *what, const cubc_laz
     uint64_t items;
     if (!lazy) FAIL(CUBC_INVALID_ARGUMENT, "%s is NULL", what);
     if (!type_valid(lazy->type)) FAIL(CUBC_INVALID_TYPE, "%s has an unknown type", what);
-    if (lazy->operand_count < 0 || lazy->operand_count + p->operand_count > MAX_OPERANDS)
-        FAIL(CUBC_INVALID_ARGUMENT, "%s has too many operands: a call takes at most %d, not %d",
-             what, MAX_OPERANDS, lazy->operand_count + p->operand_count);
+    if (lazy->operand_count < 0)
+        FAIL(CUBC_INVALID_ARGUMENT, "%s has %d operands", what, lazy->operand_count);
+    if (lazy->operand_count > MAX_OPERANDS - p->operand_count)
+        FAIL(CUBC_INVALID_ARGUMENT, "%s has too many operands: a call takes at most %d, not %lld",
+             what, MAX_OPERANDS, (long long)lazy->operand_count + p->operand_count);
     if (!lazy->expression || strspn(lazy->expression, " \t\n") == strlen(lazy->expression))
         FAIL(CUBC_INVALID_ARGUMENT, "%s: an expression is needed", what);
     if (p->lazy_count == MAX_LAZY)
