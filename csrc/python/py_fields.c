@@ -13,6 +13,7 @@ int py_fields_find(const field *fields, int count, const char *owner, PyObject *
     Py_ssize_t at = 0;
     while (PyDict_Next(given, &at, &key, &value)) {
         int f = 0;
+        if (!PyUnicode_Check(key)) f = count;
         while (f < count && PyUnicode_CompareWithASCIIString(key, fields[f].name) != 0) f++;
         if (f == count) {
             PyErr_Format(PyExc_TypeError, "%s has no parameter %R", owner, key);

@@ -27,6 +27,12 @@ def test_offsets_of_the_host_do_not_fall(name, offsets):
         SEGMENTED[name](X, offsets)
 
 
+@pytest.mark.parametrize("name", [1, b"in", ("in",)])
+def test_names_of_parameters_are_texts(name):
+    with pytest.raises(TypeError, match="sort has no parameter"):
+        cubc._core.call("sort", {name: X}, device="cpu")
+
+
 @pytest.mark.parametrize("out", [None, np.empty(4)])
 def test_repeats_are_not_negative(out):
     with pytest.raises(ValueError, match=r"repeats\[1\] is -1"):
