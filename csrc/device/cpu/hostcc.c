@@ -230,11 +230,12 @@ static int spawn(job *j, char **arguments, char **environment, const char *input
     posix_spawnattr_setpgroup(&attributes, 0);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &usual);
-    posix_spawn_file_actions_addopen(&actions, 0, input, O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, messages, 1);
-    posix_spawn_file_actions_adddup2(&actions, messages, 2);
+    error = posix_spawn_file_actions_addopen(&actions, 0, input, O_RDONLY, 0);
+    if (!error) error = posix_spawn_file_actions_adddup2(&actions, messages, 1);
+    if (!error) error = posix_spawn_file_actions_adddup2(&actions, messages, 2);
     atomic_fetch_add(&started, 1);
-    error = posix_spawn(&j->pid, arguments[0], &actions, &attributes, arguments, environment);
+    if (!error)
+        error = posix_spawn(&j->pid, arguments[0], &actions, &attributes, arguments, environment);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return error;
@@ -364,9 +365,10 @@ done:
     return status;
 }
 
+FORK_SAFE_MUTEX(lock); // guards what hostcc_name knows
+
 cubc_status hostcc_name(char *name, size_t size)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static char known_for[65], known[64]; // asking costs a few milliseconds
     text path = {0}, all = {0};
     const char *more, *extra = getenv("CUBC_CXXFLAGS");

@@ -348,8 +348,10 @@ static cubc_status check(messenger *m)
     ncclResult_t result = ncclSuccess;
     if (!comm) return CUBC_OK;
     cuda_capture_exchange(&mode);
-    TRY(check_result("ncclCommGetAsyncError", nccl.ncclCommGetAsyncError(comm, &result)));
-    return check_result("a message", result);
+    cubc_status st =
+        check_result("ncclCommGetAsyncError", nccl.ncclCommGetAsyncError(comm, &result));
+    cuda_capture_exchange(&mode);
+    return st ? st : check_result("a message", result);
 }
 
 // A thread that does not leave NCCL waits for another rank, and leaves when the communicator ends.

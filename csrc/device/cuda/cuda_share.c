@@ -8,7 +8,6 @@
 
 #include "base/integer.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { BLOCK_BYTES = 2 << 20 };
@@ -19,26 +18,18 @@ typedef struct shared_card {
     uint64_t process; // that made it: process_token
     uint64_t address; // there
     int64_t ordinal;  // of its GPU, there
-    char host[40];    // in its present run
+    uint64_t host;    // host_token: handles of another host would name other memory, or none
 } shared_card;
 _Static_assert(sizeof(shared_card) <= sizeof(device_card), "a card has room");
-
-// Handles of another host would name other memory, or none.
-static void read_host(char *text, int size)
-{
-    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
-    if (!file || !fgets(text, size, file)) text[0] = '\0';
-    if (file) fclose(file);
-}
 
 static cubc_status make_card(const cuda_device *d, void *memory, size_t bytes, device_card *card)
 {
     shared_card made = {.bytes = bytes,
                         .process = process_token(),
                         .address = (uintptr_t)memory,
-                        .ordinal = d->ordinal};
+                        .ordinal = d->ordinal,
+                        .host = host_token()};
     TRY(RUNTIME(cuda.cudaIpcGetMemHandle(&made.handle, memory), "cudaIpcGetMemHandle"));
-    read_host(made.host, sizeof made.host);
     memcpy(card, &made, sizeof made);
     return CUBC_OK;
 }
@@ -81,11 +72,9 @@ void cuda_share_end(cubc_device *device, device_card *card)
 
 static cubc_status check_card(const shared_card *made, size_t bytes)
 {
-    char host[sizeof made->host] = "";
     if (made->bytes != bytes)
         FAIL(CUBC_NO_RESOURCES, "a process shares other memory of its GPU than this one expects");
-    read_host(host, sizeof host);
-    if (memcmp(host, made->host, sizeof host) != 0)
+    if (made->host != host_token())
         FAIL(CUBC_NO_RESOURCES, "the memory of a GPU of another host cannot be opened");
     return CUBC_OK;
 }
