@@ -34,7 +34,7 @@ static bool ask(const cubc_device *device, const problem *p, bool *settled)
                                                    cubc_type_name(problem_policy_type(p)), values)
                            : NULL;
     bool interrupted = !answer && !PyErr_ExceptionMatches(PyExc_Exception);
-    if (answer) *settled = PyObject_IsTrue(answer) != 0;
+    if (answer) *settled = answer == Py_True;
     if (!answer && !interrupted) PyErr_WriteUnraisable(tuner);
     Py_XDECREF(answer);
     Py_DECREF(tuner);

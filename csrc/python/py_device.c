@@ -27,15 +27,18 @@ static bool keep_open(cubc_device *device)
 
 void py_device_find_cuda(void)
 {
-    static bool found;
+    static bool found; // a thread that comes meanwhile searches too
     if (found) return;
-    found = true;
-    if (cuda_api_compiler_ready() == CUBC_OK) return; // under its usual name, and so is the runtime
+    if (cuda_api_compiler_ready() == CUBC_OK) { // under its usual name, and so is the runtime
+        found = true;
+        return;
+    }
     PyObject *module = PyImport_ImportModule("cubc._device");
     PyObject *none = module ? PyObject_CallMethod(module, "find_cuda", NULL) : NULL;
     PyErr_Clear(); // then the core looks under the loader's usual names
     Py_XDECREF(none);
     Py_XDECREF(module);
+    found = true;
 }
 
 // The device of `with cubc.device(...)`, in the thread that runs it.
@@ -83,15 +86,16 @@ cubc_status py_device(PyObject *name, cubc_device **out)
 // ---- functions of Python ------------------------------------------------------------------------
 static PyObject *devices(PyObject *self, PyObject *unused)
 {
-    char names[64][16];
+    enum { MOST_NAMES = 64 };
+    char names[MOST_NAMES][16];
     int count;
     (void)self, (void)unused;
     py_device_find_cuda();
     Py_BEGIN_ALLOW_THREADS
-    count = device_list(names, 64);
+    count = device_list(names, MOST_NAMES);
     Py_END_ALLOW_THREADS
     PyObject *list = PyList_New(0);
-    for (int i = 0; list && i < count; i++) {
+    for (int i = 0; list && i < count && i < MOST_NAMES; i++) {
         PyObject *name = PyUnicode_FromString(names[i]);
         if (!name || PyList_Append(list, name) < 0) Py_CLEAR(list);
         Py_XDECREF(name);
