@@ -29,7 +29,13 @@ typedef struct entry {
     size_t asked_count, asked_room;
 } entry;
 
-typedef struct opening opening;
+// A variant that is being opened, on the stack of the thread that opens it. Another thread that
+// needs the same waits for it instead of compiling it a second time.
+typedef struct opening {
+    const problem *key;
+    uint64_t hash;
+    struct opening *next;
+} opening;
 
 struct table {
     cubc_device *device; // borrowed
@@ -170,6 +176,15 @@ static cubc_status renew_entry(table *t, const problem *p, uint64_t hash, unsign
     return CUBC_OK;
 }
 
+// Needs the lock.
+static int count_openings(const table *t, const problem *p, uint64_t hash)
+{
+    int count = 0;
+    for (const opening *o = t->openings; o; o = o->next)
+        count += o->hash == hash && instance_key_equal(o->key, p);
+    return count;
+}
+
 // ---- tuning -------------------------------------------------------------------------------------
 static _Atomic(table_tuner) tuner;
 
@@ -202,15 +217,9 @@ static bool is_settled(const entry *e, const problem *p)
 static void settle(entry *e, const problem *p)
 {
     if (is_settled(e, p)) return;
-    if (e->asked_count == e->asked_room) {
-        size_t room = e->asked_room ? 2 * e->asked_room : 4;
-        uint64_t *more = mem_zalloc(room, sizeof *more);
-        if (!more) return;
-        if (e->asked_count) memcpy(more, e->asked, e->asked_count * sizeof *more);
-        mem_free(e->asked);
-        e->asked = more;
-        e->asked_room = room;
-    }
+    uint64_t *grown = mem_grow(e->asked, e->asked_count, &e->asked_room, sizeof *grown);
+    if (!grown) return;
+    e->asked = grown;
     e->asked[e->asked_count++] = rounded_place(p);
 }
 
@@ -269,14 +278,14 @@ static cubc_status find_or_open(table *t, entry *e, const problem *p, bool base,
     return CUBC_OK;
 }
 
-// Code that cannot be made leaves nothing behind: expressions that do not compile may be many. No
-// other thread is at the entry, since the opening is listed.
+// Code that cannot be made leaves nothing behind: expressions that do not compile may be many. An
+// entry that a second thread is at, one that tunes, stays.
 static void drop_unused(table *t, entry *unused)
 {
     pthread_mutex_lock(&t->lock);
     entry **link = &t->entries[unused->hash % BUCKETS];
     while (*link != unused) link = &(*link)->next;
-    if (!unused->instances) {
+    if (!unused->instances && count_openings(t, &unused->key, unused->hash) == 1) {
         *link = unused->next;
         entry_free(unused);
     }
@@ -319,14 +328,7 @@ static cubc_status open_current(table *t, const problem *p, uint64_t hash, bool 
 
 // ---- finding ------------------------------------------------------------------------------------
 // The table's lock is held for lookups only: opening compiles, and calls whose variants are there
-// already must not wait for that. Variants that are being opened are listed, so that another thread
-// that needs the same waits for it instead of compiling it a second time.
-struct opening { // on the stack of the thread that opens
-    const problem *key;
-    uint64_t hash;
-    opening *next;
-};
-
+// already must not wait for that.
 static void renew_after_fork(table *t) // a forked child has the list without the threads
 {
     if (t->forks == fork_count()) return;
@@ -334,18 +336,11 @@ static void renew_after_fork(table *t) // a forked child has the list without th
     t->openings = NULL;
 }
 
-static bool is_opening(const table *t, const problem *p, uint64_t hash)
-{
-    const opening *o = t->openings;
-    while (o && !(o->hash == hash && instance_key_equal(o->key, p))) o = o->next;
-    return o != NULL;
-}
-
 static void remove_opening(table *t, const opening *done)
 {
     opening **link = &t->openings;
-    while (*link != done) link = &(*link)->next;
-    *link = done->next;
+    while (*link && *link != done) link = &(*link)->next;
+    if (*link) *link = done->next; // a forked child may have forgotten it
 }
 
 cubc_status table_find(table *t, const problem *p, void *stream, instance **out)
@@ -356,7 +351,7 @@ cubc_status table_find(table *t, const problem *p, void *stream, instance **out)
         pthread_mutex_lock(&t->lock);
         renew_after_fork(t);
         instance *i = find_current(t, p, hash);
-        bool wait = !i && !tuning && is_opening(t, p, hash);
+        bool wait = !i && !tuning && count_openings(t, p, hash) > 0;
         if (!i && !wait) {
             mine.next = t->openings;
             t->openings = &mine;

@@ -1,11 +1,15 @@
 // The table of loaded variants: what a call runs follows from the call and the policies, and from
-// nothing that was called before.
+// nothing that was called before. And what two threads leave of code that does not compile.
+#define _GNU_SOURCE
 #include "check.h"
 #include "measure/workload.h"
 #include "run/problem.h"
 #include "run/table.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct tuned { // a benchmark with variants that differ from its base on the cpu
@@ -95,7 +99,57 @@ static void test_falling_sizes(void)
     cubc_device_close(device);
 }
 
+static atomic_int asked;
+static pthread_t second;
+
+static void check_failure(cubc_device *device, const tuned *of)
+{
+    problem p;
+    table *t;
+    instance *none = NULL;
+    open_problem(of, 1000, &p);
+    CHECK_STATUS(table_of(device, &t), CUBC_OK);
+    CHECK_STATUS(table_find(t, &p, NULL, &none), CUBC_COMPILE_ERROR);
+    CHECK(!table_has(t, &p));
+}
+
+static void *fail_too(void *device)
+{
+    check_failure(device, &all[1]);
+    return NULL;
+}
+
+// A thread that tunes does not wait for the other one, which is asked once its opening is listed.
+static cubc_status call_while_tuning(const cubc_device *device, const problem *p, bool *settled)
+{
+    (void)p;
+    *settled = true;
+    if (atomic_fetch_add(&asked, 1)) return CUBC_OK;
+    CHECK(pthread_create(&second, NULL, fail_too, (void *)device) == 0);
+    while (atomic_load(&asked) < 2) continue;
+    check_failure((cubc_device *)device, &all[1]);
+    return CUBC_OK;
+}
+
+static void test_two_failures_at_once(void)
+{
+    cubc_device *device;
+    const char *flags = getenv("CUBC_CXXFLAGS");
+    char *usual = mem_strdup(flags ? flags : "");
+    setenv("CUBC_CXXFLAGS", "-include /nowhere.h", 1);
+    CHECK_STATUS(cubc_device_open("cpu", &device), CUBC_OK);
+    table_set_tuner(call_while_tuning);
+    check_failure(device, &all[0]);
+    pthread_join(second, NULL);
+    CHECK(atomic_load(&asked) >= 2);
+    table_set_tuner(NULL);
+    cubc_device_close(device);
+    setenv("CUBC_CXXFLAGS", usual, 1);
+    mem_free(usual);
+}
+
 static const check_test tests[] = {
+    {"two failures at once", test_two_failures_at_once},
     {"random sequences", test_random_sequences},
     {"falling sizes", test_falling_sizes},
 };
