@@ -224,10 +224,11 @@ long mem_outstanding(void)
 // ---- strings ----------------------------------------------------------------------------------
 static bool text_reserve(text *t, size_t more)
 {
-    if (t->failed) return false;
-    if (more < SIZE_MAX - t->length && t->length + more + 1 <= t->capacity) return true;
+    const size_t needed = t->length + more + 1;
     size_t capacity = t->capacity ? t->capacity : 256;
-    while (capacity < t->length + more + 1) capacity *= 2;
+    if (t->failed) return false;
+    if (needed <= t->capacity) return true;
+    while (capacity < needed) capacity *= 2;
     char *data = mem_realloc(t->data, capacity, 1);
     if (!data) {
         t->failed = true;

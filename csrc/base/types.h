@@ -49,7 +49,7 @@ cubc_type type_arithmetic(cubc_type type);
 cubc_type type_unsigned(size_t bytes);
 // NumPy's rule for sums and products: integers and bool to 64 bits of their signedness.
 cubc_type type_widened(cubc_type type);
-// NumPy's result_type of two: the smallest that holds both, F64 if there is none.
+// NumPy's result_type of two real types: the smallest that holds both, F64 if there is none.
 cubc_type type_common(cubc_type a, cubc_type b);
 // 1 as a number of the type.
 type_value type_one(cubc_type type);

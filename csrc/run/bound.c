@@ -130,7 +130,6 @@ static cubc_status clear_messages(bound *b)
         if (one->messages)
             TRY(b->device->api->fill(b->device, one->messages, 0, one->plan.message_bytes,
                                      b->stream));
-    b->runs = 0;
     return CUBC_OK;
 }
 
@@ -196,9 +195,13 @@ enum { MOST_RUNS = MESSAGE_LAUNCHES / MAX_LAUNCHES };
 
 static cubc_status queue(bound *b)
 {
-    if (b->runs >= MOST_RUNS) TRY(clear_messages(b));
+    bool captured = b->device->api->is_capturing(b->device, b->stream);
+    if (b->runs >= MOST_RUNS) {
+        TRY(clear_messages(b));
+        if (!captured) b->runs = 0; // a graph clears them no earlier than it runs
+    }
     b->runs++;
-    bool captured = b->device->api->is_capturing(b->device, b->stream); // a graph holds no other
+    // What is captured becomes part of a graph, which has no place for the recording.
     bool recorded = calls_are_recorded() && (captured || calls_round_is_due(&b->calls));
     cubc_status st = recorded   ? queue_recorded(b)
                      : captured ? queue_parts(b, b->stream)
