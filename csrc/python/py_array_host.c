@@ -44,7 +44,7 @@ PyObject *py_array_host_array(PyObject *self, PyObject *args, PyObject *keywords
     }
     PyObject *array = py_array_host_numpy(self, NULL);
     if (!array || dtype == Py_None) return array;
-    PyObject *cast = PyObject_CallMethod(array, "astype", "O", dtype);
+    PyObject *cast = PyObject_CallMethod(py_numpy, "asarray", "OO", array, dtype);
     Py_DECREF(array);
     return cast;
 }

@@ -72,11 +72,9 @@ PyObject *py_array_views_astype(PyObject *self, PyObject *args, PyObject *keywor
         return NULL;
     const int copy = py_truth(copied, "copy", 1);
     if (copy < 0) return NULL;
-    if (!copy && py_dtype(dtype, &type) == 0 && type == ((py_array *)self)->type)
-        return Py_NewRef(self);
-    if (PyErr_Occurred()) return py_call_named(NULL, "transform", "astype");
-    bool is_there =
-        py_dtype(dtype, &type) == 0 && py_check_conversion(((py_array *)self)->type, type) == 0;
+    bool known = py_dtype(dtype, &type) == 0;
+    if (known && !copy && type == ((py_array *)self)->type) return Py_NewRef(self);
+    bool is_there = known && py_check_conversion(((py_array *)self)->type, type) == 0;
     return py_call_named(is_there ? converted(self, dtype) : NULL, "transform", "astype");
 }
 

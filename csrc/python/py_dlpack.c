@@ -255,8 +255,7 @@ int py_dlpack_import(PyObject *object, const char *what, bool writable, void *st
     }
     if (writable && out->read_only) {
         Py_DECREF(capsule);
-        PyErr_Format(PyExc_ValueError, "%s is read-only; pass an array that can be written", what);
-        return -1;
+        return py_view_read_only(what);
     }
     out->capsule = capsule;
     out->owner = Py_NewRef(object);

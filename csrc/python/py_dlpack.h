@@ -49,6 +49,6 @@ int py_dlpack_import(PyObject *object, const char *what, bool writable, void *st
 // and its name in messages.
 PyObject *py_dlpack_lend(PyObject *self, PyObject *args);
 // Sets __dlpack_c_exchange_api__ of cubc.Array.
-int py_dlpack_exchange_setup(PyObject *module);
+int py_dlpack_exchange_setup(void);
 
 #endif

@@ -82,7 +82,7 @@ static int current_stream(int32_t device_type, int32_t device_id, void **out)
     return 0;
 }
 
-int py_dlpack_exchange_setup(PyObject *module)
+int py_dlpack_exchange_setup(void)
 {
     static exchange_table table = {.header = {.version = {1, 3}},
                                    .allocate = allocate,
@@ -92,7 +92,6 @@ int py_dlpack_exchange_setup(PyObject *module)
     PyObject *capsule = PyCapsule_New(&table, "dlpack_exchange_api", NULL);
     int failed =
         capsule ? PyObject_SetAttrString(py_array_type, "__dlpack_c_exchange_api__", capsule) : -1;
-    (void)module;
     Py_XDECREF(capsule);
     return failed;
 }

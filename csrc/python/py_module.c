@@ -56,7 +56,7 @@ PyMODINIT_FUNC PyInit__core(void)
     PyObject *module = PyModule_Create(&definition);
     if (!module) return NULL;
     if (py_support_setup(module) < 0 || py_types_setup() < 0 || py_device_setup(module) < 0 ||
-        py_array_setup(module) < 0 || py_dlpack_exchange_setup(module) < 0 ||
+        py_array_setup(module) < 0 || py_dlpack_exchange_setup() < 0 ||
         py_tuner_setup(module) < 0 || py_autotune_setup(module) < 0 ||
         py_recorded_calls_setup(module) < 0 || py_bound_setup(module) < 0 ||
         py_transform_setup(module) < 0 || py_workload_setup(module) < 0 ||

@@ -271,8 +271,7 @@ PyObject *py_transform(PyObject *self, PyObject *args, PyObject *keywords)
     return py_call_named(value, "transform", "transform");
 }
 
-// ---- a lazy input
-// --------------------------------------------------------------------------------
+// ---- a lazy input -------------------------------------------------------------------------------
 PyObject *py_lazy_array(PyObject *lazy, PyObject *keywords)
 {
     PyObject *alone = PyTuple_Pack(1, lazy);

@@ -17,6 +17,12 @@ int py_view_set_shape(py_view *view, const char *what, int ndim)
     return py_too_large(what);
 }
 
+int py_view_read_only(const char *what)
+{
+    PyErr_Format(PyExc_ValueError, "%s is read-only; pass an array that can be written", what);
+    return -1;
+}
+
 int py_view_not_contiguous(const char *what)
 {
     PyErr_Format(

@@ -56,6 +56,7 @@ void py_view_clear(py_view *view); // of memory that holds nothing yet
 void py_view_release(py_view *view);
 // Raises ValueError; -1.
 int py_view_not_contiguous(const char *what);
+int py_view_read_only(const char *what);
 // Checks extents that are in shape already and counts the items, whose type is known.
 int py_view_set_shape(py_view *view, const char *what, int ndim);
 // The same of a tuple of extents.

@@ -80,14 +80,7 @@ static int type_of_interface(PyObject *object, PyObject *interface, const char *
     return found > 0 ? 0 : -1;
 }
 
-// ---- shapes -------------------------------------------------------------------------------------
-
-static int read_only(const char *what)
-{
-    PyErr_Format(PyExc_ValueError, "%s is read-only; pass an array that can be written", what);
-    return -1;
-}
-
+// ---- sources ------------------------------------------------------------------------------------
 // Steps of the axes in items. 1: they are those of an array in C order; 0: they are not; -1 with an
 // exception: they are no multiples of an item.
 static int read_steps(const py_view *view, const char *what, PyObject *strides, Py_ssize_t *steps)
@@ -108,10 +101,9 @@ static int read_steps(const py_view *view, const char *what, PyObject *strides, 
     return ordered;
 }
 
-// ---- sources ------------------------------------------------------------------------------------
 static int from_array(PyObject *object, const char *what, bool writable, py_view *out)
 {
-    if (writable && ((py_array *)object)->read_only) return read_only(what);
+    if (writable && ((py_array *)object)->read_only) return py_view_read_only(what);
     py_array_view((py_array *)object, out);
     return 0;
 }
@@ -140,7 +132,7 @@ static int from_cuda_interface(PyObject *object, PyObject *interface, const char
     if (ordered == 0 && writable) ordered = py_view_not_contiguous(what);
     if (ordered < 0) goto done;
     if (writable && out->read_only) {
-        read_only(what);
+        py_view_read_only(what);
         goto done;
     }
     PyObject *mask = PyMapping_GetItemString(interface, "mask");
@@ -205,7 +197,7 @@ static int from_buffer(PyObject *object, const char *what, bool writable, const 
     }
     bool aligned = out->n == 0 || (uintptr_t)b->buf % type_table[out->type].alignment == 0;
     if (!aligned && !writable) return other_way(out);
-    if (writable && b->readonly) return read_only(what);
+    if (writable && b->readonly) return py_view_read_only(what);
     out->data = b->buf;
     out->on_host = true;
     out->read_only = b->readonly;

@@ -46,8 +46,7 @@ static cubc_status unknown(const char *name)
     const char *near = nearest_name(name, names, COUNT_OF(operators));
     FAIL(CUBC_NOT_FOUND,
          "no operator '%s'%s%s%s; built in are sum, prod, min, max, any, all, argmin, argmax; your "
-         "own "
-         "is a C expression of a and b, such as \"a + b\"",
+         "own is a C expression of a and b, such as \"a + b\"",
          name, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 

@@ -4,8 +4,8 @@
 
 #include "device/device.h"
 
-// Fails only if memory runs out. Unknown figures have a neutral value, and a missing compiler is
-// "none".
+// Fails where hostcc_name does, except that a missing compiler is "none". Unknown figures have a
+// neutral value.
 cubc_status cpu_info_describe(device_info *info, int workers);
 
 #endif

@@ -21,6 +21,14 @@
 #endif
 
 #if defined(__linux__)
+#if defined(__x86_64__)
+enum { OWN_MACHINE = EM_X86_64 };
+#elif defined(__aarch64__)
+enum { OWN_MACHINE = EM_AARCH64 };
+#else
+enum { OWN_MACHINE = EM_NONE }; // a file for any is taken
+#endif
+
 static bool lies_within(uint64_t offset, uint64_t length, uint64_t size)
 {
     return offset <= size && length <= size - offset;
@@ -30,20 +38,12 @@ static bool lies_within(uint64_t offset, uint64_t length, uint64_t size)
 // segments as the headers say, and a page past the end of a file is a bus error.
 static const char *what_is_wrong(const binary *code)
 {
-    Elf64_Ehdr header, own;
+    Elf64_Ehdr header;
     if (code->size < sizeof header) return "it is too short";
     memcpy(&header, code->data, sizeof header);
     if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return "it is no ELF file";
-    memset(&own, 0, sizeof own);
-#if defined(__x86_64__)
-    own.e_machine = EM_X86_64;
-#elif defined(__aarch64__)
-    own.e_machine = EM_AARCH64;
-#else
-    own.e_machine = header.e_machine;
-#endif
     if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_type != ET_DYN ||
-        header.e_machine != own.e_machine)
+        (OWN_MACHINE != EM_NONE && header.e_machine != OWN_MACHINE))
         return "it is no shared object for this machine";
     uint64_t table = (uint64_t)header.e_phnum * sizeof(Elf64_Phdr);
     if (header.e_phentsize != sizeof(Elf64_Phdr) || header.e_phnum == 0 ||
