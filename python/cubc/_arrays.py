@@ -116,12 +116,17 @@ def of_device(a: Any) -> Any:
     return a if hasattr(a, "__cuda_array_interface__") or not is_of_host(a) else None
 
 
+def is_cpu(device: str) -> bool:
+    """Tell if a device's name is that of a CPU: "cpu", "cpu:1" and so on."""
+    return device.partition(":")[0] == "cpu"
+
+
 def is_on_cpu(x: Any, device: Any) -> bool:
     """Tell if a call on an array, with a device= option, is computed by the cpu."""
     if isinstance(x, np.ndarray):
-        return bool(device_info(device)["name"] == "cpu")
+        return is_cpu(device_info(device)["name"])
     other = hasattr(x, "__cuda_array_interface__") and not isinstance(x, Array)
-    return not other and str(asarray(x).device) == "cpu"  # which would copy one with strides
+    return not other and is_cpu(asarray(x).device)  # which would copy one with strides
 
 
 def beside(a: Any, v: Any, stream: Any) -> Any:
@@ -190,13 +195,13 @@ def is_dlpack_alone(x: Any) -> bool:
 def of_dlpack(a: Array, x: Any) -> Any:
     """Return an array that is known by DLPack alone as one beside `a`, and all else unchanged.
 
-    Memory of the host is the cpu device's too; beside an array of a GPU it is NumPy's.
+    Memory of the host is that of a CPU too; beside an array of a GPU it is NumPy's.
     """
     if not is_dlpack_alone(x):
         return x
     if not is_of_host(x):
         return asarray(x)
-    return asarray(x, device="cpu") if a.device == "cpu" else described(x)
+    return asarray(x, device=a.device) if is_cpu(a.device) else described(x)
 
 
 def memory_of(x: Any, on_device: bool, what: str = "out") -> Any:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import described
+from ._arrays import described, is_cpu
 from ._calls import primitive
 from ._core import Array, asarray, bind_keep, call
 
@@ -70,7 +70,7 @@ def copy_batch(sources, destinations, /, *, stream=None, device=None) -> None:
         return
     _check_apart(np.array(places, np.int64))
     count, table = len(places), np.array(places, np.int64).T.ravel()
-    on_device = table if used == "cpu" else asarray(table, device=used, stream=stream)
+    on_device = table if is_cpu(used) else asarray(table, device=used, stream=stream)
     fields = {
         "from": on_device[:count],
         "to": on_device[count : 2 * count],

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import as_array, item_dtype
+from ._arrays import as_array, is_cpu, item_dtype
 from ._callables import _parameters, _prepared
 from ._calls import named, whole
 from ._core import Array, Lazy, asarray, device_info, is_binding
@@ -205,8 +205,6 @@ def _sorted_out(operands: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any
             arrays[name] = _read_only(x.array())
         else:
             array = as_array(x)
-            if not isinstance(array, Array | np.ndarray) and _is_of_host(array):
-                array = np.from_dlpack(array)
             arrays[name] = _read_only(array) if isinstance(x, list | tuple) else array
     return arrays, numbers
 
@@ -215,10 +213,6 @@ def _in_64_bits(name: str, x: Any) -> Any:
     if isinstance(x, int) and not -(2**63) <= x < 2**64:
         raise OverflowError(f"the operand '{name}' is {x:.3e}: an int has 64 bits; give a float")
     return x
-
-
-def _is_of_host(x: Any) -> bool:
-    return hasattr(x, "__dlpack_device__") and x.__dlpack_device__()[0] == 1
 
 
 def _read_only(x: Any) -> Any:
@@ -293,7 +287,7 @@ def _launch(
 ) -> None:
     values = {name: _number(x) for name, x in numbers.items()}
     place = str(device_info(device)["name"])
-    on_cpu = place == "cpu"
+    on_cpu = is_cpu(place)
     short = all(item_dtype(x).itemsize <= 4 for x in arrays.values())
     threads, each = (128, 4) if short and n >= _MANY else (256, 1)
     if on_cpu:

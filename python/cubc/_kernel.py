@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from . import _core
+from ._arrays import is_cpu
 from ._calls import named
 from ._source import Source
 
@@ -193,7 +194,7 @@ class Kernel:
         threads = block[0] * block[1] * block[2] if self._source.collective else 0
         found = self._programs.get(threads)
         if found is None:
-            if threads % 32 and (threads != 1 or self.device != "cpu"):
+            if threads % 32 and (threads != 1 or not is_cpu(self.device)):
                 raise ValueError(
                     f"{self.name} uses collectives of cubc: a block has a multiple of 32 threads, "
                     f"or 1 on the cpu, not {threads}"

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import beside, changeable, computed, item_dtype
+from ._arrays import beside, changeable, computed, is_cpu, item_dtype
 from ._axes import items_of
 from ._calls import named
 from ._concatenate import concatenate
@@ -257,7 +257,7 @@ def permutation(x, /, seed=None, *, stream=None, device=None) -> Any:
     keys = lazy("random_u64(seed, i)", seed=int(seed), size=n, dtype="uint64")
     place = device_info(device)["name"] if on_host else asarray(x).device
     # With keys in a GPU's memory the order alone crosses the bus; a bound call reads no array.
-    there = not on_host or (place != "cpu" and not is_binding())
+    there = not on_host or (not is_cpu(place) and not is_binding())
     keys = transform(keys, stream=stream, device=place) if there else keys
     order = argsort(keys, stream=stream, device=device)
     order = order.numpy() if on_host and there else order

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ._arithmetic import filled
-from ._arrays import as_array, dtype_of, overlap
+from ._arrays import as_array, dtype_of, is_on_cpu, overlap
 from ._axes import axis_number, items_of
 from ._callables import operator_of
 from ._calls import shown_as
-from ._core import Array, Lazy, device_info, is_binding, operator_types, reduce, transform
+from ._core import Array, Lazy, is_binding, operator_types, reduce, transform
 from ._lazy import dialect, lazy
 
 _SIGNS = {"min": "<", "argmin": "<", "max": ">", "argmax": ">"}
@@ -139,9 +139,7 @@ def _faster_apart(x: Any, texts: list[str], device: Any) -> bool:
     """Tell if a call each is faster: the cpu has vector instructions for them, not for structs."""
     if isinstance(x, Lazy) or not {*texts} <= OPERATORS:
         return False
-    if isinstance(x, np.ndarray):
-        return device_info(device)["name"] == "cpu"
-    return isinstance(x, Array) and x.device == "cpu"
+    return isinstance(x, np.ndarray | Array) and is_on_cpu(x, device)
 
 
 def _text(op: Any, x: Any) -> str:

@@ -42,6 +42,28 @@ def test_short_floats_are_rounded_where_they_are_stored(device, type):
     )
 
 
+class OfHost:
+    """A tensor of PyTorch's in host memory, as far as it says what it is."""
+
+    def __init__(self, x):
+        self.x, self.dtype, self.shape = x, x.dtype, x.shape
+
+    def __dlpack__(self, **keywords):
+        return self.x.__dlpack__(**keywords)
+
+    def __dlpack_device__(self):
+        return self.x.__dlpack_device__()
+
+
+@pytest.mark.parametrize("type", ["f4", "bfloat16"])
+def test_memory_of_the_host_by_dlpack(type):
+    x = cubc.asarray(np.arange(4.0), dtype=type, device="cpu")
+    out = np.zeros(4)
+    cubc.for_each("out[i] = x[i]; x[i] *= 2", 4, x=OfHost(x), out=out)
+    same(out, np.arange(4.0))
+    same(x.astype("f8").numpy(), 2 * out)
+
+
 @pytest.mark.parametrize("n", [0, 1, 2, 255, 256, 257, 4095, 4096, 4097, 8193, N])
 def test_sizes(device, n):
     out = on(device, np.full(n + 1, -1))

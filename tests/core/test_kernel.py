@@ -293,6 +293,13 @@ def test_a_block_is_what_it_is_compiled_for(device, threads):
     assert said.numpy()[0] == threads
 
 
+def test_a_block_of_one_thread_on_the_second_cpu():
+    kernel = cubc.Kernel(SUM, "sum", device="cpu:1")
+    x, out, said = np.arange(3, dtype="i4"), np.zeros(3, "i4"), np.zeros(1, "u4")
+    kernel(x, out, said, grid=3, block=1)
+    assert out.tolist() == [0, 1, 2]
+
+
 def test_blocks_that_collectives_cannot_have(device):
     x = on(device, np.zeros(256, "i4"))
     kernel = cubc.Kernel(SUM, "sum", device=device)
