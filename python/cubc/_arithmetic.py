@@ -377,10 +377,7 @@ def _divmod(self: Any, other: Any, /) -> Any:
 
 
 def _rdivmod(self: Any, other: Any, /) -> Any:
-    quotient = _operated(np.floor_divide, other, self)
-    if quotient is NotImplemented:
-        return quotient
-    return quotient, _operated(np.remainder, other, self)
+    return _divmod(other, self)
 
 
 def _ufunc(self: Any, ufunc: np.ufunc, method: str, /, *inputs: Any, **options: Any) -> Any:

@@ -75,7 +75,7 @@ def _shows_order(op, acc) -> bool:
 
 
 def _of_rows(x, op, axis, out, dtype, options, placement) -> Any:
-    # Also of what reaches `out` by another transposition.
+    # Results that are transposed into `out` afterwards have its type.
     type = out.dtype if dtype is None and out is not None else dtype
 
     def scan_rows(rows, length, to):

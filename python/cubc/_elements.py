@@ -30,7 +30,7 @@ def item_of(a: Array, index: Any) -> Any:
     if not any(hasattr(key, "dtype") for key in keys):
         return _part(a, keys)
     _refuse_mixed(keys)
-    if keys[0] is not None and len(keys) == 1 and keys[0].dtype == bool:
+    if len(keys) == 1 and keys[0].dtype == bool:
         return _masked(a, keys[0])
     return _taken(a, keys)
 

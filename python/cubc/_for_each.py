@@ -18,7 +18,7 @@ from ._calls import named, whole
 from ._core import Array, Lazy, asarray, device_info, is_binding
 from ._kernel import Kernel
 from ._lazy import dialect
-from ._symbols import Symbol, Trace, converted, number_of, plain_of, refuse
+from ._symbols import MOST_ENDS, Symbol, Trace, converted, number_of, plain_of, refuse
 from ._symbols import named as name_of
 
 _EACH_ON_CPU = 4096  # indices of a block of one thread
@@ -389,8 +389,9 @@ class _Effects(Trace):
         asked, text = self.asked, "\n".join(self.lines[len(known)])
         if len(asked) == len(known):
             self.ends += 1
-            if self.ends > 64:
-                raise ValueError(f"{name_of(self.function)} has more than 64 ends: write it in C")
+            if self.ends > MOST_ENDS:
+                name = name_of(self.function)
+                raise ValueError(f"{name} has more than {MOST_ENDS} ends: write it in C")
             return text
         condition = asked[len(known)].text
         yes, no = (self.statements(call, [*known, answer]) for answer in (True, False))

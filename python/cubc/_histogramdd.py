@@ -140,9 +140,8 @@ def _columns(sample: Any, stream: Any) -> list[Any]:
     if len(sample.shape) != 2:
         raise ValueError(f"points have the shape (N, D), not {tuple(sample.shape)}")
     if isinstance(sample, np.ndarray):
-        return [np.ascontiguousarray(sample[:, d]) for d in np.arange(sample.shape[1])]
-    rows = asarray(sample).T
-    return [rows[d] for d in np.arange(rows.shape[0])]
+        return list(np.ascontiguousarray(sample.T))
+    return list(asarray(sample).T)
 
 
 def _known(dtype: Any) -> Any:

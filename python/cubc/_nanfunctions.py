@@ -195,8 +195,6 @@ def _extreme(op, function, x, axis, out, keepdims, initial, where, options) -> A
     x = as_array(x)
     if not _inexact(x) or item_dtype(x).kind == "c":  # those are refused there
         return function(x, axis, out, keepdims, initial, where, **options)
-    if item_dtype(x).kind == "c":
-        raise TypeError(f"nan{op} needs an order, which complex items have not: take real parts")
     if initial is None and not items_of(tuple(x.shape)):
         check_items(f"nan{op}", x, axis)
     if where is not True and where is not None:

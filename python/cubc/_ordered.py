@@ -16,6 +16,7 @@ from ._arrays import (
     item_dtype,
     name_of,
     one_dimension,
+    output_pair,
     refuse_bound,
     refuse_items,
 )
@@ -78,7 +79,7 @@ def merge_sort(x, /, less=None, *, values=None, out=None, **placement: Unpack[Pl
     [-1  2  3 -3]
     """
     one_dimension("merge_sort", x, "for the rows of a matrix call it on each")
-    keys_out, values_out = _outputs("merge_sort", values is not None, out)
+    keys_out, values_out = (out, None) if values is None else output_pair("merge_sort", out)
     fields = {
         "keys_in": x,
         "values_in": values,
@@ -133,7 +134,7 @@ def merge(a, b, /, less=None, *, values=None, out=None, **placement: Unpack[Plac
     """
     for x in (a, b):
         one_dimension("merge", x, "for all items call it on x.ravel()")
-    keys_out, values_out = _outputs("merge", values is not None, out)
+    keys_out, values_out = (out, None) if values is None else output_pair("merge", out)
     a, b = _arrays(a, b)
     fields = {
         "a": a,
@@ -310,15 +311,6 @@ def _merged_by_indices(fields: Any, of_a: Any, of_b: Any, out: Any, placement: P
         keys = fields["out"][2]
     join = np.concatenate if isinstance(of_a, np.ndarray) else concatenate
     return keys, take_values(join([of_a, of_b]), order, out, placement)
-
-
-def _outputs(function: str, pairs: bool, out: Any) -> tuple[Any, Any]:
-    """Return the outputs of keys and of values; `out` is a tuple if there are values."""
-    if not pairs or out is None:
-        return out, None
-    if not (isinstance(out, tuple) and len(out) == 2):
-        raise TypeError(f"{function}(): out must be a tuple of two arrays, (keys, values)")
-    return out
 
 
 def _arrays(*xs: Any) -> tuple[Any, ...]:

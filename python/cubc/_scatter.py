@@ -217,14 +217,8 @@ def _distinct(fields: dict[str, Any], mode: str, placement: Placement) -> dict[s
         indices = _evaluated(indices, fields["in"], placement)
     if isinstance(values, Lazy):
         values = _evaluated(values, fields["in"], placement)
-    along = "i" if fields.get("along") else "i / c % m"
-    index = lazy(
-        f"static_cast<i64>(t[{along}])",
-        t=indices,
-        dtype="int64",
-        size=size,
-        **({} if along == "i" else {"c": columns, "m": count}),
-    )
+    text = "static_cast<i64>(t[i / c % m])"
+    index = lazy(text, t=indices, dtype="int64", size=size, c=columns, m=count)
     k = lazy(_INTO_AXIS[mode], k=index, n=length, dtype="int64")
     text = "(i / r * n + k) * c + i % c"
     places = transform(text, k=k, r=columns * count, n=length, c=columns, dtype="int64", **options)
@@ -243,7 +237,6 @@ def _distinct(fields: dict[str, Any], mode: str, placement: Placement) -> dict[s
         "values": results,
         "length": items_of(tuple(fields["in"].shape)),
         "columns": 1,
-        "along": 0,
         "mode": MODES["clip"],
         "distinct": 1,
     }
@@ -300,9 +293,11 @@ def put(a, ind, v, mode="raise", *, deterministic=False, stream=None, device=Non
         values = lazy(
             f"v[{'i % n' if at else 'i'}]", v=values, size=count, dtype=_dtype(values), **at
         )
-    _change(
-        a, {"axis": None, "mode": mode, "deterministic": deterministic}, places, values, options
-    )
+
+    def change(x: Any) -> None:
+        scatter(x, places, values, mode=mode, deterministic=deterministic, out=x, **options)
+
+    _in_place(a, change)
 
 
 @named
@@ -367,13 +362,6 @@ def put_along_axis(arr, indices, values, axis, *, stream=None, device=None) -> N
             {**fields, "in": x, "out": ("in", tuple(x.shape), x)}, "raise", False, False, placement
         ),
     )
-
-
-def _change(
-    a: Any, options: dict[str, Any], places: Any, values: Any, placement: Placement
-) -> None:
-    """Scatter into an array in place."""
-    _in_place(a, lambda x: scatter(x, places, values, out=x, **options, **placement))
 
 
 def _in_place(a: Any, change: Any) -> None:

@@ -104,13 +104,6 @@ def contiguous(shape: Sequence[int], steps: Sequence[int]) -> bool:
     return _merged(shape, steps) in ([(1, 0)], [(items_of(shape), 1)])
 
 
-def spanned(shape: Sequence[int], steps: Sequence[int]) -> tuple[int, int]:
-    """Return how far the first of all items in memory is before the first one, and their span."""
-    ends = [(extent - 1) * step for extent, step in zip(shape, steps, strict=True)]
-    before = -sum(end for end in ends if end < 0)
-    return before, before + sum(end for end in ends if end > 0) + 1 if 0 not in shape else 0
-
-
 def turned(x: Array, order: Sequence[int]) -> Array:
     """Return an array with its axes in another order."""
     shape, steps = tuple(x.shape), steps_of(x.shape)

@@ -17,7 +17,7 @@ from . import _arithmetic
 from ._lazy import dialect
 from ._nulls import refuse_missing
 
-_MOST_ENDS = 64  # of a function: returns under different conditions
+MOST_ENDS = 64  # of a function: returns under different conditions
 
 
 def named(function: Any) -> str:
@@ -107,7 +107,7 @@ class Trace:
         if len(self.asked) == len(self.answers):
             self.answers.append(True)
         self.asked.append(condition)
-        if len(self.asked) > _MOST_ENDS:
+        if len(self.asked) > MOST_ENDS:
             refuse("a loop ends by a condition on items: write a loop of a fixed length")
         return self.answers[len(self.asked) - 1]
 
@@ -118,9 +118,9 @@ class Trace:
         asked = self.asked
         if len(asked) == len(known):
             self.ends += 1
-            if self.ends > _MOST_ENDS:
+            if self.ends > MOST_ENDS:
                 raise ValueError(
-                    f"{named(self.function)} has more than {_MOST_ENDS} ends under different "
+                    f"{named(self.function)} has more than {MOST_ENDS} ends under different "
                     "conditions: write numpy.where or an expression of C for some of them"
                 )
             return made
