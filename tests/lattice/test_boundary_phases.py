@@ -62,13 +62,49 @@ def test_each_direction_alone(gauge, mu):
         assert distance(operator(PSI), antiperiodic(PSI)) < 1e-14
 
 
-@pytest.mark.some(1)
-@pytest.mark.parametrize("sloppy", ["half", "double"])
-def test_solves(gauge, sloppy):
+OPERATORS = {
+    lattice.TwistedMass: {"kappa": 0.11, "mu": 0.2},
+    lattice.WilsonClover: {"kappa": 0.11, "csw": (1.3, 0.7)},
+    lattice.TwistedClover: {"kappa": 0.11, "csw": 1.2, "mu": 0.2},
+    lattice.TwistedDoublet: {"kappa": 0.11, "mu": 0.2, "epsilon": 0.1},
+    lattice.Mobius: {"mass": 0.1, "M5": 1.2, "Ls": 2},
+}
+
+
+def of(kind, gauge, theta=THETA):
+    """An operator, and a field of it."""
+    operator = kind(gauge, theta=theta, **OPERATORS[kind])
+    return operator, PSI if operator._inner == 1 else np.stack([PSI, 1j * PSI[::-1]])
+
+
+@pytest.mark.parametrize(
+    ("kind", "mu", "dagger"), each_of(list(OPERATORS)[:4], range(4), [False, True])
+)
+def test_site_terms_have_no_phases(gauge, kind, mu, dagger):
+    """Operators with phases and without differ by the hops."""
+    applied, hops = [], []
+    for theta in (np.where(np.arange(4) == mu, THETA, 0), None):
+        operator, psi = of(kind, gauge, theta)
+        applied.append(operator.dagger(psi) if dagger else operator(psi))
+        hops.append(-operator.kappa * operator.dslash(psi, dagger=dagger))
+    assert distance(applied[0] - applied[1], hops[0] - hops[1]) < 1e-13
+
+
+@pytest.mark.parametrize("kind", OPERATORS)
+def test_adjoints(gauge, kind):
+    """Those of domain walls have hops of their own."""
+    operator, psi = of(kind, gauge)
+    chi = np.roll(psi, 1, -3) + 1j * psi
+    expected = np.vdot(chi, operator(psi))
+    assert abs(np.vdot(operator.dagger(chi), psi) - expected) < 1e-13 * abs(expected)
+
+
+@pytest.mark.parametrize(("kind", "sloppy"), each_of(OPERATORS, ["half", "double"]))
+def test_solves(gauge, kind, sloppy):
     """By parity, with a site term: |b - M x| is that of the operator with its phases."""
-    operator = lattice.TwistedMass(gauge, 0.11, mu=0.2, theta=THETA)
-    x, info = operator.solve(PSI, tol=1e-10, sloppy=sloppy)
-    assert info.converged and distance(operator(x), PSI) < 1e-10
+    operator, b = of(kind, gauge)
+    x, info = operator.solve(b, tol=1e-10, sloppy=sloppy)
+    assert info.converged and distance(operator(x), b) < 1e-10
 
 
 def test_the_momentum_of_a_free_fermion(device):

@@ -23,8 +23,7 @@ DSLASH_TRAITS(dslash_traits);
 DSLASH_NUMBERS(dslash_numbers);
 // Traits and numbers of a site term are behind them.
 #define DSLASH_TERM_TRAITS(type) \
-    PROBLEM_STRUCT(type, traits, \
-                   sizeof(lattice_traits) + sizeof(dslash_site_traits) + sizeof(dslash_traits))
+    PROBLEM_STRUCT(type, traits, DSLASH_TRAITS_AT + sizeof(dslash_traits))
 #define DSLASH_TERM_NUMBERS(type) \
     PROBLEM_STRUCT(type, numbers, sizeof(dslash_site_numbers) + sizeof(dslash_numbers))
 

@@ -36,10 +36,9 @@ typedef struct dslash_site_numbers {
 
 SOLVER_UPDATE_TRAITS(dslash_site_traits);
 PROBLEM_NUMBERS(dslash_site_numbers);
-#define DSLASH_TRAITS(type)                                                \
-    PROBLEM_STRUCT(type, traits,                                           \
-                   sizeof(lattice_traits) + sizeof(solver_update_traits) + \
-                       sizeof(dslash_site_traits))
+#define DSLASH_TRAITS_AT \
+    (sizeof(lattice_traits) + sizeof(solver_update_traits) + sizeof(dslash_site_traits))
+#define DSLASH_TRAITS(type) PROBLEM_STRUCT(type, traits, DSLASH_TRAITS_AT)
 #define DSLASH_NUMBERS(type) PROBLEM_STRUCT(type, numbers, sizeof(dslash_site_numbers))
 
 // The problem of an algorithm whose fields have `reals` reals a site, without its arrays.
