@@ -53,6 +53,25 @@ def test_other_methods_take_the_product_too(operator, solver):
     assert info.converged and left(EVEN, normal_of_even(operator, x)) < 1e-10
 
 
+def test_bicgstab_of_the_product_is_that_of_the_paper(operator):
+    """H. A. van der Vorst (1992), to a residual that few iterations reach."""
+    r = B.copy()
+    p = r
+    rho = np.vdot(B, r)
+    for _ in range(6):
+        v = operator.dagger(operator(p))
+        alpha = rho / np.vdot(B, v)
+        r = r - alpha * v
+        t = operator.dagger(operator(r))
+        omega = np.vdot(t, r) / np.vdot(t, t)
+        r = r - omega * t
+        rho, before = np.vdot(B, r), rho
+        p = r + rho / before * alpha / omega * (p - omega * v)
+    options = {"solver": "bicgstab", "normal": True, "maxiter": 6, "delta": 1e-9}
+    info = operator.solve(B, tol=1e-12, **options)[1]
+    assert info.residual == pytest.approx(np.linalg.norm(r) / np.linalg.norm(B), rel=1e-6)
+
+
 @pytest.mark.parametrize("solver", ["cg", "ca_cg", "bicgstab", "gcr"])
 def test_the_even_sites_alone(operator, solver):
     x, info = operator.solve(EVEN, solver=solver, tol=1e-11)

@@ -34,6 +34,12 @@ static const cubc_site_update stabilise = {
              "dot_imag(z, out)", "dot_real(z, x)", "dot_imag(z, x)"},
     .finish = "bicgstab_stabilise",
 };
+// The same of fields: the kernel of M^+ adds to M r, and has no r.
+static const cubc_site_update stabilise_apart = {
+    .sums = {"dot_real(t, r)", "dot_imag(t, r)", "norm(t)", "dot_real(q, t)", "dot_imag(q, t)",
+             "dot_real(q, r)", "dot_imag(q, r)"},
+    .finish = "bicgstab_stabilise",
+};
 static const cubc_site_update end_step = {
     .scalars = {"alpha", "omega", "beta"},
     .statements = "x = x + alpha * p + omega * r; r = r - omega * t; "
@@ -66,9 +72,15 @@ static cubc_status iterate(solver *s, uint64_t last_of_round)
         s, &(operator_call){
                .in = &f[P], .out = &f[V], .z = &f[Q], .tail = &project, .phase = ITERATE}));
     TRY(solver_pass(s, ITERATE, &half_step, SITE_FIELDS(WRITE("r", f[R]), READ("v", f[V]))));
-    TRY(s->op->apply(
-        s, &(operator_call){
-               .in = &f[R], .out = &f[T], .z = &f[Q], .tail = &stabilise, .phase = ITERATE}));
+    const bool apart = s->factor;
+    TRY(s->op->apply(s, &(operator_call){.in = &f[R],
+                                         .out = &f[T],
+                                         .z = apart ? NULL : &f[Q],
+                                         .tail = apart ? NULL : &stabilise,
+                                         .phase = ITERATE}));
+    if (apart)
+        TRY(solver_pass(s, ITERATE, &stabilise_apart,
+                        SITE_FIELDS(READ("t", f[T]), READ("r", f[R]), READ("q", f[Q]))));
     s->guard.step = last_of_round;
     return solver_pass(s, ITERATE, &end_step,
                        SITE_FIELDS(WRITE("x", f[X]), WRITE("p", f[P]), WRITE("r", f[R]),

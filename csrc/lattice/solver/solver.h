@@ -39,8 +39,8 @@ typedef struct dry_run dry_run;
 typedef struct lattice_operator lattice_operator;
 typedef struct operator_row operator_row;
 
-// out = M in, or its adjoint, with a tail (kernels/lattice/solver/tail.h). All fields
-// are of one type, which may be any of those that the operator was opened with.
+// out = M in, or its adjoint, with a tail (kernels/lattice/solver/tail.h), whose x is `in` but for
+// M^+ M. All fields are of one type, which may be any of those that the operator was opened with.
 typedef struct operator_call {
     const lattice_field *in, *out;
     const lattice_field *z;       // or NULL
