@@ -161,7 +161,7 @@ def test_the_command_says_that_nothing_wins(tmp_path, capsys, options):
     said = capsys.readouterr()
     assert not said.out
     assert "nothing there was found FASTER than base, so base stays" in said.err
-    assert f"cubc search -R 'reduce\\.sum$' --db '{db}'" in said.err
+    assert f"cubc search -R 'reduce\\.sum$' -a T=F32 -a Elements=16 --db '{db}'" in said.err
     assert main(["analyze", "--policies", str(db)]) == 0
     assert "so base stays" in capsys.readouterr().err
 

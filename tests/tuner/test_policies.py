@@ -160,7 +160,8 @@ def test_nothing_that_was_not_confirmed_is_used(tmp_path, rounds):
         ) as caught:
             assert cubc.use_policies(db) == 0
         assert len(caught) == 1
-        command = rf"cubc search -R 'reduce\\.sum\$' --db {db} --confirm 5"
+        of = r"-a T=F32 -a Elements=16"
+        command = rf"cubc search -R 'reduce\\.sum\$' {of} --db {db} --seconds 60 --confirm 5"
         with pytest.warns(RuntimeWarning, match=command):
             assert tuner.analyze(db).policies() == ""
     assert running() == shipped

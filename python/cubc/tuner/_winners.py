@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from cubc import _core
 
-from ._axes import calls_near, workload_text
+from ._axes import Value, calls_near, split_name, workload_text
+from ._axes import declared as declared_axes
 from ._groups import Group, settle
 
 
@@ -78,27 +79,45 @@ def unconfirmed(groups: list[Group], *, by_workload: bool) -> str:
         return ""
     (name, group), *more = names.items()
     several = f" and {len(more)} more" if more else ""
-    store = next(cell.store for cell in group.measurements())
-    command = f"tuner.search(..., db={store!r}, confirm=5)"
+    command = f"tuner.search(..., db={_store(group)!r}, confirm=5)"
     if group.benchmark in _core.benchmarks():
-        command = f"{_command(group.benchmark, store)} --confirm 5"
+        whole = next(one for one in groups if one.key == group.key)
+        command = f"{_command(whole)} --confirm 5"
     return (
         f"{name}{several}: measured once, which may be luck, so base stays; to have the best "
         f"measured again, and used if they are FASTER: {command}"
     )
 
 
-def _command(benchmark: str, store: str) -> str:
-    return f"cubc search -R '{re.escape(benchmark)}$' --db {shlex.quote(store)}"
+def _store(group: Group) -> str:
+    return next(cell.store for cell in group.measurements())
+
+
+def _command(group: Group) -> str:
+    """Search of what a group has measured, and of nothing else, in its store."""
+    wanted: dict[str, list[Value]] = {name: [value] for name, value in group.ct.items()}
+    declared = {axis.name: axis.values for axis in declared_axes(group.benchmark)}
+    for axis in group.axes:
+        measured = {rt[axis.name] for rt in group.workloads}
+        # Values that a search was given are axes of their own: a part of them is another axis.
+        some = [v for v in axis.values if v in measured or axis.values != declared.get(axis.name)]
+        wanted[axis.name] = some
+    axes = " ".join(
+        f"-a {shlex.quote(f'{split_name(name)[0]}={listed}')}"
+        for name, values in wanted.items()
+        if (listed := ",".join(map(str, values)))
+    )
+    name, store = f"{re.escape(group.benchmark)}$", shlex.quote(_store(group))
+    return f"cubc search -R '{name}' {axes} --db {store} --seconds 60"
 
 
 def no_winner(names: Iterable[str], groups: Sequence[Group], on_arch: str = "") -> str:
     """Message where no variant of some stores wins, with the search that goes on there."""
     names = [*dict.fromkeys(names)]
-    built_in = [group.benchmark for group in groups if group.benchmark in _core.benchmarks()]
+    built_in = [group for group in groups if group.benchmark in _core.benchmarks()]
     search = "tuner.search of the same benchmark into the same store"
     if built_in:
-        search = _command(built_in[0], names[0])
+        search = _command(built_in[0])
     return (
         f"{', '.join(names)}: nothing there was found FASTER than base{on_arch}, so base stays; to "
         f"measure more variants, and the best again: {search}"
