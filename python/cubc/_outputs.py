@@ -6,6 +6,7 @@ replaced only by its like: a page by a page, a bundle by a bundle.
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -32,10 +33,19 @@ def begins(start: bytes) -> Callable[[Path], bool]:
 
 
 def check(path: str | os.PathLike, kind: Kind) -> None:
-    """FileExistsError if a file of another kind is there; an empty one is none."""
+    """Check, before the work of an hour, that a file can be made; FileExistsError of another kind.
+
+    An empty file is of no kind. OSError if its folder is not there, or not the user's to write in.
+    """
     place = Path(path)
     if place.is_dir():
         raise IsADirectoryError(f"{place} is a folder; name a file in it")
+    folder = Path(os.path.realpath(path)).parent  # of the file that a link names
+    if not place.exists() or place.is_file():  # a terminal or a pipe is written to where it is
+        if not folder.is_dir():
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fspath(path))
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), os.fspath(path))
     if place.is_file() and place.stat().st_size and not kind.known(place):
         raise FileExistsError(
             f"{place} is there and is no {kind.name}, which alone would be replaced: give another "

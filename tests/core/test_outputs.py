@@ -26,12 +26,12 @@ def db(tmp_path):
     return stores.write(tmp_path / "b.db", [stores.row("base", 16), *stores.confirmed(A, 16, 5e-4)])
 
 
-def commands(out, mark):
+def commands(out, mark, store=EXAMPLE):
     """Commands with an output; the program of the bundle leaves a mark."""
     program = ["--", sys.executable, "-c", f"open({str(mark)!r}, 'w')"]
     return {
         "report": ["report", EXAMPLE, "-o", out],
-        "policy": ["policy", EXAMPLE, "-o", out],
+        "policy": ["policy", str(store), "-o", out],
         "bundle": ["bundle", "-o", out, *program],
         "verify": ["verify", "--write", out],
     }
@@ -47,11 +47,25 @@ def test_a_file_of_another_kind_stays(command, there, db, tmp_path, capsys, monk
             {"a field": b"\x45\x67\x89\xab" * 9, "a configuration": b'{"a": 1}'}[there]
         )
     before, mark = Path(db).read_bytes(), tmp_path / "mark"
-    assert main(commands(str(db), mark)[command]) == 2
+    winner = stores.write(tmp_path / "w.db", stores.confirmed(A, 16, 5e-4))
+    assert main(commands(str(db), mark, winner)[command]) == 2
     told = capsys.readouterr().err
     assert f"{db} is there and is no " in told and "give another name, or remove it" in told
     assert Path(db).read_bytes() == before and not mark.exists()
-    assert [one.name for one in tmp_path.iterdir()] == ["b.db"]
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["b.db", "w.db"]
+
+
+@pytest.mark.parametrize("command", ["report", "policy", "bundle", "verify"])
+def test_a_folder_that_is_not_there_is_named_before_the_work(
+    command, db, tmp_path, capsys, monkeypatch
+):
+    """The program of a bundle runs for hours, and a manifest takes as long."""
+    monkeypatch.setattr(machine_code._core, "archs", lambda: pytest.fail("before the work"))
+    mark = tmp_path / "mark"
+    out = str(tmp_path / "none" / "file")
+    assert main(commands(out, mark, db)[command]) == 2
+    assert f"there is no folder {tmp_path}/none" in capsys.readouterr().err
+    assert not mark.exists()
 
 
 def test_a_report_does_not_replace_its_own_store(db, capsys):
