@@ -271,6 +271,13 @@ def test_a_missing_package_is_named_before_the_search(db, monkeypatch):
         ({"timing": {"max_samples": 2**31}}, ValueError, "at most 2147483647"),
         ({"timing": {"timeout": -1}}, ValueError, "timeout is -1, must be positive"),
         ({"timing": {"max_noise": "low"}}, TypeError, "max_noise is 'low'"),
+        ({"timing": {"samples": 5}}, ValueError, "no effect with stopping='median': it belongs to"),
+        (
+            {"timing": {"stopping": "entropy", "max_noise": 0.1}},
+            ValueError,
+            "stopping='median' or stopping='stdrel'",
+        ),
+        ({"confirm": -1}, ValueError, "confirm is -1, must be a whole number of at least 0"),
         ({"timing": {"min_samples": 9, "max_samples": 3}}, ValueError, "9, more than .* 3"),
         ({"benchmark": 3}, TypeError, "3 is neither a benchmark's name"),
         ({"axes": ["T"]}, TypeError, r"axes is \['T'\], must be a dict"),

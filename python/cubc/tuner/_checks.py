@@ -29,11 +29,11 @@ def integer(name: str, value: Any) -> int:
         raise TypeError(f"{name} is {value!r:.80}, must be a whole number") from None
 
 
-def count(name: str, value: Any) -> int:
-    """`value` as a positive int; TypeError or ValueError if it is none."""
+def count(name: str, value: Any, least: int = 1) -> int:
+    """`value` as an int of at least `least`; TypeError or ValueError if it is none."""
     number = integer(name, value)
-    if number < 1:
-        raise ValueError(f"{name} is {number}, must be a whole number of at least 1")
+    if number < least:
+        raise ValueError(f"{name} is {number}, must be a whole number of at least {least}")
     if number > MOST:
         raise ValueError(f"{name} is {number}, must be a whole number of at most {MOST}")
     return number

@@ -86,7 +86,7 @@ class Search:
         self.seed = integer("seed", seed)
         self.racing, self.progress = bool(racing), progress
         confirm = confirm if again is None else again
-        self.confirm = 0 if confirm == 0 else count("confirm", confirm)
+        self.confirm = count("confirm", confirm, least=0)
         self.goal = goal(target, patience)
         self.timing = checked_timing({} if timing is None else timing)
         self.strategy = make(strategy)
@@ -340,9 +340,9 @@ def search(*arguments: Any, **options: Any) -> Result:
         Dict of options that say when a measurement has enough samples. ``stopping`` is "median"
         (its relative standard error is below max_noise) or a rule of NVBench's: "stdrel"
         (max_noise, min_time in seconds), "entropy" (max_angle in degrees, min_r2) or "count"
-        (samples). All rules keep to min_samples, max_samples and timeout in seconds. Samples at
-        less than throttle_below (0 to 1) of the device's clock are taken again. Options that are
-        left out have the device's defaults, or NVBench's.
+        (samples). All rules keep to min_samples, max_samples and timeout in seconds; an option of
+        another rule is refused. Samples at less than throttle_below (0 to 1) of the device's clock
+        are taken again. Options that are left out have the device's defaults, or NVBench's.
     warm
         Stores or glob patterns whose best variants, of other devices or another version of the
         kernel, are tried early. Only the order changes: a warm search tries the variants of a cold

@@ -11,6 +11,13 @@ from ._checks import count, positive, share
 from ._stores import MOST_SAMPLES
 
 RULES = ("median", "stdrel", "entropy", "count")
+OWN = {  # options that not every stopping rule goes by
+    "max_noise": ("median", "stdrel"),
+    "min_time": ("stdrel",),
+    "max_angle": ("entropy",),
+    "min_r2": ("entropy",),
+    "samples": ("count",),
+}
 
 
 def _rule(name: str, value: Any) -> str:
@@ -49,6 +56,11 @@ def checked_timing(timing: Mapping[str, Any]) -> dict[str, Any]:
     for name in ("min_samples", "max_samples", "samples"):
         if checked.get(name, 0) > MOST_SAMPLES:
             raise ValueError(f"{name} is {checked[name]}: a store keeps {MOST_SAMPLES} at most")
+    rule = checked.get("stopping", RULES[0])
+    for name, rules in OWN.items():
+        if name in checked and rule not in rules:
+            those = " or ".join(f"stopping={one!r}" for one in rules)
+            raise ValueError(f"{name} has no effect with stopping={rule!r}: it belongs to {those}")
     least, most = checked.get("min_samples", 0), checked.get("max_samples", math.inf)
     if least > most:
         raise ValueError(f"min_samples is {least}, more than max_samples, {most}")
