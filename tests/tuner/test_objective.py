@@ -182,6 +182,8 @@ def test_a_device_without_a_meter(table, tmp_path):
     for what in ("energy", "power"):
         with pytest.raises(ValueError, match=f"this device does not tell what {what} needs"):
             search_cpu(tmp_path / f"{what}.db", objective=what)
+        with pytest.raises(ValueError, match=f"this device does not tell what {what} needs"):
+            search_cpu(tmp_path / f"{what}.db", objective=what)  # another store is of no help
     with pytest.raises(ValueError, match="this device does not tell"):
         tuner.search("mine", device=table, db=tmp_path / "s.db", objective="hot")
 

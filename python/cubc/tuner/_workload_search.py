@@ -223,11 +223,13 @@ class WorkloadSearch:
                     f"{self.workload}: {what} of base is no positive number, and scores are ratios "
                     "to it: take an expression that is, as 'error + 1e-9'"
                 )
-            where = f"{cell.store} holds it without" if is_stored else "this device does not tell"
-            raise ValueError(
-                f"{self.workload}: {where} what {what} needs: "
-                + ("use another store" if is_stored else "energy is told by GPUs with NVML")
-            )
+            names = {name for part in self._session.objective.parts for name in part.names}
+            power = not names.isdisjoint(("power", "energy"))
+            if is_stored and not (power and self.measurer.info["arch"] == "cpu"):
+                where, how = f"{cell.store} holds it without", "use another store"
+            else:
+                where, how = "this device does not tell", "power and energy are told by GPUs"
+            raise ValueError(f"{self.workload}: {where} what {what} needs: {how}")
 
     # ---- the search -----------------------------------------------------------------------------
     def _explore(self, until: float | None) -> Steps:
