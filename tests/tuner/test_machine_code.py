@@ -28,6 +28,12 @@ def test_architectures_with_policies():
     assert len(set(_core.archs())) == len(_core.archs())
 
 
+@pytest.mark.parametrize("arch", ["foo", "SM_90", "cuda:0"])
+def test_an_architecture_is_no_device(arch, tmp_path, capsys):
+    assert main(["verify", "-R", "reduce.sum", "--arch", arch, "--write", str(tmp_path / "m")]) == 2
+    assert capsys.readouterr().err == f"cubc verify: {arch!r} is no architecture, as sm_90 or cpu\n"
+
+
 def test_a_manifest_is_read_before_it_is_replaced(tmp_path, capsys):
     path = tmp_path / "manifest.json"
     path.write_text(json.dumps({"cpu reduce.prod F32": {"code": "0" * 64}}))

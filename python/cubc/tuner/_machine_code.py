@@ -26,6 +26,7 @@ from cubc import _outputs as outputs
 from cubc._progress import bar
 
 from ._limits import cores
+from ._policy_text import ARCH
 from ._workload import CompileTimeWorkload, compile_time_workloads
 
 # Names of the hashes of an entry; the second may be missing.
@@ -78,6 +79,9 @@ def manifest(
     OSError
         If a listing cannot be written.
     """
+    for arch in archs or ():
+        if not ARCH.fullmatch(arch):
+            raise ValueError(f"{arch!r} is no architecture, as sm_90 or cpu")
     every = [
         policy
         for arch in (_core.archs() if archs is None else archs)
