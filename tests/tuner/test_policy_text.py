@@ -1,6 +1,7 @@
 """Policies as a file of text: what it says comes into force as from its store, and no more."""
 
 import os
+import re
 
 import pytest
 import stores
@@ -74,6 +75,24 @@ def test_another_version_of_the_kernel_is_left_out(store, tmp_path):
     with pytest.warns(RuntimeWarning, match="another version of the kernel|no policy that"):
         assert cubc.use_policies(line(tmp_path, store, benchmark="reduce.none")) == 0
     assert running(16) == shipped
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"source_hash": "0" * 64}, "reduce.sum: .* another version of the kernel"),
+        ({"benchmark": "mine.saxpy"}, r"mine.saxpy: kernels of one's own have no policy.*--header"),
+    ],
+)
+def test_a_file_without_what_was_found_is_not_written(tmp_path, capsys, changes, message):
+    """A store may have winners and no policy that this cubc could use."""
+    rows = [row("base", 16), *confirmed(A, 16, 1e-4)]
+    store = write(tmp_path / "old.db", [one | changes for one in rows])
+    assert main(["policy", "-o", str(tmp_path / "a.policies"), str(store)]) == 2
+    assert re.search(message, capsys.readouterr().err)
+    assert not (tmp_path / "a.policies").exists()
+    with pytest.warns(RuntimeWarning, match=message):
+        assert tuner.analyze(store).save_policies(tmp_path / "a.policies") == 0
 
 
 @pytest.mark.parametrize(

@@ -280,12 +280,18 @@ class Analysis(Figures):
         """Write the winners to a file of text, for `cubc.use_policies` and ``CUBC_POLICIES``.
 
         A program ships it in place of the store. Policies of another version of a kernel are left
-        out with a warning when it is read.
+        out with a warning, now and when it is read.
 
         Returns
         -------
         int
             Number of policies, without those that keep base at its place.
+
+        Warns
+        -----
+        RuntimeWarning
+            If measurements are of another version of a kernel, or of a kernel of one's own, and if
+            variants look faster and were not measured again: they are left out.
 
         Raises
         ------
@@ -297,8 +303,8 @@ class Analysis(Figures):
         Examples
         --------
         >>> a = tuner.analyze(tuner.example_db(), "scan.exclusive.sum")
-        >>> a.save_policies("my.policies")  # the kernel has changed since, the file says so
-        0
+        >>> tuner.analyze("my.db").save_policies("my.policies")  # doctest: +SKIP
+        3
         """
         from ._policies import save_policies
 

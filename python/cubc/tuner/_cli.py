@@ -31,6 +31,7 @@ from ._machine_code import (
 )
 from ._merge import merge
 from ._pack import make_bundle
+from ._policies import passed, passed_over
 from ._profile import profile
 from ._recorded_calls import recorded
 from ._remote_bench import BaseFailed
@@ -222,6 +223,10 @@ def _policy(options: argparse.Namespace) -> None:
     text = analysis.header() if options.header else analysis.policies()
     if not winners(analysis.groups, by_workload=not options.header):
         raise ValueError(no_winner(expand(options.files), analysis.groups))
+    current = [group for group in analysis.groups if group.current]
+    if options.o and not winners(current, by_workload=True):
+        left = " ".join(passed_over(*passed(analysis.groups)))
+        raise ValueError(f"{left}; {options.o} is not written")
     if options.o:
         print(f"{analysis.save_policies(options.o)} policies in {options.o}")
     else:

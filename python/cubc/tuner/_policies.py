@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from cubc import _core
@@ -64,9 +64,9 @@ def _read(paths: StorePaths) -> _Found:
             found.stale.update(one.benchmark for one in several if not one.current)
             continue
         groups = read(path, bad="raise")
-        passed = {group.benchmark for group in groups if not group.current}
-        found.users.update(passed.difference(_core.benchmarks()))
-        found.stale.update(passed.intersection(_core.benchmarks()))
+        stale, users = passed(groups)
+        found.users.update(users)
+        found.stale.update(stale)
         fresh = [group for group in groups if group.current]
         found.current.extend(fresh)
         chosen |= _of_store(fresh)
@@ -76,24 +76,33 @@ def _read(paths: StorePaths) -> _Found:
 
 def _warn(found: _Found, note: Callable[[str], None] | None) -> None:
     """Say what was found and is no policy, to who called cubc.use_policies."""
-    if found.stale:
-        warnings.warn(
-            f"{', '.join(sorted(found.stale))}: some measurements were skipped because they were "
-            "taken with another version of the kernel; search again to renew them",
-            RuntimeWarning,
-            stacklevel=5,
-        )
-    if found.users:
-        warnings.warn(
-            f"{', '.join(sorted(found.users))}: kernels of one's own have no policy that cubc "
-            "would use; cubc policy --header writes their constants",
-            RuntimeWarning,
-            stacklevel=5,
-        )
+    for text in passed_over(found.stale, found.users):
+        warnings.warn(text, RuntimeWarning, stacklevel=5)
     if note is None:
         warn_unconfirmed(found.current, by_workload=True, stacklevel=6)
     elif text := unconfirmed(found.current, by_workload=True):
         note(text)
+
+
+def passed_over(stale: set[str], users: set[str]) -> Iterator[str]:
+    """Say why measurements of some benchmarks become no policies."""
+    if stale:
+        yield (
+            f"{', '.join(sorted(stale))}: some measurements were skipped because they were "
+            "taken with another version of the kernel; search again to renew them"
+        )
+    if users:
+        yield (
+            f"{', '.join(sorted(users))}: kernels of one's own have no policy that cubc "
+            "would use; cubc policy --header writes their constants"
+        )
+
+
+def passed(groups: Iterable[Group]) -> tuple[set[str], set[str]]:
+    """Benchmarks of another version of a kernel, and kernels of one's own."""
+    every = {group.benchmark for group in groups if not group.current}
+    users = every.difference(_core.benchmarks())
+    return every - users, users
 
 
 def _checked(path: str, one: Policy) -> bool:
@@ -111,7 +120,9 @@ def _checked(path: str, one: Policy) -> bool:
 def save_policies(groups: list[Group], path: str | os.PathLike) -> int:
     """Write the policies of some groups to a file of text; their number without base."""
     current = [group for group in groups if group.current]
-    warn_unconfirmed(current, by_workload=True)
+    for text in passed_over(*passed(groups)):
+        warnings.warn(text, RuntimeWarning, stacklevel=4)
+    warn_unconfirmed(current, by_workload=True, stacklevel=5)
     found = _of_calls(_of_store(current).values())
     policy_text.write(os.fspath(path), found.values())
     return sum(one.label != "base" for one in found.values())
