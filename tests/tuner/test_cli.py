@@ -12,6 +12,7 @@ from stores import confirmed, row, write
 from cubc import _core, tuner
 from cubc.tuner import _cli as cli
 from cubc.tuner._cli import main
+from cubc.tuner._result import Result
 
 A, B, C = stores.variants()
 EXAMPLE = tuner.example_db()
@@ -114,6 +115,15 @@ def test_errors_are_one_line_and_status_2(arguments, message, capsys, tmp_path, 
     assert err.startswith(f"cubc {arguments[0]}: ")
     assert err.count("\n") == 1
     assert not list(tmp_path.iterdir())
+
+
+def test_workloads_that_the_time_did_not_reach_are_told(monkeypatch, capsys):
+    groups = tuner.analyze(tuner.example_db()).groups
+    found = Result(groups, {}, {"sort.keys I64": "", "reduce.sum F32": "seconds"})
+    monkeypatch.setattr(cli, "search", lambda *_, **__: found)
+    assert main(["search", "-R", "reduce.sum"]) == 0
+    told = "cubc search: no time was left for sort.keys I64: search longer\n"
+    assert capsys.readouterr().err == told
 
 
 @pytest.mark.parametrize("n", ["0", "-3"])

@@ -32,6 +32,7 @@ from ._machine_code import (
 from ._merge import merge
 from ._pack import make_bundle
 from ._policies import passed, passed_over
+from ._policy_text import FILE
 from ._profile import profile
 from ._recorded_calls import recorded
 from ._remote_bench import BaseFailed
@@ -42,6 +43,7 @@ from ._space import Space
 from ._stores import expand, store_path
 from ._verify import verify, verify_winners
 from ._winners import no_winner, winners
+from ._words import listed
 from ._workload import declared_axes, matching
 
 # Errors that a user can put right; anything else is a bug and keeps its traceback.
@@ -127,6 +129,9 @@ def _search(options: argparse.Namespace) -> None:
         objective=options.objective or "time",
         progress=False if options.quiet else None,
     )
+    left = [name for name, why in result.ended.items() if not why and name not in result.failed]
+    if left:
+        _say(options.parser.prog, f"no time was left for {listed(left)}: search longer")
     return _show_top(result, 5)
 
 
@@ -147,7 +152,7 @@ def _analyze(options: argparse.Namespace) -> None:
         _data(analysis, options)
         return
     if options.coverage:
-        print(analysis.coverage().to_string(index=False, float_format="{:.1%}".format))
+        print(analysis.coverage())
     if options.policies:
         if rows := analysis.policies():
             print(rows)
@@ -219,6 +224,8 @@ def _compare(options: argparse.Namespace) -> int:
 def _policy(options: argparse.Namespace) -> None:
     if options.header and options.o:
         raise ValueError("-o writes policies: leave it out, or --header, which is printed")
+    if options.o:
+        check_output(options.o, FILE)
     analysis = analyze(options.files, options.R, ax.parse_arguments(options.a))
     text = analysis.header() if options.header else analysis.policies()
     if not winners(analysis.groups, by_workload=not options.header):
