@@ -34,6 +34,22 @@ def test_a_table_fits_80_columns_and_has_each_variant(tmp_path, monkeypatch):
     assert "score" not in str(top[["variant"]]).split()  # pandas' own, of what is no such table
 
 
+@pytest.mark.parametrize("model", ["A processor", "A processor with a name of many words"])
+def test_a_coverage_has_each_column(tmp_path, monkeypatch, model):
+    monkeypatch.setenv("COLUMNS", "80")
+    rows = [stores.row("base", 16, ct=ct) for ct in ("F32", "I8")]
+    coverage = tuner.analyze(stores.write(tmp_path / "t.db", rows, model=model)).coverage()
+    lines = str(coverage).splitlines()
+    assert max(map(len, lines)) <= 80
+    numbers = ["measured", "failed", "valid", "coverage"]
+    if model == "A processor":
+        assert lines[0].split() == ["benchmark", "ct", "device", *numbers] and len(lines) == 3
+    else:
+        assert [lines[0], lines[4]] == [f"reduce.sum {ct} on {model}" for ct in ("F32", "I8")]
+        assert lines[1].split() == lines[5].split() == numbers
+    assert type(coverage.head(1)).__name__ == "DataFrame"
+
+
 def test_a_wide_terminal_has_a_line_for_each_variant(tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     db = stores.write(tmp_path / "t.db", [stores.row("base", 16), stores.row(A, 16, 5e-4)])

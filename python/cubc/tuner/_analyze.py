@@ -210,6 +210,8 @@ class Analysis(Figures):
     def coverage(self) -> pd.DataFrame:
         """Share of the valid parameter space that was measured.
 
+        It prints with every column, as `top` does.
+
         Returns
         -------
         pandas.DataFrame
@@ -238,7 +240,9 @@ class Analysis(Figures):
             share = min(1.0, len(tried) / valid) if valid else None
             rows.append((*about, len(tried), failed, valid, share))
         frame = _frame(rows, [*_ABOUT, "measured", "failed", "valid", "coverage"])
-        return frame.astype({"valid": "Int64", "coverage": float})
+        from ._table import Coverage
+
+        return Coverage(frame.astype({"valid": "Int64", "coverage": float}))
 
     def _named(self) -> Iterator[tuple[tuple[str, str, str], Group]]:
         """Groups behind what tables say of them, with the place of those that look alike."""

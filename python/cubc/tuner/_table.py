@@ -38,6 +38,34 @@ def _made(*arguments: Any, **options: Any) -> pd.DataFrame:
     return Table(frame) if {*ABOUT, "variant"} <= {*frame.columns} else frame
 
 
+class Coverage(pd.DataFrame):
+    """A DataFrame of a row for each group, whose text has every column.
+
+    Where the lines are too long a group has a heading.
+    """
+
+    @property
+    def _constructor(self) -> Any:
+        return pd.DataFrame
+
+    def __repr__(self) -> str:
+        if not {*ABOUT} < {*self.columns} or self.empty:
+            return super().__repr__()
+        width = shutil.get_terminal_size().columns
+        text = _shares(self)
+        if max(map(len, text.split("\n"))) <= width:
+            return text
+        parts = []
+        for row, (_, about) in enumerate(self[ABOUT].iterrows()):
+            rest = pd.DataFrame(self[row : row + 1]).drop(columns=ABOUT)
+            parts.append(f"{_heading(*about)}\n{_shares(rest)}")
+        return "\n\n".join(parts)
+
+
+def _shares(frame: pd.DataFrame) -> str:
+    return frame.to_string(index=False, float_format="{:.1%}".format, line_width=None)
+
+
 class Recorded(pd.DataFrame):
     """A DataFrame of recorded calls whose text has a heading for each device, and every column.
 
@@ -66,9 +94,13 @@ def _number(value: float) -> str:
     return f"{value:.3f}" if abs(value) < 1000 else f"{value:.2e}"
 
 
+def _heading(benchmark: str, ct: str, device: str) -> str:
+    return f"{' '.join(filter(None, [benchmark, ct]))} on {device}"
+
+
 def _group(key: tuple, rows: pd.DataFrame, width: int) -> str:
     benchmark, ct, device = key
-    heading = f"{' '.join(filter(None, [benchmark, ct]))} on {device}"
+    heading = _heading(benchmark, ct, device)
     numbers = pd.DataFrame(rows).drop(columns=[*ABOUT, "variant"])
     names, *lines = _lines(numbers)
     variants = list(rows["variant"])
