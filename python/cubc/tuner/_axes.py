@@ -23,6 +23,7 @@ from ._words import instead
 
 Value = str | int
 _NAME = re.compile(r"([A-Za-z]\w*)((?:\{\w+\}|\[\w+\])*)", re.ASCII)
+FLAGS = ("{ct}", "{io}", "[pow2]")
 ELEMENTS = "Elements{io}[pow2]"  # axis of all benchmarks of arrays
 MOST_VALUES = 10_000  # no axis declares as many
 MOST_EXPONENT = 40  # of an axis of exponents; more elements do not fit a device

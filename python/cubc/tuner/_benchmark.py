@@ -105,6 +105,7 @@ class Benchmark:
                 "name: define the function with def and ASCII letters"
             )
         self.function = function
+        self.file = function.__code__.co_filename  # a pickle of the function forgets it
         self.instructions = repr(_instructions(function.__code__))
         self.source = Source(_located(source, function), function.__name__)
         self.name = f"{self.source.name}.{function.__name__}"
@@ -317,14 +318,19 @@ def _located(source: str | os.PathLike, function: Function) -> str | os.PathLike
 
 def _declared(owner: str, axes: Mapping[str, Any]) -> tuple[ax.Axis, ...]:
     """Axes that a benchmark declares; ValueError if a value can stand for no workload."""
-    found = []
+    found: list[ax.Axis] = []
     for name, given in ax.given(axes).items():
         several = (
             given if isinstance(given, Sequence | range) and not isinstance(given, str) else [given]
         )
         values = tuple(map(str, several)) if "{ct}" in name else tuple(several)
         axis = ax.Axis(name, values)
-        axis.plain  # noqa: B018 - checks the name
+        if wrong := sorted(ax.split_name(name)[1].difference(ax.FLAGS)):
+            raise ValueError(
+                f"{owner}: axis {name} has a flag {wrong[0]}; one is {', '.join(ax.FLAGS)}"
+            )
+        if any(one.plain == axis.plain and one.compile_time == axis.compile_time for one in found):
+            raise ValueError(f"{owner}: axis {axis.plain} is declared twice")
         if not 1 <= len(set(values)) == len(values) <= ax.MOST_VALUES:
             raise ValueError(f"{owner}: axis {name} needs values, each once")
         if not axis.compile_time and not all(type(value) is int for value in values):

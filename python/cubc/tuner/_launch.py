@@ -11,6 +11,7 @@ from cubc._calls import named
 from cubc._kernel import Extent, extent
 
 from . import _axes as ax
+from ._checks import count
 from ._tuned import default_grid, default_threads
 
 
@@ -83,5 +84,5 @@ class Launch:
             block = default_threads("block", name, self.values)
         if grid is None:
             grid = default_grid(name, self.values, arguments, self._n)
-        shape = (extent("grid", grid), extent("block", block), int(shared))
+        shape = (extent("grid", grid), extent("block", block), count("shared", shared, least=0))
         self._program.add(name, arguments, *shape)

@@ -22,7 +22,8 @@ from ._status import FAILURES
 if TYPE_CHECKING:
     from ._benchmark import UserCompileTimeWorkload
 
-_HERE = Path(__file__).parent
+_CUBC = Path(__file__).parents[1]
+_PICKLED = "<dynamic-code>"  # file of all functions that cloudpickle has pickled
 
 
 class UserRunTimeWorkload:
@@ -31,8 +32,9 @@ class UserRunTimeWorkload:
     def __init__(self, workload: UserCompileTimeWorkload, rt: dict[str, int], device: str):
         self._workload, self._device = workload, device
         self._state = State(workload.ct, rt, device)
+        self._reported = partial(_reported, workload.user_benchmark.file)
         self._right: dict[int, cubc.Array] | None = None  # outputs of base, by place
-        with _reported():
+        with self._reported():
             workload.user_benchmark.function(self._state)
         self.measure, self.measure_hot = _core.measure, _core.measure_hot
 
@@ -51,7 +53,7 @@ class UserRunTimeWorkload:
         workload = self._workload
         title = f"{workload.benchmark} {label}"
         program = _core.Program(workload.text(label), title, self._device, workload.threads(label))
-        with _reported():
+        with self._reported():
             self._state.record(program, workload.user_benchmark.source.kernels, self._values(label))
             if label == "base" and self._right is None:
                 self._check(program)
@@ -70,24 +72,24 @@ class UserRunTimeWorkload:
 
     def metrics(self, label: str) -> str:
         """Metrics of a variant, whose outputs are there, as a store has them."""
-        with _reported():
+        with self._reported():
             return to_text(self._state.metrics(self._values(label)))
 
     def verify(self, program: _core.Program) -> str:
         """Run once and say what is wrong, "" if nothing is."""
         self.poison()
-        with _reported():
+        with self._reported():
             program.run()
         return self.wrong()
 
     def poison(self) -> None:
         """Give the outputs their first contents."""
-        with _reported():
+        with self._reported():
             self._state.renew()
 
     def wrong(self) -> str:
         """Say what is wrong with the outputs as they are, "" if nothing is."""
-        with _reported():
+        with self._reported():
             return self._state.wrong(self._right or {})
 
 
@@ -108,14 +110,24 @@ class PickledWorkload(NamedTuple):
 
 
 @contextmanager
-def _reported() -> Iterator[None]:
-    """Report an error of a user's function, with its traceback, as a failure of the variant."""
+def _reported(file: str) -> Iterator[None]:
+    """Report an error of a user's function, with its traceback, as a failure of the variant.
+
+    The traceback has the lines of the user, in the file that the function is of.
+    """
     try:
         yield
     except FAILURES:
         raise
     except Exception as error:
         report = traceback.TracebackException.from_exception(error)
-        frames: list[Any] = [f for f in report.stack if Path(f.filename).parent != _HERE]
+        users = (f for f in report.stack if _CUBC not in Path(f.filename).parents)
+        frames: list[Any] = [_located(f, file) for f in users]
         report.stack = traceback.StackSummary.from_list(frames)
         raise _core.ResourceError("".join(report.format()).strip()) from None
+
+
+def _located(frame: traceback.FrameSummary, file: str) -> traceback.FrameSummary:
+    if frame.filename != _PICKLED or not Path(file).is_file():  # it was typed into a notebook
+        return frame
+    return traceback.FrameSummary(file, frame.lineno, frame.name)

@@ -1,0 +1,70 @@
+"""Mistakes in a benchmark of one's own: each is told where it was made."""
+
+import isolated
+import pytest
+
+from cubc import tuner
+
+SOURCE = """
+// %RANGE% THREADS tpb 1,32
+__global__ void twice(float* x, int n)
+{
+    int i = blockIdx.x * THREADS + threadIdx.x;
+    if (i < n) x[i] *= 2;
+}
+"""
+PROGRAM = """
+from cubc import tuner
+
+@tuner.benchmark("twice.cu", {"Elements": [8]})
+def twice(state):
+    x = state.random(dtype="F32")
+    state.exec(lambda launch: launch.kernel("twice", x, x.size, MISTAKE))
+
+tuner.search(twice, db="s.db", device="cpu", variants=1, confirm=0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("mistake", "message"),
+    [
+        ("shared='x'", "TypeError: kernel(): shared is 'x', must be a whole number"),
+        ("shared=-1", "ValueError: kernel(): shared is -1, must be a whole number of at least 0"),
+        ("shared=1 << 40", "ValueError: kernel(): shared is 1099511627776, must be"),
+    ],
+)
+def test_an_error_names_the_line_of_the_function(tmp_path, mistake, message):
+    """The function is pickled, which forgets its file, and is called through cubc."""
+    (tmp_path / "twice.cu").write_text(SOURCE)
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM.replace("MISTAKE", mistake))
+    code = "import os, runpy, sys\nos.chdir(sys.argv[1])\n"
+    code += "runpy.run_path(sys.argv[2], run_name='__main__')"
+    done = isolated.run(code, tmp_path, program)
+    told = done.stderr.rpartition("base does not run: ")[2]
+    line = PROGRAM.replace("MISTAKE", mistake).split("\n")[6].strip()
+    assert f'File "{program}", line 7, in <lambda>\n    {line}\n' in told
+    assert message in told and "_calls.py" not in told
+
+
+@pytest.mark.parametrize(
+    ("axes", "message"),
+    [
+        ({"Elements{oi}": [8]}, r"axis Elements\{oi\} has a flag \{oi\}; one is \{ct\}, \{io\}"),
+        ({"Elements[pow3]": [8]}, r"has a flag \[pow3\]"),
+        ({"Elements": [8], "Elements{io}": [9]}, "axis Elements is declared twice"),
+        ({"T{ct}": ["F32"], "T{ct}{io}": ["F64"]}, "axis T is declared twice"),
+    ],
+)
+def test_axes_that_a_store_could_not_keep(axes, message):
+    with pytest.raises(ValueError, match=message):
+        tuner.benchmark(SOURCE, axes)(lambda_named_twice)
+
+
+def lambda_named_twice(state):
+    """Function of a benchmark."""
+
+
+def test_a_type_and_an_extent_may_share_a_name():
+    found = tuner.benchmark(SOURCE, {"T{ct}": ["F32"], "T": [9]})(lambda_named_twice)
+    assert [axis.name for axis in found.axes] == ["T{ct}", "T"]
