@@ -86,3 +86,8 @@ def test_winners_of_others_are_not_taken(small, tmp_path):
         pytest.raises(ValueError, match="nothing there was"),
     ):
         tuner.verify_winners(old, device="cpu")
+
+
+def test_a_variant_is_a_label():
+    with pytest.raises(TypeError, match=r"verify\(\): variant is 3, must be a label"):
+        tuner.verify("reduce.sum", 3, {"T": "F32"}, device="cpu")

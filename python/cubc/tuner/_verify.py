@@ -57,6 +57,8 @@ def verify(
     ------
     LookupError, NoDeviceError
         As `search`.
+    TypeError
+        If the variant is no text.
     ValueError
         As `search`; and if the variant is none, or fails somewhere: the message says how.
     BaseFailed
@@ -64,9 +66,12 @@ def verify(
 
     Examples
     --------
-    >>> tuner.verify("reduce.sum", "ipt_8.tpb_256", {"T": "F32"}).slower  # doctest: +SKIP
+    >>> label = tuner.analyze("my.db", "reduce.sum", {"T": "F32"}).best().label  # doctest: +SKIP
+    >>> tuner.verify("reduce.sum", label, {"T": "F32"}).slower  # doctest: +SKIP
     []
     """
+    if not isinstance(variant, str):
+        raise TypeError(f"variant is {variant!r:.80}, must be a label, as best().label gives one")
     info = _core.device_info(device)
     workloads = compile_time_workloads(benchmark, axes, info["arch"])
     return _verify(info, [(workload, variant) for workload in workloads])
