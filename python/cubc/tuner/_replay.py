@@ -1,7 +1,7 @@
 """Searches replayed on what was measured before, so that a strategy is tried without a GPU.
 
 A table is a CSV file, gzipped or not: a row a configuration, a column of whole numbers a parameter,
-and a column ``time...`` that is empty where the configuration failed. Columns ``_samples...`` are
+and a column ``time...`` that is empty where the configuration failed. Columns ``samples...`` are
 passed over. A group of a store is a table too. Variants that a table lacks are invalid.
 """
 
@@ -12,6 +12,7 @@ import gzip
 import math
 import os
 import random
+import re
 import statistics
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
@@ -119,11 +120,13 @@ def read_table(path: str | os.PathLike) -> TableSpace:
         parameters = [(name, at) for at, name in enumerate(names) if at not in skipped]
         if not parameters:
             raise ValueError(f"{path} has columns {names}; at least one must be a parameter")
-        for row in rows:
+        for row in filter(None, rows):  # one of no column is an empty line
             try:
-                label = ".".join(f"{name}_{_whole(row[at])}" for name, at in parameters)
+                if len(row) != len(names):
+                    raise ValueError(f"{len(row)} columns, where the first line has {len(names)}")
+                label = ".".join(f"{name}_{_whole(name, row[at])}" for name, at in parameters)
                 time = _time(row[timed[0]])
-            except (IndexError, ValueError) as error:
+            except ValueError as error:
                 raise ValueError(f"{path}, line {rows.line_num}: {error}") from None
             if label in times:
                 raise ValueError(f"{path}, line {rows.line_num}: {label} was on a line before")
@@ -133,19 +136,21 @@ def read_table(path: str | os.PathLike) -> TableSpace:
     return TableSpace(times)
 
 
-def _whole(text: str) -> int:
-    value = int(text)
-    if value < 0:
-        raise ValueError(f"{text} is negative; parameters are whole numbers from 0")
-    return value
+def _whole(name: str, text: str) -> int:
+    if not re.fullmatch(r"\s*\d{1,18}\s*", text, re.ASCII):
+        raise ValueError(f"{name} is {text!r:.40}; parameters are whole numbers from 0")
+    return int(text)
 
 
 def _time(text: str) -> float | None:
     if not text:
         return None
-    time = float(text)
+    try:
+        time = float(text)
+    except ValueError:
+        time = math.nan
     if not 0 < time < math.inf:
-        raise ValueError(f"{text} is no time")
+        raise ValueError(f"{text!r:.40} is no time")
     return time
 
 
