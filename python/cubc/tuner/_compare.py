@@ -11,7 +11,6 @@ it a difference of less than about 9 % is UNDECIDED. Measuring both sides by tur
 from __future__ import annotations
 
 import difflib
-import warnings
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -31,6 +30,7 @@ from ._restriction import restrict
 from ._status import OK
 from ._stores import StorePaths, expand, read
 from ._verdict import DRIFT, LEAST_ROUNDS, SLOWER, WORDS, Verdict, confidence_of_all, judge_apart
+from ._warning import warn
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -222,11 +222,7 @@ def compare(
             missing.append(f"{group.benchmark} {group.workload}{which} on {group.device}")
     if missing:
         names = "; ".join(missing)
-        warnings.warn(
-            f"{names}: left out, since {b} has no time of {variant} on the same device",
-            RuntimeWarning,
-            stacklevel=3,
-        )
+        warn(f"{names}: left out, since {b} has no time of {variant} on the same device")
     if not shared:
         raise ValueError(f"{a} and {b} have no workload of the same device in common")
     confidence = confidence_of_all(len(shared))

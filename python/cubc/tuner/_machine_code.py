@@ -13,7 +13,6 @@ import os
 import shutil
 import subprocess
 import tempfile
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ from cubc._progress import bar
 
 from ._limits import cores
 from ._policy_text import ARCH
+from ._warning import warn
 from ._workload import CompileTimeWorkload, compile_time_workloads
 
 # Names of the hashes of an entry; the second may be missing.
@@ -230,7 +230,7 @@ def listable() -> list[str]:
     if not found:
         _need_disassembler(left[0])
     if left:
-        warnings.warn(f"left out: {_need(left)}", RuntimeWarning, stacklevel=3)
+        warn(f"left out: {_need(left)}")
     return found
 
 

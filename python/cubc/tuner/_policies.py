@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
@@ -15,6 +14,7 @@ from ._axes import workload_text
 from ._groups import Group
 from ._policy_text import Policy
 from ._stores import StorePaths, expand, read
+from ._warning import warn
 from ._winners import unconfirmed, warn_unconfirmed, winners
 
 
@@ -77,9 +77,9 @@ def _read(paths: StorePaths) -> _Found:
 def _warn(found: _Found, note: Callable[[str], None] | None) -> None:
     """Say what was found and is no policy, to who called cubc.use_policies."""
     for text in passed_over(found.stale, found.users):
-        warnings.warn(text, RuntimeWarning, stacklevel=5)
+        warn(text)
     if note is None:
-        warn_unconfirmed(found.current, by_workload=True, stacklevel=6)
+        warn_unconfirmed(found.current, by_workload=True)
     elif text := unconfirmed(found.current, by_workload=True):
         note(text)
 
@@ -121,8 +121,8 @@ def save_policies(groups: list[Group], path: str | os.PathLike) -> int:
     """Write the policies of some groups to a file of text; their number without base."""
     current = [group for group in groups if group.current]
     for text in passed_over(*passed(groups)):
-        warnings.warn(text, RuntimeWarning, stacklevel=4)
-    warn_unconfirmed(current, by_workload=True, stacklevel=5)
+        warn(text)
+    warn_unconfirmed(current, by_workload=True)
     found = _of_calls(_of_store(current).values())
     policy_text.write(os.fspath(path), found.values())
     return sum(one.label != "base" for one in found.values())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from . import _axes as ax
 from ._constraints import Constraint, check_names
 from ._status import RECORDED
 from ._stores import StorePaths, expand, rows
+from ._warning import warn
 from ._workload import CompileTimeWorkload
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def read(paths: StorePaths) -> list[Calls]:
                     refused.append(f"row {row['id']} was refused: {error}")
         if refused:
             text = f"{path}: {len(refused)} of its rows left out; the first: {refused[0]}"
-            warnings.warn(text, RuntimeWarning, stacklevel=4)
+            warn(text)
     return sorted(found.values(), key=lambda one: -one.seconds)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import sys
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -39,6 +38,7 @@ from ._session import Session
 from ._stores import StorePaths, expand, read, store_path
 from ._strategy import DEFAULT, STRATEGIES, Exhaustive, Factory, make, warmed
 from ._timing import checked_timing
+from ._warning import warn
 from ._workload import CompileTimeWorkload, compile_time_workloads
 from ._workload_results import WorkloadResults
 from ._workload_search import WorkloadSearch
@@ -232,12 +232,12 @@ class Search:
             message = f"{text}: base does not run: {reason}"
             if len(failed) == len(course.searches):
                 raise BaseFailed(message)
-            warnings.warn(message, RuntimeWarning, stacklevel=4)
+            warn(message)
         for one in course.searches:
             if one.is_empty:
                 limits = ", ".join(repr(limit.text) for limit in one.workload.constraints)
                 message = f"no variant of {one.workload} was found that fulfils {limits}"
-                warnings.warn(message, RuntimeWarning, stacklevel=4)
+                warn(message)
         found = [
             group.among(one.workload.admits)
             for one in course.searches

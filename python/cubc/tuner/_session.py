@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +11,7 @@ from cubc._progress import Progress
 from ._goal import Goal
 from ._measurer import Source
 from ._objective import Objective
+from ._warning import warn
 
 
 class Session:
@@ -102,12 +102,10 @@ def warn_if_slow(path: str, *, has_log: bool) -> None:
     if has_log or path in _warned:
         return
     _warned.add(path)
-    warnings.warn(
+    warn(
         f"{path} lies on a file system without SQLite's log (WAL), such as one of a network: each "
         "result waits for its disk, and one search at a time may write; for more speed take a "
-        "store on a local disk, and put stores together by `cubc merge a.db b.db -o all.db`",
-        RuntimeWarning,
-        stacklevel=2,
+        "store on a local disk, and put stores together by `cubc merge a.db b.db -o all.db`"
     )
 
 

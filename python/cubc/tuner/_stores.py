@@ -13,7 +13,6 @@ import os
 import re
 import statistics
 import struct
-import warnings
 from collections.abc import Generator, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -28,6 +27,7 @@ from ._metrics import from_text
 from ._space import parse_label
 from ._status import OK, RECORDED, STATUSES
 from ._verdict import round_ratio
+from ._warning import warn
 
 StorePaths = str | os.PathLike | Iterable[str | os.PathLike]
 
@@ -131,7 +131,7 @@ def read(paths: StorePaths, *, bad: Literal["warn", "raise", "pass"] = "warn") -
     if bad == "warn":
         for path, reasons in refused.items():
             text = f"{path}: {len(reasons)} of its rows left out; the first: {reasons[0]}"
-            warnings.warn(text, RuntimeWarning, stacklevel=4)
+            warn(text)
     return found
 
 

@@ -7,7 +7,6 @@ show whether a change affects other types and architectures.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -21,6 +20,7 @@ from ._restriction import restrict
 from ._status import OK
 from ._stores import StorePaths, expand, measurement, read
 from ._verdict import LEAST_ROUNDS, MORE_ROUNDS, MOST_ROUNDS, Verdict, confidence_of_all, judge
+from ._warning import warn
 from ._winners import Winner, no_winner, warn_unconfirmed, winners
 from ._workload import CompileTimeWorkload, compile_time_workloads
 
@@ -113,14 +113,12 @@ def verify_winners(
     groups = [group for group in restrict(read(expand(paths)), R, axes) if group.arch == arch]
     passed = {str(group.benchmark) for group in groups if not group.current}
     if stale := sorted(passed.intersection(_core.benchmarks())):
-        warnings.warn(
+        warn(
             f"{', '.join(stale)}: measurements of another version of the kernel were passed over; "
-            "search again to renew them",
-            RuntimeWarning,
-            stacklevel=3,
+            "search again to renew them"
         )
     current = [group for group in groups if group.current]
-    warn_unconfirmed(current, by_workload=True, stacklevel=4)
+    warn_unconfirmed(current, by_workload=True)
     wanted = [
         (workload, one.label)
         for one in winners(current, by_workload=True)

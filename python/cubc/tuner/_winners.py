@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -13,6 +12,7 @@ from cubc import _core
 from ._axes import Value, calls_near, split_name, workload_text
 from ._axes import declared as declared_axes
 from ._groups import Group, settle
+from ._warning import warn
 
 
 class Winner(NamedTuple):
@@ -56,12 +56,10 @@ def rows_of(found: Iterable[Winner]) -> str:
     )
 
 
-def warn_unconfirmed(
-    groups: list[Group], *, by_workload: bool = False, stacklevel: int = 3
-) -> None:
+def warn_unconfirmed(groups: list[Group], *, by_workload: bool = False) -> None:
     """Warn of variants that look faster than base and were not measured again."""
     if text := unconfirmed(groups, by_workload=by_workload):
-        warnings.warn(text, RuntimeWarning, stacklevel=stacklevel)
+        warn(text)
 
 
 def unconfirmed(groups: list[Group], *, by_workload: bool) -> str:
