@@ -57,6 +57,18 @@ def test_calls_of_one_kind_are_a_row(db):
     assert set(table.searchable) == {"yes"}
 
 
+@pytest.mark.parametrize("what", ["a program without calls", "a search"])
+def test_a_store_without_calls_is_no_recording(db, what):
+    """The table of its calls, which the message named, is empty."""
+    if what == "a search":
+        stores.write(db, [stores.row("base", 16)])
+    else:
+        with tuner.record(db):
+            pass
+    with pytest.raises(LookupError, match="no calls are recorded there: cubc record, or"):
+        tuner.search(db, device="cpu")
+
+
 def test_nothing_is_recorded_outside(db):
     cubc.reduce(X, device="cpu")
     with tuner.record(db):

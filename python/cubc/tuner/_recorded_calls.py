@@ -231,6 +231,10 @@ def workloads(
     LookupError
         If there is none; for a constraint on a parameter that a kernel does not have.
     """
+    if not calls:
+        raise LookupError(
+            "no calls are recorded there: cubc record, or cubc.tuner.record, writes such a store"
+        )
     kind = arch == "cpu"
     fit = [one for one in calls if (one.arch == "cpu") == kind and not one.why_not]
     if not fit:
