@@ -10,6 +10,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import warnings
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
@@ -40,11 +41,10 @@ SHORTER = {
     "plot_heatmap": {"a.importance()": "a.importance"},  # which its docstring calls
     "--coverage my.db": {"--seconds 60": "--variants 1 --confirm 0", "[16:24:4]": "16"},
     "cubc record": {"--seconds 300": "--variants 1 --confirm 0"},
-    # So short a search finds nothing FASTER; the example has winners.
-    "my.policies work.db": {"my.policies work.db": "my.policies my.db"},
 }
-# Commands that compile or measure for minutes: their words are checked, and they are not run.
-LONG = r"cubc (?:compare --live|verify) .*"
+# Commands that compile or measure for minutes, or that need winners of today's kernels, which the
+# example may have none of: their words are checked, and they are not run.
+NOT_RUN = r"cubc (?:compare --live|verify|policy -o) .*"
 PROGRAM = "import cubc, numpy\ncubc.sum(numpy.ones(1 << 16, 'f4'))\n"
 COMMANDS = """
 import ast, sys
@@ -129,10 +129,12 @@ def shell(text, folder):
     """Run the lines of a block, with stores that somebody measured where it names some."""
     for name in ("my.db", "before.db", "after.db"):
         shutil.copy(tuner.example_db(), folder / name)
-    for line in re.findall(LONG, text):
+    with warnings.catch_warnings(action="ignore"):
+        tuner.analyze(tuner.example_db()).save_policies(folder / "my.policies")
+    for line in re.findall(NOT_RUN, text):
         words = shlex.split(line, comments=True)
         cli.make_parser(cli.RUNS).parse_args(words[1:])
-    text = re.sub(LONG, ":", shortened(text))
+    text = re.sub(NOT_RUN, ":", shortened(text))
     if "make " in text:  # the checks themselves, and minutes long
         targets = re.findall(r"^make ([\w-]+)", text, re.MULTILINE)
         makefile = (ROOT / "Makefile").read_text()
