@@ -19,8 +19,8 @@ static cubc_status add_values(const cubc_merge_params *params, problem *p)
                             params->value_bytes));
     TRY(problem_value_input(p, "the values of b", params->b_values, params->b_n,
                             params->value_bytes));
-    return problem_value_output(p, "the output of the values", params->values_out,
-                                params->a_n + params->b_n, params->value_bytes);
+    return problem_value_output(p, params->values_out, params->a_n + params->b_n,
+                                params->value_bytes);
 }
 
 // The output may be no input: an item's place is taken before it has been read.

@@ -14,8 +14,7 @@ static cubc_status add_values(const cubc_merge_sort_params *params, problem *p)
     if (!params->value_bytes) return CUBC_OK;
     TRY(problem_value_input(p, "the values of merge_sort", params->values_in, params->n,
                             params->value_bytes));
-    return problem_value_output(p, "the output of the values", params->values_out, params->n,
-                                params->value_bytes);
+    return problem_value_output(p, params->values_out, params->n, params->value_bytes);
 }
 
 cubc_status merge_sort_problem(const cubc_merge_sort_params *params, problem *out)

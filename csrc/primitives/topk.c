@@ -48,8 +48,7 @@ cubc_status topk_problem(const cubc_topk_params *params, problem *out)
     if (params->values_in)
         TRY(problem_value_input(out, "the values of topk", params->values_in, params->n,
                                 params->value_bytes));
-    TRY(problem_value_output(out, "the output of the values", params->values_out, params->k,
-                             params->value_bytes));
+    TRY(problem_value_output(out, params->values_out, params->k, params->value_bytes));
     TRY(problem_check_overlap(out, INPUT_OF_SAME_NUMBER));
     if (out->in_place)
         FAIL(CUBC_INVALID_ARGUMENT, "topk reads its input more than once: no output may be there");

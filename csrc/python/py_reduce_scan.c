@@ -127,14 +127,14 @@ static const void *initial_address(const initial *i, PyObject *init)
 
 // ---- reduce -------------------------------------------------------------------------------------
 // Makes a call by a function of Python, which splits it into several.
-static PyObject *call_python(const char *file, const char *name, PyObject *const *v, int count,
+static PyObject *call_python(const char *file, const char *name, PyObject *const *v,
                              const py_signature *signature)
 {
     PyObject *module = PyImport_ImportModule(file), *value = NULL;
     PyObject *function = module ? PyObject_GetAttrString(module, name) : NULL;
     PyObject *one = function ? PyTuple_Pack(1, v[0]) : NULL, *options = one ? PyDict_New() : NULL;
     bool failed = !options;
-    for (int k = 1; !failed && k < count; k++)
+    for (int k = 1; !failed && k < signature->count; k++)
         failed = v[k] && PyDict_SetItem(options, signature->interned[k], v[k]) < 0;
     if (!failed) value = PyObject_Call(function, one, options);
     Py_XDECREF(options);
@@ -182,7 +182,7 @@ PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObjec
     if (py_arguments(&signature, args, n, names, v) < 0)
         return py_call_named(NULL, "reduce", "reduce");
     if (v[OP] && (PyList_Check(v[OP]) || PyTuple_Check(v[OP]))) {
-        value = call_python("cubc._several", "reduce_several", v, COUNT, &signature);
+        value = call_python("cubc._several", "reduce_several", v, &signature);
         goto done;
     }
     const char *op = take_operator(&v[OP], v[X], v[DTYPE], &made);
@@ -195,7 +195,7 @@ PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObjec
         goto done;
     if (shape.apart) {
         // One reduction for each axis, from the last one on: operands keep their order.
-        value = call_python("cubc._axes", "reduce_in_turns", v, COUNT, &signature);
+        value = call_python("cubc._axes", "reduce_in_turns", v, &signature);
         goto done;
     }
     if (py_call_view_out(&c, 0, v[OUT]) < 0 ||

@@ -167,12 +167,12 @@ cubc_status problem_value_input(problem *p, const char *what, const void *data, 
     return CUBC_OK;
 }
 
-cubc_status problem_value_output(problem *p, const char *what, void *data, uint64_t n, int bytes)
+cubc_status problem_value_output(problem *p, void *data, uint64_t n, int bytes)
 {
     cubc_type type = CUBC_U8;
     uint8_t width = 1;
     TRY(value_type(p, bytes, &type, &width));
-    TRY(problem_output(p, what, data, n, type));
+    TRY(problem_output(p, "the output of the values", data, n, type));
     p->outputs[p->output_count - 1].width = width;
     return CUBC_OK;
 }
@@ -193,7 +193,7 @@ cubc_status problem_sort_values(problem *p, const char *what, const void *in, vo
         TRY(problem_value_input(p, what, in, n, bytes));
     else
         TRY(check_indices(p->algorithm->name, most, bytes));
-    return problem_value_output(p, "the output of the values", out, n, bytes);
+    return problem_value_output(p, out, n, bytes);
 }
 
 // ---- arrays that overlap -----------------------------------------------------------------------

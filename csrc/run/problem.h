@@ -143,7 +143,7 @@ cubc_status problem_offsets(problem *p, const char *what, const void *data, uint
 // second one.
 cubc_status problem_value_input(problem *p, const char *what, const void *data, uint64_t n,
                                 int bytes);
-cubc_status problem_value_output(problem *p, const char *what, void *data, uint64_t n, int bytes);
+cubc_status problem_value_output(problem *p, void *data, uint64_t n, int bytes);
 // The values that a sort takes along or, where `in` is NULL, the indices of its n keys, from 0 to
 // most - 1. `bytes` of 0: neither.
 cubc_status problem_sort_values(problem *p, const char *what, const void *in, void *out, uint64_t n,
