@@ -116,6 +116,11 @@ def of_device(a: Any) -> Any:
     return a if hasattr(a, "__cuda_array_interface__") or not is_of_host(a) else None
 
 
+def whole_name(device: Any) -> Any:
+    """Return the name that a device's arrays have: "cuda" is another one of the first GPU."""
+    return "cuda:0" if device == "cuda" else device
+
+
 def is_cpu(device: str) -> bool:
     """Tell if a device's name is that of a CPU: "cpu", "cpu:1" and so on."""
     return device.partition(":")[0] == "cpu"
@@ -202,6 +207,14 @@ def of_dlpack(a: Array, x: Any) -> Any:
     if not is_of_host(x):
         return asarray(x)
     return asarray(x, device=a.device) if is_cpu(a.device) else described(x)
+
+
+def is_read_only(x: Any) -> bool:
+    """Tell if an array of NumPy, or one in CUDA memory, says that it may not be written."""
+    if isinstance(x, np.ndarray):
+        return not x.flags.writeable
+    lent = getattr(x, "__cuda_array_interface__", None) or {}
+    return bool(lent.get("data", (0, False))[1])
 
 
 def memory_of(x: Any, on_device: bool, what: str = "out") -> Any:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import described, is_cpu
+from ._arrays import described, is_cpu, is_read_only, whole_name
 from ._calls import primitive
 from ._core import Array, asarray, bind_keep, call
 
@@ -51,7 +51,7 @@ def copy_batch(sources, destinations, /, *, stream=None, device=None) -> None:
             f"copy_batch(): {len(sources)} sources and {len(destinations)} destinations: "
             "as many are needed"
         )
-    ends, places, used = 0, [], device
+    ends, places, used = 0, [], whole_name(device)
     for k, (source, destination) in enumerate(zip(sources, destinations, strict=True)):
         (begin, size, here), (to, room, there) = _place(source, False), _place(destination, True)
         if size != room:
@@ -106,9 +106,10 @@ def _check_apart(places: Any) -> None:
 def _place(x: Any, written: bool) -> tuple[int, int, str]:
     """Address, bytes and device of a contiguous array."""
     x = described(x)
-    if isinstance(x, np.ndarray):
-        if not x.flags.c_contiguous or (written and not x.flags.writeable):
-            raise ValueError("copy_batch(): an array is not contiguous, or may not be written to")
+    on_host = isinstance(x, np.ndarray)
+    if (on_host and not x.flags.c_contiguous) or (written and is_read_only(x)):
+        raise ValueError("copy_batch(): an array is not contiguous, or may not be written to")
+    if on_host:
         return x.ctypes.data, x.nbytes, "cpu"
     if not isinstance(x, Array) and not hasattr(x, "__cuda_array_interface__"):
         raise TypeError(

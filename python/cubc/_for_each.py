@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import as_array, is_cpu, item_dtype
+from ._arrays import as_array, is_cpu, is_read_only, item_dtype, whole_name
 from ._callables import _parameters, _prepared
 from ._calls import named, whole
 from ._core import Array, Lazy, asarray, device_info, is_binding
@@ -222,18 +222,11 @@ def _read_only(x: Any) -> Any:
     return x
 
 
-def _is_read_only(x: Any) -> bool:
-    if isinstance(x, np.ndarray):
-        return not x.flags.writeable
-    lent = getattr(x, "__cuda_array_interface__", None) or {}
-    return bool(lent.get("data", (0, False))[1])
-
-
 def _place_of(arrays: dict[str, Any], device: Any) -> str | None:
     """Return the name of the device that the arrays are on."""
     for x in arrays.values():
         found = "cpu" if isinstance(x, np.ndarray) else str(asarray(x).device)
-        if device not in (None, found):
+        if device is not None and whole_name(device) != found:
             raise ValueError(
                 f"the arrays are on {found}: move them with cubc.asarray(x, device={device!r})"
             )
@@ -295,7 +288,7 @@ def _launch(
     each = max(each, -(-n // (threads * (2**31 - 1))))
     kernel = _kernel(
         body.strip() + ("" if body.rstrip().endswith((";", "}")) else ";"),
-        tuple((name, item_dtype(x), _is_read_only(x)) for name, x in arrays.items()),
+        tuple((name, item_dtype(x), is_read_only(x)) for name, x in arrays.items()),
         tuple((name, x.dtype) for name, x in values.items()),
         check,
         each,

@@ -366,6 +366,15 @@ def test_read_only_memory_says_so():
         frozen.__dlpack__()
     assert "versioned" in repr(frozen.__dlpack__(max_version=(1, 0)))
     assert frozen.__cuda_array_interface__["data"] == (frozen.ptr, True)
+    with pytest.raises(ValueError, match="may not be written to"):
+        cubc.copy_batch([array(x)], [frozen])
+
+
+def test_the_first_gpu_has_two_names():
+    x, out = array(np.arange(6)), array(np.zeros(6, int))
+    cubc.for_each("out[i] = x[i]", 3, x=x, out=out, device="cuda")
+    cubc.copy_batch([x[3:]], [out[3:]], device="cuda")
+    same(out, x.numpy())
 
 
 def test_tensors_with_steps(torch, cupy):
