@@ -1,6 +1,8 @@
 // Matching of arguments without a tuple, a dict or a format string: see py_arguments.h.
 #include "python/py_arguments.h"
 
+#include "python/py_array.h"
+
 #include <string.h>
 
 static int find_name(const py_signature *s, PyObject *name)
@@ -113,7 +115,7 @@ int py_stream(PyObject *object, void **out)
         PyObject *pair = PyObject_CallMethod(object, "__cuda_stream__", NULL);
         number = pair ? PySequence_GetItem(pair, 1) : NULL;
         Py_XDECREF(pair);
-    } else {
+    } else if (!py_array_check(object)) { // whose ptr is that of its items
         for (size_t i = 0; !number && i < COUNT_OF(attributes); i++) {
             number = PyObject_GetAttrString(object, attributes[i]);
             if (!number && py_forget()) return -1;

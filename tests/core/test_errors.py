@@ -276,8 +276,9 @@ def test_arguments(call):
         call(X, "sum", op="sum")
     with pytest.raises(TypeError, match="at most 2 positional"):
         call(X, "sum", 3)
-    with pytest.raises(TypeError, match="stream must be"):
-        call(X, stream="fast", device="cpu")
+    for stream in ("fast", cubc.asarray(X, device="cpu")):
+        with pytest.raises(TypeError, match="stream must be"):
+            call(X, stream=stream, device="cpu")
 
 
 def test_workspace(device):
