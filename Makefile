@@ -146,7 +146,7 @@ $(C_FUZZERS): $(C_BUILD)/%: tests/fuzz/%.c tests/fuzz/driver.c tests/fuzz/fuzz.h
 # not instrumented. Its shadow memory needs addresses that are not drawn at random.
 T_BUILD := build/tsan
 T_OBJECTS := $(C_SOURCES:csrc/%.c=$(T_BUILD)/%.o)
-T_TESTS := $(addprefix $(T_BUILD)/test_,simt simt_signal launch order device_cpu workspace cache claim lattice_io policy recorded_calls)
+T_TESTS := $(addprefix $(T_BUILD)/test_,simt simt_signal launch order device_cpu workspace cache claim lattice_io policy recorded_calls table)
 T_FLAGS := -O1 $(filter-out -W% -fsanitize=% -fno-sanitize-recover=%,$(C_COMMON)) -fsanitize=thread
 T_RUN := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
