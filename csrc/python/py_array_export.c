@@ -26,7 +26,7 @@ PyObject *py_array_export_cuda_interface(PyObject *self, void *unused)
     py_array *a = (py_array *)self;
     char typestr[8];
     (void)unused;
-    if (strcmp(a->device->info.kind, "cuda") != 0) {
+    if (device_is_cpu(a->device->info.kind)) {
         PyErr_SetString(PyExc_AttributeError, "the array is not in CUDA memory");
         return NULL;
     }

@@ -230,7 +230,8 @@ static PyObject *promoted(const char *expression, const py_expression *f)
     return found;
 }
 
-// *out: the type of the result if nothing else is said; *numbers: the one that numbers go by.
+// *out: the type of the result if nothing else is said; *numbers: the one that Python's numbers are
+// converted to. Where those decide, or nothing is known, both go by the arrays' types.
 static int natural_type(const char *expression, const py_expression *f, cubc_type *out,
                         cubc_type *numbers)
 {

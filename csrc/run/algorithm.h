@@ -22,8 +22,8 @@ enum { MAX_KERNELS = 6, MAX_CPU_UNUSED = 6, MAX_FIELDS = 32 };
 // by name. Offsets are within the struct; 0 stands for none where a field may lack something.
 typedef enum field_kind {
     FIELD_INPUT,   // const void *: an array
-    FIELD_LAZY,    // the same, or a cubc_lazy; its type is at type_at, where no other input has its
-                   // own
+    FIELD_LAZY,    // the same, or a cubc_lazy: then the type at type_at, which is no other input's,
+                   // is CUBC_LAZY
     FIELD_OUTPUT,  // void *: an array
     FIELD_CHANGED, // the same, of which what was there before is read, or a part of it stays
     FIELD_TEXT,    // const char *

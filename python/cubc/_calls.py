@@ -101,7 +101,7 @@ def named(function: F) -> F:
 
 
 def _flags_of(function: Callable[..., Any]) -> frozenset[str]:
-    """Return the names of a function's arguments that are bools."""
+    """Return the names of a function's arguments that are bools; so is density=None, as NumPy's."""
     code = getattr(function, "__code__", None)
     if code is None:  # of the core, which looks itself
         return frozenset()

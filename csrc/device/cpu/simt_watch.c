@@ -49,8 +49,8 @@ static void end_asking(simt_watch *w)
     atomic_store(&w->asking, false);
 }
 
-// The launch may be ending: either it sees that it is asked, and waits for the lock, or it is seen
-// to have ended.
+// Asks the threads of a launch that has gone on for a while whether they are to go on. It may be
+// ending just now: either it sees `asking`, and waits for the lock, or its end is seen here.
 static void look_after(simt_watch *w, unsigned launch)
 {
     if (!atomic_load(&w->asking)) simt_ask_begin();
