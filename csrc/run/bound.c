@@ -201,7 +201,7 @@ static cubc_status queue(bound *b)
         if (!captured) b->runs = 0; // a graph clears them no earlier than it runs
     }
     b->runs++;
-    // What is captured becomes part of a graph, which has no place for the recording.
+    // Captured launches become part of a graph, which has no place for the recording.
     bool recorded = calls_are_recorded() && (captured || calls_round_is_due(&b->calls));
     cubc_status st = recorded   ? queue_recorded(b)
                      : captured ? queue_parts(b, b->stream)

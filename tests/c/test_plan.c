@@ -1,5 +1,5 @@
-// What a plan has no room for: arguments of a launch (csrc/run/plan.c), and operands of a lazy
-// input (csrc/run/problem_lazy.c).
+// Limits of a plan: arguments of a launch (csrc/run/plan.c) and operands of a lazy input
+// (csrc/run/problem_lazy.c) that there is no room for.
 #include "check.h"
 #include "run/plan.h"
 
