@@ -73,8 +73,49 @@ def test_an_extent(name, extent):
         ),
         (lambda m: lattice.point_source(E, (0.5, 0, 0, 0)), TypeError, "place is 0.5: expected"),
         (lambda m: lattice.Gauge(m.gauge.links(), project="no"), TypeError, "project is 'no'"),
+        (lambda m: m(B[:, :, :, ::2]), ValueError, "dslash.x, parity=. takes one"),
+        (lambda m: m(B.real), TypeError, "as x.astype.complex. is"),
+        (lambda m: m.dslash(B, ["even"]), ValueError, "expected 'even' or 'odd'"),
+        (lambda m: m.solve(B, solver=None), TypeError, "solver is None: expected a name"),
+        (lambda m: m.solve(B, sloppy=["half"]), ValueError, "expected one of double"),
+        (
+            lambda m: m.solve(B, solver="multishift", shifts=["a"]),
+            TypeError,
+            "shifts is 'a': expected a number",
+        ),
+        (lambda m: lattice.Wilson(m.gauge, 0.1, theta=1.0), ValueError, "four finite angles"),
+        (lambda m: lattice.Wilson(m.gauge, 0.1, precision=[]), ValueError, "expected one of"),
+        (lambda m: lattice.WilsonClover(m.gauge, 0.1, [1, 2, 3]), ValueError, "or a pair"),
+        (lambda m: lattice.Staggered(m.gauge, 0.1, phases=[]), ValueError, "expected one of milc"),
+        (lambda m: lattice.Gauge.random(E, noise="a"), TypeError, "noise is 'a': expected"),
+        (lambda m: lattice.Gauge.random(E, noise=np.nan), ValueError, "noise=nan: expected"),
+        (lambda m: m.gauge.transform(np.eye(3)), TypeError, "Rotation.matrices. makes one"),
+        (
+            lambda m: lattice.Rotation(np.broadcast_to(np.eye(3), (2, 3, 2, 2, 3, 3))),
+            ValueError,
+            "2x2x3x2 sites: extents are even",
+        ),
     ],
 )
 def test_words(wilson, call, error, words):
     with pytest.raises(error, match=words):
         call(wilson)
+
+
+def test_a_pair_of_any_kind(wilson):
+    for csw in ((1.0, 2.0), [1.0, 2.0], np.array([1.0, 2.0])):
+        assert lattice.WilsonClover(wilson.gauge, 0.1, csw).csw == (1.0, 2.0)
+
+
+def test_links_into_an_array_of_numpy(wilson):
+    expected = wilson.gauge.links().numpy()
+    out = np.empty_like(expected)
+    assert wilson.gauge.links(out=out) is out and np.array_equal(out, expected)
+    with pytest.raises(ValueError, match="out has shape"):
+        wilson.gauge.links(out=out[1:])
+
+
+def test_a_record_is_a_number(wilson, tmp_path):
+    wilson.gauge.write(tmp_path / "u.lime")
+    with pytest.raises(TypeError, match="record is '0': expected an int"):
+        lattice.read_links(tmp_path / "u.lime", record="0")

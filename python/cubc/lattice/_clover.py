@@ -5,13 +5,24 @@ from collections.abc import Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import numpy as np
+
 from .._calls import named
 from .._core import call
 from .._reductions import sum as sum_of
-from ._fields import extent_fields, precision_type
+from ._fields import extent_fields, finite, precision_type
 from ._gauge import Gauge
-from ._operator import finite
 from ._wilson import Wilson
+
+
+def _of_planes(csw: float | Sequence[float]) -> tuple[float, float]:
+    """Return the coefficients of planes in space and of those with time."""
+    both = (csw, csw) if np.ndim(csw) == 0 else tuple(csw)  # type: ignore[arg-type]
+    if len(both) != 2:
+        raise ValueError(
+            f"csw={csw!r:.80}: expected a number, or a pair: of planes in space and with time"
+        )
+    return finite("csw", both[0]), finite("csw", both[1])
 
 
 class WilsonClover(Wilson):
@@ -58,7 +69,7 @@ class WilsonClover(Wilson):
         self,
         gauge: Gauge,
         kappa: float | None = None,
-        csw: float | tuple[float, float] | None = None,
+        csw: float | Sequence[float] | None = None,
         *,
         mass: float | None = None,
         antiperiodic_t: bool = True,
@@ -81,8 +92,7 @@ class WilsonClover(Wilson):
             precision=precision,
             temporal_gauge=temporal_gauge,
         )
-        spatial, temporal = csw if isinstance(csw, tuple) else (csw, csw)
-        self.csw: tuple[float, float] = finite("csw", spatial), finite("csw", temporal)
+        self.csw = _of_planes(csw)
         # Results for the links, and for those of ranks of this process.
         self._kept: WeakKeyDictionary[Gauge, tuple[Any, dict[Any, Any]]] = WeakKeyDictionary()
 
@@ -171,7 +181,7 @@ class WilsonClover(Wilson):
         of_sites = self._inverse("double", stream)[2]
         half = of_sites.size // 2
         ranges = {"even": (0, half), "odd": (half, 2 * half), None: (0, 2 * half)}
-        if parity not in ranges:
+        if parity not in tuple(ranges):
             raise ValueError(f"parity {parity!r}: expected 'even' or 'odd', or None for both")
         first, last = ranges[parity]
         here = float(sum_of(of_sites[first:last], stream=stream))
@@ -258,7 +268,7 @@ class TwistedClover(WilsonClover):
         self,
         gauge: Gauge,
         kappa: float | None = None,
-        csw: float | tuple[float, float] | None = None,
+        csw: float | Sequence[float] | None = None,
         mu: float | None = None,
         *,
         mass: float | None = None,

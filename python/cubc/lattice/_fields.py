@@ -6,12 +6,14 @@ the native order, which cubc/lattice.h describes.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isfinite
 from operator import index
 from typing import Any
 
 import numpy as np
 
 from .._arrays import as_array, described
+from .._calls import real
 from .._core import asarray, call, is_binding
 
 PRECISIONS = {"double": "float64", "single": "float32", "half": "int16"}
@@ -24,7 +26,7 @@ NEAR = 1e-4  # of a matrix to SU(3), |U U^+ - 1| and |det U - 1|: more is not ro
 
 def precision_type(precision: str) -> str:
     """Return the type of stored reals; that of "half" is int16, in fixed point."""
-    if precision not in PRECISIONS:
+    if precision not in tuple(PRECISIONS):  # a list has no hash, but is compared
         raise ValueError(f"precision {precision!r}: expected one of {', '.join(PRECISIONS)}")
     return PRECISIONS[precision]
 
@@ -42,6 +44,14 @@ def integer(name: str, value: Any) -> int:
         raise TypeError(f"{name} is {value!r:.80}: expected an int") from None
 
 
+def finite(name: str, value: Any) -> float:
+    """Return a number as a float; ValueError if it is not finite."""
+    number = real(name, value)
+    if not isfinite(number):
+        raise ValueError(f"{name}={value!r}: expected a finite number")
+    return number
+
+
 def sites_along(extent: Any) -> tuple[int, int, int, int]:
     """Return the sites along x, y, z, t; ValueError or TypeError for anything else."""
     if not isinstance(extent, Sequence | np.ndarray) or len(extent) != 4:
@@ -57,7 +67,9 @@ def as_complex(x: Any, what: str, device: Any, stream: Any) -> Any:
     x = as_array(x)
     kind = str(x.dtype).removeprefix("torch.")
     if kind not in ("complex128", "complex64"):
-        raise TypeError(f"{what} is of {kind}; it has to be complex128 or complex64")
+        raise TypeError(
+            f"{what} is of {kind}; it has to be complex128 or complex64, as x.astype(complex) is"
+        )
     if is_binding() and hasattr(x, "__array_interface__"):
         raise ValueError(f"{what} is on the host and would be copied: bind cubc.asarray of it")
     return asarray(x, device=device, stream=stream)

@@ -20,10 +20,13 @@ from ._fields import (
     PLAIN,
     as_complex,
     copied_part,
+    device_output,
     extent_fields,
+    finite,
     integer,
     on_host,
     precision_type,
+    returned,
     sites_along,
 )
 from ._grid import Grid
@@ -276,7 +279,7 @@ class Gauge:
         >>> abs(lattice.Gauge.random((8, 4, 6, 2), seed=1).plaquette()[0]) < 0.1
         True
         """
-        rows = float(noise is not None), 1.0 if noise is None else noise
+        rows = float(noise is not None), 1.0 if noise is None else finite("noise", noise)
         return cls._filled(extent, seed, *rows, device, grid, devices)
 
     @classmethod
@@ -432,20 +435,20 @@ class Gauge:
     def links(self, *, out: Any = None, stream: Any = None) -> Any:
         """Return the links as an array ``[t][z][y][x][direction][row][column]`` on the device.
 
-        Parameters
-        ----------
-        out : array, optional
-            Array for the links, complex128.
-
         On a `Grid` they are this rank's part. A field over ranks of this process gives those of the
         whole lattice, on the first one's device.
 
+        Parameters
+        ----------
+        out : array, optional
+            Array for the links, complex128; it may be one of NumPy.
+        stream : optional
+            As for `cubc.reduce`.
+
         Raises
         ------
-        ValueError
-            If `out` has another shape.
-        TypeError
-            If `out` has another type.
+        ValueError, TypeError
+            If `out` has another shape or another type.
 
         Examples
         --------
@@ -455,18 +458,22 @@ class Gauge:
         """
         if self.team is not None:
             whole = self.team.joined(self.team.run(lambda rank: self.parts[rank].links()))
-            return whole if out is None else _core.transform("u", out=out, u=whole, stream=stream)
+            to = device_output(out, whole.shape, whole.dtype)
+            if to is not None:
+                _core.transform("u", out=to, u=whole, stream=stream)
+            return returned(whole, whole, out)
         x, y, z, t = self.extent
+        shape = t, z, y, x, 4, 3, 3
         given = {
             "from": self._native,
-            "to": ("complex128", (t, z, y, x, 4, 3, 3), out),
+            "to": ("complex128", shape, device_output(out, shape, np.dtype(complex))),
             "from_order": NATIVE,
             "to_order": PLAIN,
             "from_reals": 18,
             "to_reals": 18,
             **extent_fields(self.extent),
         }
-        return call("link_copy", given, stream=stream)[0]
+        return returned(self._native, call("link_copy", given, stream=stream)[0], out)
 
     @named
     def write(self, path: Any, format: str = "ildg", precision: str | None = None) -> None:

@@ -105,7 +105,7 @@ class Grid:
             raise ValueError(f"cut={cut!r}: expected some of 'y', 'z' and 't'")
         if not timeout > 0:
             raise ValueError(f"timeout={timeout!r}: expected a number of seconds above 0")
-        if transport not in TRANSPORTS:
+        if transport not in tuple(TRANSPORTS):
             raise ValueError(f"transport={transport!r:.80}: expected 'memory' or 'messages'")
         x, y, z, t = map(index, grid)
         self.grid: tuple[int, int, int, int] = (x, y, z, t)

@@ -7,6 +7,7 @@ import numpy as np
 
 from .. import _core
 from .._calls import named
+from ._fields import integer
 from ._grid import Grid
 
 _UNVERIFIED, _PROJECTED = 1, 2
@@ -300,6 +301,8 @@ def _choose(path, kind, verify, record):
             f"{path}: it holds {len(found)} fields of this kind ({kind}); choose one with record=, "
             f"from 0 to {len(found) - 1}"
         )
+    if record is not None:
+        record = integer("record", record)
     if not 0 <= (record or 0) < len(found):
         raise ValueError(f"{path}: record {record} of a file that holds {len(found)} ({kind})")
     index = found[record or 0]
@@ -362,7 +365,8 @@ def _columns(path, kind, verify):
             return None, None
         if len(columns) == 2 * count:  # each source in front of its solution
             columns = columns[1::2]
-        held = f"{path}: {len(columns)} fields of kind {column}"
+        reader = f"cubc.lattice.{_READERS[column]}"
+        held = f"{path}: {len(columns)} fields of kind {column}, of which {reader} reads each,"
     if len(columns) != count:
         raise ValueError(f"{held} are not the {count} columns of a propagator")
     return columns, _sources_of([info for _, _, info in columns], kind == "propagator", held)

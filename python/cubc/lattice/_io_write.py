@@ -174,7 +174,7 @@ _FIELD = outputs.Kind("file of fields", _core.is_field_file)
 
 
 def _check(path, precision):
-    if precision not in _BITS:
+    if precision not in tuple(_BITS):
         raise ValueError(f"precision is {precision!r}, expected 'double' or 'single'")
     if isinstance(path, str | os.PathLike) and os.path.isfile(path):
         outputs.check(path, _FIELD)

@@ -1,6 +1,6 @@
 """Common part of the operators: fields on their way to kernels and back, and solves."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import isfinite
 from typing import Any
 
@@ -25,18 +25,11 @@ _PARITIES = {"even": 0, "odd": 1}
 
 def angles_of(theta: Sequence[float] | None) -> tuple[float, float, float, float]:
     """Return the angles at the boundaries of x, y, z, t."""
-    angles = (0.0,) * 4 if theta is None else tuple(real("theta", angle) for angle in theta)
+    given = (0.0,) * 4 if theta is None else theta
+    angles = tuple(real("theta", angle) for angle in given) if isinstance(given, Iterable) else ()
     if len(angles) != 4 or not all(map(isfinite, angles)):
         raise ValueError(f"theta={theta!r:.80}: expected four finite angles, of x, y, z, t")
     return angles
-
-
-def finite(name: str, value: Any) -> float:
-    """Return a number as a float; ValueError if it is not finite."""
-    number = real(name, value)
-    if not isfinite(number):
-        raise ValueError(f"{name}={value!r}: expected a finite number")
-    return number
 
 
 def theta_fields(theta: tuple[float, ...]) -> dict[str, float]:
@@ -178,7 +171,9 @@ class Operator:
             )
         given, field = self._packed(x, stream)
         if self._is_half(given):
-            raise ValueError("an operator is applied to a field of both parities")
+            raise ValueError(
+                "an operator is applied to a field of both parities; dslash(x, parity=) takes one"
+            )
         to = device_output(out, given.shape, given.dtype)
         return returned(x, unpack(self._apply(field, dagger, stream), given, to, stream), out)
 
@@ -220,7 +215,7 @@ class Operator:
         >>> print(abs(D.dslash(x) - 8 * x).max() < 1e-14)  # M = 1 - kappa D
         True
         """
-        if parity is not None and parity not in _PARITIES:
+        if parity is not None and parity not in tuple(_PARITIES):
             raise ValueError(f"parity {parity!r}: expected 'even' or 'odd', or None for both")
         if self.gauge.team is not None:
             return self.gauge.team.apply(

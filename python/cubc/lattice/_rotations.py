@@ -80,6 +80,8 @@ class Rotation:
                 f"{NEAR:g} is the most that is taken for rounding"
             )
         t, z, y, x = plain.shape[:4]
+        if any(n % 2 or not n for n in plain.shape[:4]):
+            raise ValueError(f"a lattice of {x}x{y}x{z}x{t} sites: extents are even numbers")
         self.extent: tuple[int, int, int, int] = (x, y, z, t)
         # The native order, in chunks of one complex number.
         parts = [plain[sites].reshape(-1, 9).T for sites in _parities(self.extent)]
@@ -215,6 +217,10 @@ def transform(
     >>> abs(back.links().numpy() - u.links().numpy()).max() < 1e-12
     np.True_
     """
+    if not isinstance(rotation, Rotation):
+        raise TypeError(
+            f"expected a Rotation, not {type(rotation).__name__}: Rotation(matrices) makes one"
+        )
     if rotation.extent != gauge.extent:
         raise ValueError(f"{rotation!r} and {gauge!r} are of different lattices")
     if (team := gauge.team) is not None:

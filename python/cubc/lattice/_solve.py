@@ -299,6 +299,8 @@ def solve(
         }
         return _solve_by_team(operator, b, x0, out, stream, options)
     precision = _precision_of(operator, precision)
+    if not isinstance(solver, str):
+        raise TypeError(f"solver is {solver!r:.60}: expected a name, as 'cg' or 'bicgstab'")
     if (maxiter := whole("solve", "maxiter", maxiter)) < 1:
         raise ValueError(f"maxiter {maxiter}: at least one iteration")
     sloppy = precision if sloppy is None else sloppy
@@ -336,7 +338,7 @@ def solve(
             normal=normal,
             delta=0.0 if delta is None else real("delta", delta),
             order=EVEN_ODD if half else PLAIN,
-            shifts=None if shifts is None else [float(s) for s in shifts],
+            shifts=None if shifts is None else [real("shifts", s) for s in shifts],
             ranks=None if gauge.grid is None else gauge.grid._ranks,
             schwarz=schwarz,
             schwarz_type=precision_type(schwarz_precision),

@@ -18,7 +18,7 @@ Extent = tuple[int, int, int, int]
 
 def _of_columns(values: Any, kind: str) -> np.ndarray:
     """Return the sources that have the values ``[t][z][y][x]`` in one spin and colour."""
-    if kind not in KINDS:
+    if kind not in tuple(KINDS):
         raise ValueError(f"kind {kind!r}: expected one of {', '.join(KINDS)}")
     site = KINDS[kind]
     sources = np.zeros((*site, *values.shape, *site), complex)
@@ -38,7 +38,7 @@ def _chosen(extent: Extent, sites: str) -> np.ndarray:
     """Return 1 at the chosen sites of a time slice, ``[z][y][x]``, and 0 at the others."""
     z, y, x = np.indices(extent[2::-1]) % 2
     of = {"all": x == x, "even": (x + y + z) % 2 == 0, "corner": (x | y | z) == 0}
-    if sites not in of:
+    if sites not in tuple(of):
         raise ValueError(f"sites {sites!r}: expected one of {', '.join(of)}")
     return of[sites].astype(float)
 
@@ -181,7 +181,7 @@ def random_wall_source(
         raise ValueError(f"seed={seed}: expected a number from 0 on")
     extent = sites_along(extent)
     counts = {"z2": 1, "z4": 2, "u1": 53}
-    if noise not in counts:
+    if noise not in tuple(counts):
         raise ValueError(f"noise {noise!r}: expected one of {', '.join(counts)}")
     at, volume = _slice_of("random_wall_source", time, extent), int(np.prod(extent[:3]))
     bits = counts[noise]

@@ -11,9 +11,9 @@ from .._calls import named, real
 from .._core import call, reduce
 from .._lazy import lazy
 from . import _fat_links
-from ._fields import COLOUR_VECTOR, NATIVE, Spinors, extent_fields, outputs, precision_type
+from ._fields import COLOUR_VECTOR, NATIVE, Spinors, extent_fields, finite, outputs, precision_type
 from ._gauge import Gauge
-from ._operator import Operator, finite, theta_fields
+from ._operator import Operator, theta_fields
 from ._propagator import Propagates
 
 # For each direction x, y, z, t: five bits that say which of the coordinates x, y, z, t change the
@@ -88,7 +88,7 @@ class _StaggeredOperator(Propagates, Operator):
         precision: str,
     ):
         self._take_options(gauge, antiperiodic_t, theta, reconstruct, precision)
-        if phases not in PHASES:
+        if phases not in tuple(PHASES):
             raise ValueError(f"phases {phases!r}: expected one of {', '.join(PHASES)}")
         self.mass = finite("mass", mass)
         self.phases = phases

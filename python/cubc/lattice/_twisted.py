@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from .._calls import named
-from ._fields import on_host
+from ._fields import finite, on_host
 from ._gauge import Gauge
-from ._operator import finite
 from ._propagator import propagator_of, refuse, sources_of
 from ._wilson import Wilson
 

@@ -5,9 +5,9 @@ from math import isfinite
 from typing import Any
 
 from .._calls import named, real, truth
-from ._fields import Spinors, extent_fields, outputs, precision_type
+from ._fields import Spinors, extent_fields, finite, outputs, precision_type
 from ._gauge import Gauge
-from ._operator import Operator, finite, theta_fields
+from ._operator import Operator, theta_fields
 from ._propagator import Propagates
 
 
