@@ -44,6 +44,38 @@ def test_bits_are_the_same():
     np.testing.assert_array_equal(on_device.numpy(), out)
 
 
+def test_outputs_have_the_shape_and_the_type_of_the_result():
+    _, cut, psi = gauges((1, 1, 1, 2))
+    D = lattice.Wilson(cut, KAPPA, **BOUNDARY)
+    read_only = np.empty_like(psi)
+    read_only.flags.writeable = False
+    for out, words in (
+        (np.empty((2, *psi.shape), complex), "out has shape"),
+        (np.empty(psi.shape), "and dtype float64"),
+        (read_only, "out is read-only"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            D(psi, out=out)
+    with pytest.raises(ValueError, match="out has shape"):
+        D.solve(psi, solver="multishift", shifts=[0.1, 0.2], out=np.empty_like(psi))
+    t, z, y, x = psi.shape[:4]
+    with pytest.raises(
+        ValueError, match=rf"on this lattice it is \(..., {t}, {z}, {y}, {x}, 4, 3\)"
+    ):
+        D(psi[: t // 2])
+
+
+def test_the_determinant_of_clover_terms():
+    whole, cut, _ = gauges((1, 1, 1, 2))
+    a, b = (lattice.WilsonClover(gauge, KAPPA, 1.3) for gauge in (whole, cut))
+    assert b.trace_log("odd") == pytest.approx(a.trace_log("odd"), rel=1e-12)
+
+
+def test_a_grid_without_ranks():
+    with pytest.raises(ValueError, match="expected the ranks along x, y, z, t"):
+        lattice.Gauge.unit((4, 4, 4, 4), grid=(1, 1, 1, 0))
+
+
 def rank_threads():
     return {thread for thread in threading.enumerate() if thread.name.startswith("cubc rank")}
 
@@ -156,7 +188,7 @@ def test_a_forked_child_says_that_it_has_no_ranks():
 
 def test_fields_of_too_few_dimensions():
     _, cut, _ = gauges((1, 1, 1, 2))
-    with pytest.raises(ValueError, match="at least 6 are needed"):
+    with pytest.raises(ValueError, match=r"spinors of shape \(\): on this lattice it is"):
         lattice.Wilson(cut, KAPPA)(3.0)
 
 

@@ -178,12 +178,13 @@ class WilsonClover(Wilson):
         >>> abs(D.trace_log()) < 1e-12  # without a field the term is 1
         True
         """
+        if parity not in ("even", "odd", None):
+            raise ValueError(f"parity {parity!r}: expected 'even' or 'odd', or None for both")
+        if (team := self.gauge.team) is not None:
+            return team.run(lambda rank: team.operator_of(self, rank).trace_log(parity))[0]
         of_sites = self._inverse("double", stream)[2]
         half = of_sites.size // 2
-        ranges = {"even": (0, half), "odd": (half, 2 * half), None: (0, 2 * half)}
-        if parity not in tuple(ranges):
-            raise ValueError(f"parity {parity!r}: expected 'even' or 'odd', or None for both")
-        first, last = ranges[parity]
+        first, last = {"even": (0, half), "odd": (half, 2 * half), None: (0, 2 * half)}[parity]
         here = float(sum_of(of_sites[first:last], stream=stream))
         return here if self.gauge.grid is None else self.gauge.grid._sum(here)
 

@@ -122,7 +122,9 @@ def _solve_by_team(
         infos.append(info)
         return x
 
-    return operator.gauge.team.apply(operator, [b, x0], out, stream, work), infos[0]
+    shifts = options["shifts"]
+    before = () if shifts is None else np.shape(shifts)
+    return operator.gauge.team.apply(operator, [b, x0], out, stream, work, before), infos[0]
 
 
 def check_operator(operator: Any) -> None:

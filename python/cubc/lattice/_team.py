@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _core
-from ._fields import is_on_host, on_host
+from ._fields import device_output, is_on_host, on_host
 from ._grid import Grid
 
 LONGEST = 600  # seconds for which a rank may compile what the others have compiled
@@ -116,6 +116,8 @@ class Team:
     """
 
     def __init__(self, grid: Sequence[int], devices: Sequence[str] | None):
+        if len(grid) != 4 or min(grid) < 1:
+            raise ValueError(f"grid={grid!r:.80}: expected the ranks along x, y, z, t")
         self.size: int = math.prod(grid)
         self.devices: list[str] = _devices_of(devices, self.size)
         self._given = threading.Condition()  # of values and failures that allgather waits for
@@ -235,6 +237,13 @@ class Team:
         whole = self.whole([part.numpy() for part in parts], 0)
         return _core.asarray(whole, device=self.devices[0])
 
+    @staticmethod
+    def operator_of(operator: Any, rank: int) -> Any:
+        """Return the operator on a rank's part."""
+        mine = copy.copy(operator)
+        mine.gauge = operator.gauge.parts[rank]
+        return mine
+
     def apply(
         self,
         operator: Any,
@@ -242,6 +251,7 @@ class Team:
         out: Any,
         stream: Any,
         work: Callable[..., Any],
+        before: tuple[int, ...] = (),
     ) -> Any:
         """Return what operators of the ranks make of their parts of fields.
 
@@ -257,6 +267,8 @@ class Team:
             None: the ranks have streams of their own.
         work : callable
             Makes a rank's field, of its operator and its parts of `fields`.
+        before : tuple of int
+            Axes of the result before those of the first field.
         """
         if stream is not None:
             raise ValueError(
@@ -267,18 +279,17 @@ class Team:
         axes = 4 + len(operator._site)
         given = [None if f is None else on_host(f) for f in fields]
         for f in given:
-            if f is not None and f.ndim < axes:
-                raise ValueError(f"the field has {f.ndim} dimensions; at least {axes} are needed")
+            if f is not None:
+                operator._is_half(f)  # a part has other extents than those that a user knows
+        first: Any = given[0]
+        device_output(out, (*before, *first.shape), first.dtype)
         cuts = [
             self.parts(f, f.ndim - axes) if f is not None else [None] * self.size for f in given
         ]
 
-        def one(rank: int) -> Any:
-            mine = copy.copy(operator)
-            mine.gauge = operator.gauge.parts[rank]
-            return work(mine, *(cut[rank] for cut in cuts))
-
-        parts = self.run(one)
+        parts = self.run(
+            lambda rank: work(self.operator_of(operator, rank), *(cut[rank] for cut in cuts))
+        )
         whole = self.whole(parts, parts[0].ndim - axes)
         if out is not None:
             out[...] = whole
