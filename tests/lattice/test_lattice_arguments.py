@@ -107,6 +107,11 @@ def test_a_pair_of_any_kind(wilson):
         assert lattice.WilsonClover(wilson.gauge, 0.1, csw).csw == (1.0, 2.0)
 
 
+def test_reals_of_any_type(wilson):
+    links = lattice.Wilson(wilson.gauge, 0.1, reconstruct=12.0)
+    assert np.array_equal(links(B), lattice.Wilson(wilson.gauge, 0.1, reconstruct=12)(B))
+
+
 def test_links_into_an_array_of_numpy(wilson):
     expected = wilson.gauge.links().numpy()
     out = np.empty_like(expected)

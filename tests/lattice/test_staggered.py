@@ -86,6 +86,19 @@ def test_mass_zero_is_refused(device, rng, links):
 
 
 # ---- propagators --------------------------------------------------------------------------------
+def test_numbers_of_links_may_change(device, rng, links):
+    """Links are made again, as those of a changed gauge field."""
+    gauge, chi = lattice.Gauge(links, device=device), sources(rng)
+    for kind, name, of in (
+        (lattice.Asqtad, "u0", (0.9, 0.8)),
+        (lattice.HISQ, "naik_epsilon", (0, 1)),
+    ):
+        operator, other = (kind(gauge, 0.2, **{name: number}) for number in of)
+        before = operator(chi)
+        setattr(operator, name, of[1])
+        assert error(operator(chi), other(chi)) == 0 < error(operator(chi), before)
+
+
 def test_propagators_of_several_sources(device, rng, links):
     """M S is the source, whichever way that is given; the pion is that of each by itself."""
     operator = lattice.Staggered(lattice.Gauge(links, device=device), 0.2)

@@ -77,7 +77,7 @@ class Operator:
         self.gauge = gauge
         self.antiperiodic_t = truth("antiperiodic_t", antiperiodic_t)
         self.theta = angles_of(theta)
-        self.reconstruct = reconstruct
+        self.reconstruct = int(reconstruct)
         self.precision = precision
 
     def __repr__(self) -> str:

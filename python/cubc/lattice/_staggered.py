@@ -56,7 +56,7 @@ class _Improved:
         paths = _fat_links.paths_of(action, u0, naik_epsilon)
         fat, self._long = _fat_links.made_of(gauge, action, paths, 1.0, stream)
         here = float(reduce(lazy("fabs(u)", u=fat), "max", stream=stream))
-        self.version = gauge.version
+        self.made_of = gauge.version, u0, naik_epsilon
         self.scale = here if gauge.grid is None else max(gauge.grid._all(here))
         self.long_scale = paths.naik
         self._extent = gauge.extent
@@ -224,7 +224,7 @@ class _ImprovedOperator(_StaggeredOperator):
 
     def _links(self, precision: str, stream: Any) -> dict[str, Any]:
         made = self._improved.get(self.gauge)
-        if made is None or made.version != self.gauge.version:
+        if made is None or made.made_of != (self.gauge.version, self.u0, self.naik_epsilon):
             made = _Improved(self.gauge, self._action, self.u0, self.naik_epsilon, stream)
             self._improved[self.gauge] = made
         return {
