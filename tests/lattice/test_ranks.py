@@ -440,11 +440,15 @@ def test_a_copy_has_the_ranks_of_its_field():
         (((1, 1, 0, 1),), {}, "0 ranks along z"),
         (((1, 1, 1),), {}, "the ranks along x, y, z, t"),
         ((), {"cut": "x"}, "some of 'y', 'z' and 't'"),
+        ((), {"cut": 5}, "some of 'y', 'z' and 't'"),
         ((), {"timeout": 0}, "a number of seconds above 0"),
+        ((), {"timeout": "1"}, "timeout is '1': expected a number"),
+        ((), {"transport": ["memory"]}, "expected 'memory' or 'messages'"),
+        ((), {"comm": 5}, "comm is a int without Get_rank and Get_size and allgather"),
     ],
 )
 def test_no_grid(arguments, options, says):
-    with pytest.raises(ValueError, match=says):
+    with pytest.raises((ValueError, TypeError), match=says):
         lattice.Grid(*arguments, device="cpu", **options)
 
 
@@ -479,3 +483,6 @@ def test_parts_are_gathered():
         grid.part(whole[:, :, :, :, :], 0)
     with pytest.raises(ValueError, match="no equal parts of even extents"):
         lattice.Gauge.random((4, 4, 6, 4), grid=grid)
+    for refuses in (grid.part, grid.gather):
+        with pytest.raises(ValueError, match="no axes T, Z, Y, X from axis 2 on"):
+            refuses(whole, 2)

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .._calls import named
+from .._calls import named, real
 from .._device import nccl_of_wheel
 from ._fields import MARGIN, copied_part, on_host
 
 DIRECTIONS = "xyzt"
 TRANSPORTS = {None: 0, "memory": 1, "messages": 2}  # cubc_ranks_transport
+COMM = ("Get_rank", "Get_size", "allgather")  # what a communicator has at least
 TAG = 20803  # of the messages of hops and sums
 SPIN = 0.002  # seconds for which a message is waited for without a pause
 
@@ -69,6 +70,8 @@ class Grid:
     ------
     ValueError
         If the grid has another number of ranks, or cuts X.
+    TypeError
+        If `comm` lacks a method of a communicator.
     TimeoutError
         If a rank waits in vain for another.
 
@@ -101,12 +104,17 @@ class Grid:
     ):
         if not isinstance(grid, Sequence) or len(grid) != 4:
             raise ValueError(f"grid={grid!r:.80}: expected the ranks along x, y, z, t")
-        if not set(cut) <= set("yzt"):
+        if not isinstance(cut, str) or not set(cut) <= set("yzt"):
             raise ValueError(f"cut={cut!r}: expected some of 'y', 'z' and 't'")
-        if not timeout > 0:
+        if not real("timeout", timeout) > 0:
             raise ValueError(f"timeout={timeout!r}: expected a number of seconds above 0")
         if transport not in tuple(TRANSPORTS):
             raise ValueError(f"transport={transport!r:.80}: expected 'memory' or 'messages'")
+        if missing := [] if comm is None else [name for name in COMM if not hasattr(comm, name)]:
+            raise TypeError(
+                f"comm is a {type(comm).__name__} without {' and '.join(missing)}: expected a "
+                "communicator, as MPI.COMM_WORLD of mpi4py"
+            )
         x, y, z, t = map(index, grid)
         self.grid: tuple[int, int, int, int] = (x, y, z, t)
         self.rank: int = comm.Get_rank() if comm is not None else 0
@@ -150,13 +158,14 @@ class Grid:
         Raises
         ------
         ValueError
-            If the lattice has no equal parts of even extents.
+            If the lattice has no equal parts of even extents, or the array not all of its axes.
 
         Examples
         --------
         >>> lattice.Grid().part(np.ones((6, 4, 2, 4))).shape  # a process alone has all
         (6, 4, 2, 4)
         """
+        field = _with_axes(field if hasattr(field, "shape") else np.asarray(field), axis)
         cuts = []
         for extent, ranks, at in zip(
             field.shape[axis : axis + 4], self.grid[::-1], self.place[::-1], strict=True
@@ -181,15 +190,15 @@ class Grid:
         Raises
         ------
         ValueError
-            If the parts of the ranks differ in shape.
+            If the parts of the ranks differ in shape, or have not all axes of the lattice.
 
         Examples
         --------
         >>> lattice.Grid().gather(np.ones((6, 4, 2, 4))).shape
         (6, 4, 2, 4)
         """
-        mine = on_host(field)
-        return self._joined(self._all(mine), axis)
+        parts = self._all(on_host(field))
+        return self._joined([_with_axes(part, axis) for part in parts], axis)
 
     def _joined(self, parts: list[np.ndarray], axis: int = 0) -> np.ndarray:
         """Return the array of the whole lattice, of all ranks' parts."""
@@ -378,6 +387,15 @@ class _Messages:
                     request.Cancel()
                     request.Wait()
         return None
+
+
+def _with_axes(field: Any, axis: int) -> Any:
+    """Return an array that has the axes T, Z, Y, X from an axis on; ValueError if it has not."""
+    if not 0 <= axis <= len(field.shape) - 4:
+        raise ValueError(
+            f"a field of shape {tuple(field.shape)} has no axes T, Z, Y, X from axis {axis} on"
+        )
+    return field
 
 
 def _messages_of(comm: Any) -> tuple[Callable[..., None], Callable[..., int | None]] | None:
