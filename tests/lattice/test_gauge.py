@@ -1,5 +1,6 @@
 """Gauge fields: links from files and arrays, starts, copies, and refusals."""
 
+import copy
 from pathlib import Path
 
 import numpy as np
@@ -92,10 +93,10 @@ def test_seeds(device):
 
 def test_copy(device, links):
     u = lattice.Gauge(links, device=device)
-    v = u.copy()
-    v.update(6.0)
-    assert (np.asarray(u.links()) == links).all()
-    assert abs(np.asarray(v.links()) - links).max() > 0.1
+    for v in (u.copy(), copy.copy(u), copy.deepcopy(u)):
+        v.update(6.0)
+        assert (np.asarray(u.links()) == links).all()
+        assert abs(np.asarray(v.links()) - links).max() > 0.1
 
 
 # ---- wrong arguments ----------------------------------------------------------------------------

@@ -69,6 +69,21 @@ def test_colour_vectors(device, rng):
     assert abs(out - expected).max() < 1e-13
 
 
+def test_staggered_operators_on_rotated_fields(device, rng, links):
+    """D' g = g D, for several sources, whose shape may be that of spinors."""
+    g = lattice.Rotation.random(EXTENT, seed=3, device=device)
+    u = lattice.Gauge(links, device=device)
+    here, there = (lattice.Staggered(gauge, 0.1) for gauge in (u, u.transform(g)))
+    chi = random_spinors(rng, EXTENT, 4)[..., 0, :]
+    rotated = g(chi, kind="colour vector")
+    assert abs(there(rotated) - g(here(chi), kind="colour vector")).max() < ROUNDING
+    assert abs(g(rotated, kind="colour vector", inverse=True) - chi).max() < ROUNDING
+    with pytest.raises(ValueError, match="sites of both parities"):
+        g(chi[:, :, :, :, ::2], kind="colour vector")
+    with pytest.raises(ValueError, match="expected one of spinor, colour vector"):
+        g(chi, kind="staggered")
+
+
 def test_random_rotation(device):
     g = lattice.Rotation.random((4, 4, 4, 4), 2, device=device)
     matrices = g.numpy()

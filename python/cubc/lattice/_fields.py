@@ -112,6 +112,14 @@ def returned(x: Any, result: Any, out: Any) -> Any:
 
 SPINOR = (4, 3)  # axes of a site: spin and colour
 COLOUR_VECTOR = (3,)
+KINDS: dict[str, tuple[int, ...]] = {"spinor": SPINOR, "colour vector": COLOUR_VECTOR}
+
+
+def site_of(kind: str) -> tuple[int, ...]:
+    """Return the axes of a site of a kind of field; ValueError if there is no such one."""
+    if kind not in tuple(KINDS):
+        raise ValueError(f"kind {kind!r}: expected one of {', '.join(KINDS)}")
+    return KINDS[kind]
 
 
 @dataclass

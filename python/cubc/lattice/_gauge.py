@@ -418,6 +418,12 @@ class Gauge:
             _core.transform("u", u=self._native, stream=stream), self.extent, grid=self.grid
         )
 
+    def __copy__(self) -> Gauge:  # a version counts the changes of one field's links
+        return self.copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Gauge:
+        return self.copy()
+
     def changed(self) -> None:
         """Drop everything computed from the links; call this after writing to the native links.
 

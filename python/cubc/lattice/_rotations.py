@@ -18,9 +18,12 @@ from ._fields import (
     copied_part,
     extent_fields,
     integer,
+    is_half,
     is_on_host,
     on_host,
     pack,
+    reals_of,
+    site_of,
     sites_along,
     unpack,
 )
@@ -33,8 +36,9 @@ if TYPE_CHECKING:
 class Rotation:
     """Gauge rotation, in the memory of a device. On a `Grid` it is that of a rank's part.
 
-    ``g(psi)`` is g psi. ``gauge.transform(g)`` has the links g(x) U_mu(x) g(x + mu)^+. An operator
-    D on a field and D' on the rotated field fulfil D' g = g D.
+    ``g(psi)`` is g psi, of spinors, or of colour vectors with ``kind="colour vector"``.
+    ``gauge.transform(g)`` has the links g(x) U_mu(x) g(x + mu)^+. An operator D on a field and D'
+    on the rotated field fulfil D' g = g D.
 
     Parameters
     ----------
@@ -163,15 +167,20 @@ class Rotation:
             plain[sites] = part.T.reshape(-1, 3, 3)
         return plain
 
-    def __call__(self, psi: Any, *, inverse: bool = False, stream: Any = None) -> Any:
-        """Rotate spinors.
+    def __call__(
+        self, psi: Any, *, inverse: bool = False, kind: str = "spinor", stream: Any = None
+    ) -> Any:
+        """Rotate spinors, or colour vectors.
 
         Parameters
         ----------
         psi : array_like
-            Spinors, complex128 or complex64 of shape ``(..., T, Z, Y, X, 4, 3)``.
+            Spinors, complex128 or complex64 of shape ``(..., T, Z, Y, X, 4, 3)``, or colour vectors
+            of shape ``(..., T, Z, Y, X, 3)``.
         inverse : bool
             True rotates by g^+, which undoes the rotation by g.
+        kind : "spinor" or "colour vector"
+            Kind of field, as for `point_source`.
         stream : optional
             As for `cubc.reduce`.
 
@@ -180,13 +189,15 @@ class Rotation:
         array
             g psi, of the shape and type of `psi`.
         """
-        there = as_complex(psi, "a spinor field", self.device, stream)
-        field = pack(there, self.extent, "double", stream)
-        if field.fields % 2 or there.shape[-3] != self.extent[0]:
-            raise ValueError("spinors of both parities are rotated together")
-        data = rotated(self._native, self.extent, field.data, 24, stream, inverse=inverse)
-        result = unpack(Spinors(data, None, field.extent, field.fields), there, stream=stream)
-        return _like(psi, result)
+        site = site_of(kind)
+        there = as_complex(psi, "the field", self.device, stream)
+        if is_half(there.shape, self.extent, site):
+            raise ValueError("sites of both parities are rotated together")
+        field = pack(there, self.extent, "double", stream, site)
+        reals = reals_of(site)
+        data = rotated(self._native, self.extent, field.data, reals, stream, inverse=inverse)
+        result = Spinors(data, None, field.extent, field.fields, site)
+        return _like(psi, unpack(result, there, stream=stream))
 
 
 @named

@@ -10,17 +10,14 @@ from typing import Any
 import numpy as np
 
 from .._calls import named, whole
-from ._fields import COLOUR_VECTOR, SPINOR, integer, sites_along
+from ._fields import integer, site_of, sites_along
 
-KINDS = {"spinor": SPINOR, "colour vector": COLOUR_VECTOR}
 Extent = tuple[int, int, int, int]
 
 
 def _of_columns(values: Any, kind: str) -> np.ndarray:
     """Return the sources that have the values ``[t][z][y][x]`` in one spin and colour."""
-    if kind not in tuple(KINDS):
-        raise ValueError(f"kind {kind!r}: expected one of {', '.join(KINDS)}")
-    site = KINDS[kind]
+    site = site_of(kind)
     sources = np.zeros((*site, *values.shape, *site), complex)
     for column in np.ndindex(site):
         sources[(*column, ..., *column)] = values
