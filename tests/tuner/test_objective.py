@@ -1,5 +1,7 @@
 """Objectives beyond time: energy, expressions over what was measured, and two at once."""
 
+import warnings
+
 import numpy as np
 import pytest
 import stores
@@ -65,6 +67,17 @@ def test_without_a_figure_there_is_no_score(tmp_path):
     assert "ipt_7.tpb_256.ld_0" not in set(
         tuner.analyze(db, objective=("time", "energy")).top(9).variant
     )
+
+
+def test_a_figure_that_nothing_was_measured_with_is_told(tmp_path, capsys):
+    """The table has base alone then, at a score of 1."""
+    db = stores.write(tmp_path / "s.db", stores.confirmed(stores.variants()[0], 16, 5e-4))
+    with pytest.warns(RuntimeWarning, match="not all was measured with what energy needs"):
+        tuner.analyze(db, objective="energy")
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        assert main(["analyze", str(db), "--objective", "energy"]) == 0
+    assert f"{db}: not all was measured with what energy needs" in capsys.readouterr().err
 
 
 def test_rounds_without_power_confirm_no_energy(tmp_path):

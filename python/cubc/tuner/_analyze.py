@@ -24,6 +24,7 @@ from ._restriction import restrict
 from ._samples import cells_of, read_samples
 from ._status import LOST, OK
 from ._stores import StorePaths, expand, read
+from ._warning import warn
 from ._winners import rows_of, warn_unconfirmed, winners
 from ._words import listed
 
@@ -421,6 +422,11 @@ def analyze(
     -------
     Analysis
 
+    Warns
+    -----
+    RuntimeWarning
+        If no measurement of a benchmark and workload has the figures of the objective.
+
     Raises
     ------
     FileNotFoundError, IsADirectoryError
@@ -447,6 +453,9 @@ def analyze(
         there = listed(dict.fromkeys(f"{group.benchmark} {group.workload}" for group in known))
         raise ValueError(f"{', '.join(names)}: nothing was measured of this; there is {there}")
     check_figures(wanted, {name for group in groups for name in group.metrics()})
+    if not all(map(wanted.is_known, (group.measurements() for group in groups))):
+        figure = " and ".join(wanted.texts)
+        warn(f"{', '.join(names)}: not all was measured with what {figure} needs, and has no score")
     for group in groups:
         group.objective = wanted
     return Analysis(groups)

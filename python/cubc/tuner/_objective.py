@@ -56,6 +56,12 @@ class Objective:
         """True if a search has to measure what it leaves out otherwise."""
         return any(not part.names.isdisjoint(METERED) for part in self.parts)
 
+    def is_known(self, cells: Iterable[Measurement]) -> bool:
+        """True if one of some measurements has the figures of each part, or all of them failed."""
+        measured = [figures(cell) for cell in cells if cell.center is not None]
+        names = {name for part in self.parts for name in part.names}
+        return not measured or any(names <= known.keys() for known in measured)
+
     def __repr__(self) -> str:
         return f"Objective({', '.join(self.texts)})"
 
