@@ -23,6 +23,10 @@ static uint64_t extent_at(extents e, int d)
 
 static cubc_status count_items(extents e, const char *what, uint64_t *n)
 {
+    if (e.ndim < 0) FAIL(CUBC_INVALID_ARGUMENT, "%s has %d axes: give 0 or more", what, e.ndim);
+    if (e.ndim && !e.shape)
+        FAIL(CUBC_INVALID_ARGUMENT, "%s has %d axes and no shape: give their extents", what,
+             e.ndim);
     if (size_of_extents(e.shape, e.ndim, 1, n)) return CUBC_OK;
     FAIL(CUBC_INVALID_ARGUMENT, "%s has a negative or an impossibly large extent", what);
 }
@@ -159,6 +163,9 @@ static cubc_status check_lazy(const problem *p, const char *what, const cubc_laz
     if (!type_valid(lazy->type)) FAIL(CUBC_INVALID_TYPE, "%s has an unknown type", what);
     if (lazy->operand_count < 0)
         FAIL(CUBC_INVALID_ARGUMENT, "%s has %d operands", what, lazy->operand_count);
+    if (lazy->operand_count && !lazy->operands)
+        FAIL(CUBC_INVALID_ARGUMENT, "%s has %d operands, whose address is NULL", what,
+             lazy->operand_count);
     if (lazy->operand_count > MAX_OPERANDS - p->operand_count)
         FAIL(CUBC_INVALID_ARGUMENT, "%s has too many operands: a call takes at most %d, not %lld",
              what, MAX_OPERANDS, (long long)lazy->operand_count + p->operand_count);

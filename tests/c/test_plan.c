@@ -1,5 +1,5 @@
 // Limits of a plan: arguments of a launch (csrc/run/plan.c) and operands of a lazy input
-// (csrc/run/problem_lazy.c) that there is no room for.
+// (csrc/run/problem_lazy.c) that there is no room for, or that are not there.
 #include "check.h"
 #include "run/plan.h"
 
@@ -31,8 +31,34 @@ static void test_too_many_operands_are_refused(void)
     CHECK(p.operand_count == 1 && p.lazy_count == 1);
 }
 
+static void check_refused(const cubc_lazy *lazy, const char *words)
+{
+    problem p = {0};
+    CHECK_STATUS(problem_lazy_input(&p, "in", lazy, 4, CUBC_LAZY), CUBC_INVALID_ARGUMENT);
+    CHECK_CONTAINS(cubc_error_message(), words);
+}
+
+static void test_addresses_that_are_missing_are_named(void)
+{
+    static const float items[4] = {1};
+    const ptrdiff_t shape[] = {2, 2};
+    cubc_operand x = {.name = "x", .type = CUBC_F32, .data = items};
+    cubc_lazy lazy = {.expression = "x", .type = CUBC_F32, .operand_count = 1};
+    check_refused(&lazy, "in has 1 operands, whose address is NULL");
+    lazy.operands = &x;
+    lazy.ndim = 2;
+    check_refused(&lazy, "in has 2 axes and no shape");
+    lazy.ndim = -1;
+    check_refused(&lazy, "in has -1 axes");
+    lazy.ndim = 0;
+    x.ndim = -3;
+    x.shape = shape;
+    check_refused(&lazy, "operand 'x' has -3 axes");
+}
+
 static const check_test tests[] = {
     {"too many operands are refused", test_too_many_operands_are_refused},
+    {"addresses that are missing are named", test_addresses_that_are_missing_are_named},
     {"a launch of too many arguments is refused", test_a_launch_of_too_many_arguments_is_refused},
 };
 
