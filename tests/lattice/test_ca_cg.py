@@ -140,6 +140,17 @@ def test_directions_that_are_parallel(operator):
         assert info.converged and residual(constant, x, b) < 1e-10
 
 
+@pytest.mark.parametrize(("mass", "sloppy"), [(0.05, "half"), (0.3, "half"), (0.3, "single")])
+def test_a_space_that_few_steps_exhaust(device, mass, sloppy):
+    """The free field and a point source: the next directions are rounding alone."""
+    free = lattice.Staggered(lattice.Gauge.unit((4, 4, 4, 8), device=device), mass)
+    b = np.zeros((8, 4, 4, 4, 3), complex)
+    b[0, 0, 0, 0, 0] = 1
+    x, info = solve(free, b, sloppy=sloppy)
+    assert info.converged and info.iterations < 200
+    assert np.linalg.norm(free(x) - b) < 2e-10
+
+
 def test_an_operator_without_inverse(operator):
     flat = lattice.Gauge(flat_links(), device=operator.gauge.device)
     singular = lattice.Wilson(flat, 0.125, precision="double")

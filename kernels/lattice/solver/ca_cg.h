@@ -82,6 +82,18 @@ FUNCTION ca_sums ca_take(const f64* sum)
 }
 
 // ---- the steps ----------------------------------------------------------------------------------
+// Handles vectors that are all in the space of the old directions but for rounding, as where the
+// Krylov space is exhausted: an update begins anew without those, unless there are none.
+FUNCTION void ca_break_down(solver_state& s, f64 divisor)
+{
+    bool kept = false;
+    for (int i = 0; i < CA_STEPS; i++) kept = kept || s.inverse[i][i] != 0;
+    break_down(s, divisor);
+    if (!kept || !is_finite(divisor)) return;
+    s.verdict = 0;
+    s.gamma = 0;
+}
+
 // Computes mix, inverse and along. Returns what the step lowers <r, A^-1 r> by.
 FUNCTION f64 ca_solve(solver_state& s, const ca_sums& of)
 {
@@ -107,7 +119,7 @@ FUNCTION f64 ca_solve(solver_state& s, const ca_sums& of)
                 sum += of.c[k][i] * s.mix[k][j] + of.c[k][j] * s.mix[k][i];
             product[i][j] += sum / 2;
         }
-    if (!ca_invert(product, diagonal, s.least_pivot)) break_down(s, diagonal[0]);
+    if (!ca_invert(product, diagonal, s.least_pivot)) ca_break_down(s, diagonal[0]);
     for (int j = 0; j < CA_STEPS; j++) {
         s.along[j] = s.overlap[j] = 0;
         for (int k = 0; k < CA_STEPS; k++) {
