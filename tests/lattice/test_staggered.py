@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from lattice_reference import random_links
+from lattice_reference import half, random_links
 
 from cubc import lattice
 
@@ -76,6 +76,23 @@ def test_odd_sources(device, rng, links):
     x, info = operator.solve(b)
     assert info.converged
     assert error(operator(x), b) < 1e-10
+
+
+@pytest.mark.parametrize("normal", [False, True])
+def test_shifts_on_the_even_sites(device, rng, links, normal):
+    """M_e is Hermitian and positive itself, so that shifts are of M_e, and of its square."""
+    mass, shifts = 0.2, [0.0, 0.3]
+    operator = lattice.Staggered(lattice.Gauge(links, device=device), mass)
+    b = half(sources(rng), 0)
+
+    def even(x):
+        return 2 * mass * x - operator.dslash(operator.dslash(x, "odd"), "even") / (2 * mass)
+
+    x, info = operator.solve(b, solver="multishift", shifts=shifts, normal=normal)
+    assert info.converged
+    for shift, found in zip(shifts, x, strict=True):
+        product = even(even(found)) if normal else even(found)
+        assert error(product + shift * found, b) < 1e-10
 
 
 def test_mass_zero_is_refused(device, rng, links):

@@ -225,8 +225,9 @@ def solve(
     shifts : sequence of float, optional
         Shifts of ``(M^+ M + shift) x = b``: up to 16 numbers of 0 or more, with
         ``solver="multishift"``. All sites are solved, whatever `even_odd` is, and in `precision`
-        alone. x has the shifts as its first axis, and `info.sources` a report for each. A system is
-        not iterated further once it has converged.
+        alone. For one of the even sites of staggered operators it is ``(M_e + shift) x = b``, and
+        ``(M_e^2 + shift) x = b`` with `normal`. x has the shifts as its first axis, and
+        `info.sources` a report for each. A system is not iterated further once it has converged.
     even_odd : bool
         True solves the system of the even sites, from which the odd ones follow; False that of all
         sites, as do `shifts` and `normal`.
