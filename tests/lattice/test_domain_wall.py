@@ -219,6 +219,10 @@ def test_wrong_fields(gauge):
         M(field(EXTENT, 4))
     with pytest.raises(ValueError, match="Ls=5: the middle of an even number of sites"):
         M.midpoint(field(EXTENT, 5))
+    of_one = lattice.DomainWall(gauge, 0.1, 1.8, 1)
+    for psi in (field(EXTENT, 2), field(EXTENT, 1)[0]):  # sources without an axis of Ls, and one
+        with pytest.raises(ValueError, match="axis before those of the lattice is the fifth"):
+            of_one.physical(psi)
     with pytest.raises(ValueError, match="`solve` takes normal"):
         M.propagator(normal=True)
     with pytest.raises(TypeError, match="expected a Gauge"):

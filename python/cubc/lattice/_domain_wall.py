@@ -193,6 +193,11 @@ class Mobius(Propagates, Operator):
         """``P_- psi_s + P_+ psi_(s-1)``."""
         psi = on_host(psi)
         self._is_half(psi)
+        if psi.shape[-7:-6] != (self.Ls,):  # an operator with one s takes fields without that axis
+            raise ValueError(
+                f"a field of shape {psi.shape}: the axis before those of the lattice is the fifth "
+                f"dimension, of {self.Ls}"
+            )
         after, before = (psi[..., k, :, :, :, :, :, :] for k in (s, s - 1))
         return np.concatenate([before[..., UPPER, :], after[..., LOWER, :]], axis=-2)
 
