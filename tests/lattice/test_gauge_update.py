@@ -156,6 +156,9 @@ def test_starts_and_measurements(device):
     assert (numpy_links(elsewhere) == numpy_links(u)).all()
     with pytest.raises(_core.NoDeviceError):
         lattice.quenched(EXTENT, 6.0, 0, start=u, device="abacus")
+    with pytest.raises(ValueError, match="start is a rank's part on cpu, where the result is"):
+        part = lattice.Gauge.unit(EXTENT, grid=lattice.Grid(device="cpu"))
+        lattice.quenched(EXTENT, 6.0, 0, start=part, device="cpu:1")
     further = lattice.quenched(EXTENT, 6.0, 1, start=u, seed=9)
     assert again.plaquette() == u.plaquette() != further.plaquette()
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import _core
 from .._calls import named
 from ._fields import sites_along
 from ._gauge import Gauge
@@ -75,10 +76,16 @@ def quenched(
         ranks = (1, 1, 1, 1) if start.grid is None else start.grid.grid
         if tuple(extent) != tuple(e * n for e, n in zip(start.extent, ranks, strict=True)):
             raise ValueError(f"start is {start!r}, and the lattice to be made is {extent}")
+        where = start.device if device is None else _core.device_info(device)["name"]
+        if where != start.device and start.grid is not None:
+            raise ValueError(
+                f"start is a rank's part on {start.device}, where the result is: no "
+                f"device={device!r:.40}"
+            )
         gauge = (
             start.copy()
-            if device in (None, start.device)
-            else Gauge(np.asarray(start.links()), device=device)
+            if where == start.device
+            else Gauge(np.asarray(start.links()), device=where)
         )
     elif start == "cold":
         gauge = Gauge.unit(extent, device=device, grid=grid, devices=devices)
