@@ -61,8 +61,9 @@ class Wilson(Propagates, Operator):
         is 16-bit fixed point with a norm for each site. It has no NaN or infinity: a site with one
         becomes 0 or noise.
     temporal_gauge : bool
-        True: links in time are 1 except in the last time slice (`Gauge.temporal_gauge`), and only
-        those of that slice are read.
+        True: links in time are taken for 1 except in the last time slice, and only those of that
+        slice are read. The gauge field is to be one of `Gauge.temporal_gauge`, which is not
+        checked; an update ends that.
 
     Raises
     ------
