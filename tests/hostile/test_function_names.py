@@ -23,8 +23,9 @@ CPU = {"device": "cpu"}
 EXAMPLE = cubc.tuner.example_db()
 SCAN = cubc.tuner.analyze(EXAMPLE, "scan")
 
-STATISTICS = ["mean", "var", "std", "count_nonzero"]
-STATISTICS += [name for name in cubc.__all__ if name.startswith("nan")]
+SHARES = [name for name in cubc.__all__ if name.endswith(("quantile", "percentile"))]
+STATISTICS = ["mean", "var", "std", "count_nonzero", "median"]
+STATISTICS += [name for name in cubc.__all__ if name.startswith("nan") and name not in SHARES]
 
 SETS = ["isin", "intersect1d", "union1d", "setdiff1d", "setxor1d", "array_equal", "mismatch"]
 
@@ -37,6 +38,8 @@ CALLS = {
     **{name: getattr(cubc, name) for name in ("bincount", "flatnonzero", "unique_consecutive")},
     "unique": cubc.unique,
     **{name: getattr(cubc, name) for name in STATISTICS},
+    **{name: lambda x, n=name, **o: getattr(cubc, n)(x, 0.5, **o) for name in SHARES},
+    "digitize": lambda x, **o: cubc.digitize(x, X, **o),
     "histogram": cubc.histogram,
     "histogram_channels": lambda x, **o: cubc.histogram_channels(
         x.reshape(-1, 2), [4, 4], [(0, 9), (0, 9)], **o
@@ -86,6 +89,7 @@ PAIRS = {"topk", "sort_pairs", "reduce_by_key", "unique_by_key", "run_length_enc
     "segmented_topk",
 }
 NO_OUT = {
+    "digitize",
     "lazy",
     "unique",
     "partition_if",
