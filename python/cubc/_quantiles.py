@@ -17,7 +17,6 @@ from ._axes import axis_number, items_of, rows_along
 from ._calls import named
 from ._core import Array, Lazy, asarray, empty, transform
 from ._lazy import lazy
-from ._nanfunctions import nanmean
 from ._reductions import sum as sum_of
 from ._sorting import sort
 from ._statistics import mean
@@ -252,7 +251,7 @@ def _quantile(
     s = _in_order(name, x, axis, stream, device)
     of = item_dtype(s.items)
     if not s.length and leaves_nan_out:
-        return nanmean(x, axis, out=out, keepdims=keepdims, stream=stream, device=device)
+        return mean(x, axis, out=out, keepdims=keepdims, stream=stream, device=device)
     if not s.length:
         raise IndexError(f"{name}(): there are no items to take one of")
     n: Any = s.length
@@ -284,8 +283,7 @@ def _median(
     s = _in_order(name, x, axis, stream, device)
     of = item_dtype(s.items)
     if not s.length or not s.rows:
-        empty_mean = nanmean if leaves_nan_out else mean
-        return empty_mean(x, axis, out=out, keepdims=keepdims, stream=stream, device=device)
+        return mean(x, axis, out=out, keepdims=keepdims, stream=stream, device=device)
     n: Any = np.array([s.length])
     if leaves_nan_out and s.has_nan:
         n = _numbers(s)

@@ -79,7 +79,7 @@ def _bounds(function: str, x: Any, bounds: Any, stream: Any) -> Any:
     """Return beginnings or ends as an array, or a lazy input, checked."""
     if bounds is None:
         raise ValueError(f"{function}(): ends= goes with offsets, the beginnings of the segments")
-    bounds = as_array(beside(x, bounds, stream))
+    bounds = as_array(bounds)
     if isinstance(bounds, np.ndarray) and bounds.size == 0:  # an empty list is of floats in NumPy
         bounds = bounds.astype(np.int64)
     of = of_device(x)
