@@ -16,6 +16,7 @@ enum { ITEMS, EDGES }; // inputs, by place; then the weights, by name
 
 typedef struct histogram_traits {
     int kind, bins_log2;
+    int cells; // a table of cells says which edges are near an item
     int channels, active;
 } histogram_traits;
 
@@ -153,6 +154,15 @@ static int bins_log2(cubc_type type, uint64_t bins)
     return log2;
 }
 
+// A block reads all edges to fill its table of cells. Of more than its counters have room for, few
+// items are searched among all edges in less time.
+static bool worth_cells(const histogram_traits *traits, uint64_t items, uint64_t bins)
+{
+    enum { FEW_LOG2 = 15, MOST_LOG2 = 18, ITEMS_OF_AN_EDGE = 256 };
+    if (traits->kind != BETWEEN || traits->bins_log2 <= FEW_LOG2) return traits->kind == BETWEEN;
+    return traits->bins_log2 <= MOST_LOG2 && items / ITEMS_OF_AN_EDGE >= bins;
+}
+
 cubc_status histogram_problem(const cubc_histogram_params *params, problem *out)
 {
     uint64_t bins;
@@ -167,8 +177,9 @@ cubc_status histogram_problem(const cubc_histogram_params *params, problem *out)
     TRY(add_inputs(params, &traits, bins, out));
     TRY(problem_output(out, "the output of histogram", params->out, bins, params->out_type));
     traits.bins_log2 = bins_log2((cubc_type)out->type, bins);
-    histogram_traits_set(out, traits);
     out->n = params->n / (unsigned)traits.channels;
+    traits.cells = worth_cells(&traits, out->n, bins);
+    histogram_traits_set(out, traits);
     problem_set_benchmark(out, "histogram.",
                           traits.channels > 1      ? "channels" // which no benchmark stands for
                           : traits.kind == BETWEEN ? "range"
@@ -262,6 +273,7 @@ static void histogram_define(const problem *p, text *out)
     text_printf(out,
                 "#define TUNE_BINS_LOG2 %d\n#define TUNE_CHANNELS %d\n#define TUNE_ACTIVE %d\n",
                 traits.bins_log2, traits.channels, traits.active);
+    text_printf(out, "#define TUNE_CELLS %d\n", traits.cells);
     problem_define_input(p, ITEMS, "TUNE_IN", out);
     problem_define_input(p, weights ? (int)(weights - p->inputs) : -1, "TUNE_WEIGHTS", out);
     if (weights) // only counts are combined

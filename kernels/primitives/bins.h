@@ -11,6 +11,7 @@
 //     TUNE_EDGE        type of the edges; for even bins f32 or f64, as NumPy rounds them
 //     TUNE_STEP        f32 or f64: even edges are i * step + lower, each operation rounded to this
 //     TUNE_BINS_LOG2   upper bound of the bins of all channels (log2); FAR: no bound
+//     TUNE_CELLS       1: edges are many, but worth a table of cells
 #pragma once
 #include "types.h"
 
@@ -87,8 +88,9 @@ struct choose<false, A, B> {
     typedef B type;
 };
 
-struct cell {       // one of the equal parts that edge_bins divides the range into
-    u16 begin, end; // range of the edges in the cell
+struct cell { // one of the equal parts that edge_bins divides the range into
+    typedef choose<(TUNE_BINS_LOG2 <= 15), u16, u32>::type edge_number;
+    edge_number begin, end; // range of the edges in the cell
 };
 
 // Finder of even bins. Its guess is exact except for items nearer to an edge than `doubt` bin
@@ -201,7 +203,11 @@ struct even_bins {
 // Finder of bins between edges. The range is cut into cells of equal width, and each cell stores
 // which edges lie in it, so that only those are searched. The cell of a number never decreases with
 // the number, however the arithmetic rounds.
-enum { CELLS_LOG2 = TUNE_BINS_LOG2 + 2 < 12 ? TUNE_BINS_LOG2 + 2 : 12, CELLS = 1 << CELLS_LOG2 };
+enum {
+    MOST_CELLS_LOG2 = TUNE_BINS_LOG2 <= 15 ? 12 : 13, // of many edges no counters are beside them
+    CELLS_LOG2 = TUNE_BINS_LOG2 + 2 < MOST_CELLS_LOG2 ? TUNE_BINS_LOG2 + 2 : MOST_CELLS_LOG2,
+    CELLS = 1 << CELLS_LOG2
+};
 
 struct edge_bins {
     const edge_t* edges; // bins + 1 edges
@@ -238,8 +244,8 @@ struct edge_bins {
             const u32 from = i == 0 ? 0u : cell_of(edges[i - 1]) + 1u;
             const u32 to = i > bins ? CELLS : cell_of(edges[i]);
             for (u32 c = from; c <= to; c++) { // edge i is the first that is not in a cell before c
-                if (c < CELLS) table[c].begin = static_cast<u16>(i);
-                if (c > 0) table[c - 1].end = static_cast<u16>(i);
+                if (c < CELLS) table[c].begin = static_cast<cell::edge_number>(i);
+                if (c > 0) table[c - 1].end = static_cast<cell::edge_number>(i);
             }
         }
     }

@@ -80,7 +80,7 @@ enum {
 enum : u32 { NOWHERE = IN_SHARED ? SLOTS - 1u : 0xffffffffu };
 enum {
     // Tables for the search of edges.
-    TABLE = KIND == BETWEEN && !BY_VALUE && BINS_LOG2 <= 15,
+    TABLE = TUNE_CELLS && !BY_VALUE,
     EDGES_IN_SHARED = TABLE && BINS_LOG2 <= 11,
     EDGES = EDGES_IN_SHARED ? (1 << BINS_LOG2) + ACTIVE : 1
 };

@@ -323,6 +323,17 @@ def test_items_of_a_benchmark_lie_between_all_edges(type):
     assert counts.sum() > 0.95 * 50_000 and counts.min() > 0
 
 
+def test_more_edges_than_a_block_has_counters(device):
+    """Their numbers have more than 16 bits in the table of cells, which few items do without."""
+    bins = 70_001
+    x = spread("I32", 256 * bins + 5)
+    edges = np.sort(np.concatenate([spread("I32", bins - 1, 2), x[:2]])).astype(np.float64)
+    counts = np.bincount(np.searchsorted(edges, x, "right"), minlength=bins + 2)[1:-1]
+    counts[-1] += np.count_nonzero(x == edges[-1])
+    same(cubc.histogram(on(device, x), edges)[0], counts)
+    agree(device, x[:5000], edges)
+
+
 def test_density(device):
     x = inputs.random("I32", 1000)
     ends = (-(2**31), 2**31)
