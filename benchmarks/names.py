@@ -3,13 +3,17 @@
     python benchmarks/names.py [--names NAME ...] [--sizes N ...]
 
 Both are called on the same CuPy arrays, in turns. A time is that from the call until its result is
-there, so that launches, allocations and waits of the host count: medians of 15, microseconds, the
-slowest beside CuPy first.
+there, so that launches, allocations and waits of the host count: medians of 15, microseconds. A
+line is printed as soon as its call was measured, and in the end all of a size, the slowest beside
+CuPy first. Kernels are compiled side by side before.
 """
 
 import argparse
+import contextlib
+import os
 import statistics
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import cupy
 import numpy as np
@@ -133,6 +137,16 @@ def median_us(call):
     return 1e6 * statistics.median(times)
 
 
+def compiled(call):
+    """Call a function for the kernels that it compiles; its error comes when it is measured."""
+    with contextlib.suppress(Exception):
+        call()
+
+
+def row(n, ratio, name, us, peer_us):
+    return f"{name:24} {n:>10}  {us:10.1f} us  CuPy {peer_us:10.1f} us  x{ratio:.2f}"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--names", nargs="+", help="those that contain one of these")
@@ -140,18 +154,20 @@ def main():
     options = parser.parse_args()
     print(cubc.device_info()["name"], "CuPy", cupy.__version__)
     for n in options.sizes:
-        found = []
-        for name, (ours, theirs) in cases(n).items():
-            if options.names and not any(part in name for part in options.names):
-                continue
+        found, calls = [], cases(n)
+        if options.names:
+            calls = {k: v for k, v in calls.items() if any(part in k for part in options.names)}
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(compiled, [ours for ours, _ in calls.values()]))
+        for name, (ours, theirs) in calls.items():
             try:
                 us, peer_us = median_us(ours), median_us(theirs)
             except Exception as error:  # what one of them does not take is shown, too
                 print(f"{name:24} {n:>10}  {type(error).__name__}: {error}"[:160], flush=True)
                 continue
             found.append((peer_us / us, name, us, peer_us))
-        for ratio, name, us, peer_us in sorted(found):
-            print(f"{name:24} {n:>10}  {us:10.1f} us  CuPy {peer_us:10.1f} us  x{ratio:.2f}")
+            print(row(n, *found[-1]), flush=True)
+        print("", *(row(n, *one) for one in sorted(found)), sep="\n", flush=True)
 
 
 if __name__ == "__main__":
