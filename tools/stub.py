@@ -32,6 +32,7 @@ RESULTS = {
     "empty": "Array",
     "operator_types": "tuple[str, str]",
     "synchronize": "None",
+    "topk_in_order": "int",
 }
 
 

@@ -13,7 +13,7 @@ enum { // of the structs in kernels/primitives/topk.cu
 };
 
 typedef struct topk_traits {
-    int filters; // up to TOPK_MOST keys
+    int most; // keys to select in order: TOPK_MOST or TOPK_MOST_LONG; 0 for more
 } topk_traits;
 
 PROBLEM_TRAITS(topk_traits);
@@ -34,7 +34,9 @@ cubc_status topk_problem(const cubc_topk_params *params, problem *out)
                      .wide = params->n > UINT32_MAX,
                      .aligned = true};
     strcpy(out->benchmark, "topk.pairs");
-    topk_traits_set(out, (topk_traits){params->k <= TOPK_MOST});
+    topk_traits_set(out, (topk_traits){params->k <= TOPK_MOST        ? TOPK_MOST
+                                       : params->k <= TOPK_MOST_LONG ? TOPK_MOST_LONG
+                                                                     : 0});
     if (params->k > params->n)
         FAIL(CUBC_INVALID_ARGUMENT, "topk: there are no %llu of %llu keys",
              (unsigned long long)params->k, (unsigned long long)params->n);
@@ -75,14 +77,17 @@ static cubc_status topk_workload(const benchmark *b, cubc_type type, const uint6
 
 static void topk_define(const problem *p, text *out)
 {
+    const int most = topk_traits_of(p).most;
     problem_define_keys(p, out);
     problem_define_values(p, out);
     problem_define_input(p, 0, "TUNE_IN", out);
-    topk_sizes_define(TOPK_MOST, out);
+    topk_sizes_define(most ? most : TOPK_MOST, out);
     text_printf(out, "#define TUNE_FILTER_BYTES %d\n#define TUNE_PASS_BYTES %d\n", FILTER_BYTES,
                 STATE_BYTES);
     text_printf(out, "#define TUNE_RADIX_BITS %d\n#define TUNE_FILTERS %d\n", radix_bits(p),
-                topk_traits_of(p).filters);
+                most > 0);
+    text_printf(out, "#define TUNE_LONG_LIST %d\n#define TUNE_LONG_BYTES %d\n",
+                most == TOPK_MOST_LONG, TOPK_LONG_BYTES);
     text_printf(out, "#define TUNE_INDICES %d\n#define TUNE_OFFSET %s\n#define TUNE_ALIGNED %d\n",
                 p->input_count < 2, p->wide ? "u64" : "u32", p->aligned);
 }
@@ -125,6 +130,13 @@ static uint64_t upper_bound(uint64_t mean)
     return mean + square_root(DEVIATIONS * DEVIATIONS * mean) + DEVIATIONS + 1;
 }
 
+// Least blocks of a cluster, which share the order of a long list out.
+static uint64_t least_blocks(uint64_t k, const way *w)
+{
+    enum { LISTED_OF_BLOCK = 1024 };
+    return k <= TOPK_MOST ? 1 : smaller(ceil_div(k, LISTED_OF_BLOCK), w->room / w->pool);
+}
+
 // The rank in the sample is such that the k items come before its item, and the blocks have room
 // for what is kept.
 static void choose_filter(const problem *p, uint64_t k, way *w)
@@ -133,7 +145,7 @@ static void choose_filter(const problem *p, uint64_t k, way *w)
         uint64_t rank = upper_bound(k * samples / p->n);
         uint64_t kept = upper_bound(rank) * (p->n / samples), blocks = 1;
         if (kept > w->room || rank > samples / 4) continue;
-        while (kept > blocks * w->pool) blocks *= 2;
+        while (kept > blocks * w->pool || blocks < least_blocks(k, w)) blocks *= 2;
         *w = (way){.filters = true,
                    .in_order = true,
                    .blocks = blocks,
@@ -146,10 +158,30 @@ static void choose_filter(const problem *p, uint64_t k, way *w)
     }
 }
 
+static bool holds_long_list(const cubc_device *device)
+{
+    return device->info.shared_bytes_per_block >= TOPK_LONG_BYTES;
+}
+
+// True if the keys are selected in order: IN_ORDER of kernels/primitives/topk.cu.
+static bool in_order(const problem *p, const instance *i)
+{
+    const int most = topk_traits_of(p).most;
+    if (most != TOPK_MOST_LONG) return most > 0;
+    return i->kernels[RADIX_KERNEL].threads > 1 && holds_long_list(i->device);
+}
+
+// Single threads of the CPU select fewer.
+uint64_t cubc_topk_in_order(const cubc_device *device)
+{
+    return !device_is_cpu(device->info.kind) && holds_long_list(device) ? TOPK_MOST_LONG
+                                                                        : TOPK_MOST;
+}
+
 static way choose_way(const problem *p, const instance *i)
 {
     uint64_t k = p->outputs[0].n, most = i->kernels[SELECT_KERNEL].cluster;
-    way w = {.in_order = k <= TOPK_MOST, .blocks = 1};
+    way w = {.in_order = in_order(p, i), .blocks = 1};
     if (i->kernels[SAMPLE_KERNEL].cluster < most) most = i->kernels[SAMPLE_KERNEL].cluster;
     while (2 * w.blocks <= most) w.blocks *= 2;
     bool small = cubc_type_size((cubc_type)p->type) > 4 &&
@@ -158,7 +190,8 @@ static way choose_way(const problem *p, const instance *i)
     w.room = w.blocks * w.pool;
     w.at_once = w.in_order && p->n <= w.room;
     if (w.in_order && !w.at_once && i->kernels[RADIX_KERNEL].threads > 1) choose_filter(p, k, &w);
-    while (w.at_once && w.blocks > 1 && p->n <= w.blocks * (w.pool / 8)) w.blocks /= 2;
+    while (w.at_once && w.blocks / 2 >= least_blocks(k, &w) && p->n <= w.blocks * (w.pool / 8))
+        w.blocks /= 2;
     return w;
 }
 
@@ -254,7 +287,7 @@ static uint32_t place_scratch(const problem *p, way w, uint64_t at[ARGS], plan *
     }
     if (w.in_order) {
         at[LIST] = round_up(bytes, 256);
-        at[FILTER] = at[LIST] + topk_listed_bytes(TOPK_MOST);
+        at[FILTER] = at[LIST] + topk_listed_bytes(topk_traits_of(p).most);
         bytes = at[FILTER] + FILTER_BYTES;
         scratch |= 1u << LIST | (w.filters ? 1u << FILTER : 0);
         if (!w.filters) at[FILTER] = 0;
@@ -301,7 +334,7 @@ static cubc_status topk_plan(const problem *p, const instance *i, plan *out)
 // All keys are read once if few are wanted; otherwise for their counts and to be selected from.
 static double topk_traffic(const problem *p)
 {
-    return (p->outputs[0].n <= TOPK_MOST ? 1 : 2) * problem_input_bytes(p, 0) +
+    return (topk_traits_of(p).most ? 1 : 2) * problem_input_bytes(p, 0) +
            (double)p->outputs[0].n *
                (double)(operand_item_bytes(&p->outputs[0]) + operand_item_bytes(&p->outputs[1]));
 }

@@ -6,11 +6,13 @@
 #include "base/base.h"
 
 enum {
-    TOPK_POOL = 8192,            // keys of a block
-    TOPK_SMALL_POOL = 4096,      // the same of more than 4 bytes where a block has less
-    TOPK_POOL_BYTES = 96 * 1024, // shared memory than this
-    TOPK_MOST = 2048,            // keys to select in order
-    TOPK_CROWD = 256             // keys of a range that is not cut any further
+    TOPK_POOL = 8192,             // keys of a block
+    TOPK_SMALL_POOL = 4096,       // the same of more than 4 bytes where a block has less
+    TOPK_POOL_BYTES = 96 * 1024,  // shared memory than this
+    TOPK_MOST = 2048,             // keys to select in order
+    TOPK_MOST_LONG = 7936,        // the same on a long list, for which
+    TOPK_LONG_BYTES = 200 * 1024, // a block has this much shared memory
+    TOPK_CROWD = 256              // keys of a range that is not cut any further
 };
 
 // Bytes of a list of selected items.

@@ -127,6 +127,17 @@ static PyObject *device_info_dict(PyObject *self, PyObject *args, PyObject *keyw
     return dict;
 }
 
+static PyObject *topk_in_order(PyObject *self, PyObject *name)
+{
+    cubc_device *device;
+    cubc_status st;
+    (void)self;
+    if ((st = py_device(name, &device))) return py_raise(st);
+    uint64_t most = cubc_topk_in_order(device);
+    cubc_device_close(device);
+    return PyLong_FromUnsignedLongLong(most);
+}
+
 PyObject *py_kernel_info(const device_kernel *kernel)
 {
     const kernel_info *i = &kernel->info;
@@ -187,6 +198,8 @@ static PyObject *set_default_device(PyObject *self, PyObject *args)
 
 static PyMethodDef methods[] = {
     {"devices", devices, METH_NOARGS, devices_doc},
+    {"topk_in_order", topk_in_order, METH_O,
+     "topk_in_order($module, device, /)\n--\n\nMost keys that topk finds in order on a device."},
     {"device_info", (PyCFunction)(void (*)(void))device_info_dict, METH_VARARGS | METH_KEYWORDS,
      device_info_doc},
     {"synchronize", (PyCFunction)(void (*)(void))synchronize, METH_VARARGS | METH_KEYWORDS,

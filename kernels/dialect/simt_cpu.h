@@ -5,10 +5,10 @@
 #define FUNCTION static inline __attribute__((always_inline))
 #define FUNCTION_MEMBER inline __attribute__((always_inline))
 #define SLOW_FUNCTION static __attribute__((noinline))
-#define SIMT_VECTOR_BYTES 0         // plain loops: the compiler vectorises them
-#define SIMT_BLOCKS_IN_ORDER 0      // the seeded scheduler shuffles them
-#define SIMT_ACCUMULATOR_BYTES 4096 // vector registers, if the loops are vectorised
-#define SIMT_SHARED_BYTES (99 * 1024)
+#define SIMT_VECTOR_BYTES 0            // plain loops: the compiler vectorises them
+#define SIMT_BLOCKS_IN_ORDER 0         // the seeded scheduler shuffles them
+#define SIMT_ACCUMULATOR_BYTES 4096    // vector registers, if the loops are vectorised
+#define SIMT_SHARED_BYTES (227 * 1024) // as an H100
 #define UNROLL
 #define NO_UNROLL
 

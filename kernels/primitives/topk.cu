@@ -1,6 +1,6 @@
 // Top-k: the k smallest or largest keys of n, with their indices or values.
 //
-// Up to MOST keys (topk_pool.h) are found in order. Of few items a cluster selects them in its
+// Up to TUNE_MOST keys are found in order (topk_pool.h). Of few items a cluster selects them in its
 // shared memory, in one launch. Many items are filtered first. A sample tells an item, of a key and
 // an index, such that k items or more, but not too many, come before it, unless with a chance below
 // one in a million. One pass over all items keeps those, and a cluster selects from them. Behind
@@ -8,7 +8,8 @@
 // many items were kept, as for periodic data, and otherwise returns at once, so that nothing goes
 // through the host.
 //
-// More keys, in no particular order, are found by radix selection.
+// More keys, in no particular order, are found by radix selection, and so are those whose list does
+// not fit the shared memory of a block (TUNE_LONG_LIST).
 //
 // %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:32:4 cpu=1024:16384:1024
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 128:1024:32 cpu=1:1:1
@@ -30,9 +31,10 @@
 //     TUNE_VALUE, TUNE_VALUE_WIDTH   a value is that many unsigned words
 //     TUNE_INDICES                   1: the values are the keys' indices
 //     TUNE_OFFSET                    type that counts items: u32, or u64 if there are more
-//     TUNE_FILTERS                   1: up to MOST keys, so that there may be a filter
+//     TUNE_FILTERS                   1: up to TUNE_MOST keys, so that there may be a filter
+//     TUNE_LONG_LIST                 1: their list takes TUNE_LONG_BYTES of shared memory
 //
-// Traffic: up to MOST keys cost one read of all keys. More are read by the count and by the first
+// Traffic: keys in order cost one read of all keys. More are read by the count and by the first
 // pass; later passes read fewer, the better the digits distinguish the keys. k keys and values are
 // written.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
@@ -41,6 +43,11 @@
 #define TUNE_LOOK 1
 #define TUNE_POLL_DELAY 50
 #define IN_A_CLUSTER 1
+// The host decides likewise (in_order). A single thread has the longer list in order no faster.
+#define IN_ORDER     \
+    (TUNE_FILTERS && \
+     (!TUNE_LONG_LIST || (SIMT_SHARED_BYTES >= TUNE_LONG_BYTES && !SIMT_SINGLE_THREAD)))
+#define POOL_MOST (IN_ORDER ? TUNE_MOST : 1)
 #include "integer.h"
 #include "lookback.h"
 #include "radix.h"
@@ -131,7 +138,7 @@ KERNEL(topk_count, topk_args, topk_shared) { count_first_digits(a, s); }
 
 KERNEL(topk_radix, topk_args, topk_shared)
 {
-    if constexpr (!TUNE_FILTERS)
+    if constexpr (!IN_ORDER)
         run_pass(a, s);
     else if (filter_failed(a))
         run_all_stages(a, s);
@@ -153,7 +160,7 @@ FUNCTION void find_last(const topk_args& a, pool_shared& s)
 // One cluster. Plans of single threads have no filter.
 KERNEL(topk_sample, topk_args, pool_shared)
 {
-    if constexpr (!SIMT_SINGLE_THREAD) find_last(a, s);
+    if constexpr (IN_ORDER && !SIMT_SINGLE_THREAD) find_last(a, s);
 }
 
 struct filter_shared {
@@ -259,12 +266,12 @@ FUNCTION void filter_tiles(const topk_args& a, filter_shared& s)
 
 KERNEL_AHEAD(topk_filter, topk_args, filter_shared)
 {
-    if constexpr (!SIMT_SINGLE_THREAD) filter_tiles(a, s);
+    if constexpr (IN_ORDER && !SIMT_SINGLE_THREAD) filter_tiles(a, s);
 }
 
 // ---- in order -----------------------------------------------------------------------------------
-// One cluster: the k items in order, of the input or of those that are kept.
-KERNEL(topk_select, topk_args, pool_shared)
+// The k items in order, of the input or of those that are kept.
+FUNCTION void select_in_order(const topk_args& a, pool_shared& s)
 {
     pool_part part = pool_share(!a.kept ? a.n : filter_failed(a) ? a.k : a.filter->kept, a.n);
     if (a.kept) part.index = a.kept_indices + part.first;
@@ -275,4 +282,10 @@ KERNEL(topk_select, topk_args, pool_shared)
                      a.list, [&](u32 rank, key_t key, u64 index) {
                          if (index < a.n) put_result(a, rank, key, index);
                      });
+}
+
+// One cluster.
+KERNEL(topk_select, topk_args, pool_shared)
+{
+    if constexpr (IN_ORDER) select_in_order(a, s);
 }

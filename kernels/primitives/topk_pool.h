@@ -32,6 +32,11 @@
 #define POOL_HAS_INDICES 0
 #endif
 
+// One that selects nothing on some devices has a shorter list there.
+#ifndef POOL_MOST
+#define POOL_MOST TUNE_MOST
+#endif
+
 // One whose blocks keep more keys defines how many, and into how many ranges, log2, a span of these
 // is cut.
 #ifndef POOL_KEYS
@@ -74,9 +79,10 @@ enum : u32 {
     WITH_INDICES = SMALL                ? 3072
                    : sizeof(code_t) > 4 ? TUNE_SMALL_POOL
                                         : TUNE_POOL,
-    MOST = TUNE_MOST,   // most keys to select
+    MOST = POOL_MOST,   // most keys to select
     CROWD = TUNE_CROWD, // a range of no more is not cut any further
     LIST = MOST + CROWD,
+    SHORT_LIST = 2048, // keys of a list that each block of a cluster puts in order
     TWO_TILES = 2 * TILE > MOST + MOST / 2 ? 2 * TILE : MOST + MOST / 2,
     POOL = !POOL_HAS_INDICES          ? KEYS_ALONE
            : TWO_TILES < WITH_INDICES ? TWO_TILES
@@ -416,22 +422,42 @@ FUNCTION u32 items_before(const listed& list, u32 begin, u32 end,
     return low - begin;
 }
 
-// Writes the first k of a list of `count` items by put(rank, key, index).
-template <class Put>
-FUNCTION void put_listed(listed& list, u32 count, u32 k, Put put)
+// Orders neighbours on the list, and copies it to shared memory. The blocks of a cluster share out
+// a long list; a short one is in order sooner if each of them does all of it.
+FUNCTION void order_neighbours(listed& to, listed* list, u32 count)
 {
+    const bool share = MOST > SHORT_LIST && cluster_blocks() > 1;
+    const u32 first = share ? cluster_block() * SIMT_THREADS : 0;
+    const u32 step = (share ? cluster_blocks() : 1) * SIMT_THREADS;
     NO_UNROLL
-    for (u32 i = thread_id(); i - lane_id() < count; i += SIMT_THREADS) {
+    for (u32 i = first + thread_id(); i - lane_id() < count; i += step) {
         keyed_item<code_t, code_t> item[1] = {
             {static_cast<code_t>(MOST_CODE), static_cast<code_t>(MOST_CODE)}};
-        if (i < count) item[0] = {list.key[i], list.index[i]};
+        if (i < count) item[0] = {load_relaxed(&list->key[i]), load_relaxed(&list->index[i])};
         warp_order(item);
-        if (i < count) {
-            list.key[i] = item[0].key;
-            list.index[i] = item[0].index;
+        if (i >= count) continue;
+        if (share) {
+            store_relaxed(&list->key[i], item[0].key);
+            store_relaxed(&list->index[i], item[0].index);
+        } else {
+            to.key[i] = item[0].key;
+            to.index[i] = item[0].index;
         }
     }
-    block_sync();
+    if (share) cluster_sync();
+    NO_UNROLL
+    for (u32 i = thread_id(); i < count; i += SIMT_THREADS) {
+        to.range[i] = load_relaxed(&list->range[i]);
+        if (!share) continue;
+        to.key[i] = load_relaxed(&list->key[i]);
+        to.index[i] = load_relaxed(&list->index[i]);
+    }
+}
+
+// Writes the first k of a list of `count` items by put(rank, key, index).
+template <class Put>
+FUNCTION void put_listed(const listed& list, u32 count, u32 k, Put put)
+{
     NO_UNROLL
     for (u32 i = (warp_id() * cluster_blocks() + cluster_block()) * SIMT_WARP + lane_id();
          i < count; i += cluster_blocks() * SIMT_THREADS) {
@@ -474,12 +500,7 @@ FUNCTION void select_from_pool(pool_shared& s, const pool_part& part, span mine,
         cluster_sync();
     }
     const u32 count = below < LIST ? below : static_cast<u32>(LIST);
-    NO_UNROLL
-    for (u32 j = thread_id(); j < count; j += SIMT_THREADS) {
-        s.list.key[j] = load_relaxed(&list->key[j]);
-        s.list.index[j] = load_relaxed(&list->index[j]);
-        s.list.range[j] = load_relaxed(&list->range[j]);
-    }
+    order_neighbours(s.list, list, count);
     block_sync();
     put_listed(s.list, count, k, put);
 }

@@ -14,7 +14,7 @@
 // there are none, because only the device knows their number.
 //
 // Each stage, the first count or a pass, is a launch. Behind a filter, which mostly leaves nothing
-// to do, all are one, as a launch that returns at once takes a microsecond (TUNE_FILTERS). Then a
+// to do, all are one, as a launch that returns at once takes a microsecond (IN_ORDER). Then a
 // stage begins when all tiles of the one before are done: a block waits for blocks that run, never
 // for one that has not begun. That takes longer than a launch.
 #pragma once
@@ -129,7 +129,7 @@ FUNCTION void take_tiles(const topk_args& a, topk_shared& s, u32 stage, u64 coun
         take(tile);
     }
     if (bins) add_bins(s, bins);
-    if constexpr (!TUNE_FILTERS) return;
+    if constexpr (!IN_ORDER) return;
     block_sync();
     if (thread_id() == 0) {
         device_fence();

@@ -4,16 +4,16 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from ._arrays import as_array, dimensions, output_pair
+from ._arrays import as_array, dimensions, of_device, output_pair
 from ._axes import axis_number, from_rows, items_of, rows_along, transposed
 from ._calls import primitive
-from ._core import call
+from ._core import asarray, call, topk_in_order
 from ._options import Placement, without_workspace
 from ._payload import call_with_values
 from ._segmented_sorts import number_of_keys, sort_in_segments
 from ._sorting import sort_pairs
 
-IN_ORDER = 2048  # keys that cubc_topk finds in order, and the most that cubc_segmented_topk finds
+IN_ORDER = 2048  # keys that each device finds in order, and the most that are found in segments
 
 
 @primitive(workspace="cubc_topk_temp_bytes")
@@ -44,8 +44,9 @@ def topk(
         True finds the largest keys, False the smallest.
     sorted : bool
         True sorts the result: the largest key first, or the smallest if `largest` is False. False
-        saves that sort of more than 2048 keys of one dimension, and most of it of up to 2048 keys
-        along an axis. The order is then unspecified, but the same in each call.
+        saves that sort of more keys of one dimension than are found in order (see Notes), and most
+        of it of up to 2048 keys along an axis. The order is then unspecified, but the same in each
+        call.
     values : array_like, optional
         Values that are returned in place of indices, one for each key along the first axis: an item
         or a row of items, as for `sort_pairs`. Keys have one dimension then.
@@ -67,8 +68,9 @@ def topk(
 
     Notes
     -----
-    Up to 2048 keys of one dimension take one read of `x`: a sample tells which keys to keep, and a
-    cluster of blocks selects from those. From up to 131072 items the cluster selects at once.
+    Up to 2048 keys of one dimension, or 7936 on a GPU whose blocks have 200 KB of shared memory (an
+    H100), take one read of `x`: a sample tells which keys to keep, and a cluster of blocks selects
+    from those, in order. From up to 131072 items the cluster selects at once.
 
     More keys, and those of data that defeat the sample, are found by radix selection (Zhang,
     Naruse, Li and Wang, "Parallel Top-K Algorithms on GPU: A Comprehensive Study and New
@@ -105,9 +107,17 @@ def topk(
         "values_out": ("values_in" if values is not None else "int64", rows, values_out),
     }
     found = call_with_values("topk", fields, **placement)
-    if not sorted or k <= IN_ORDER:
+    if not sorted or _in_order(x, k, placement.get("device")):
         return found
     return sort_pairs(*found, descending=largest, out=found, **without_workspace(placement))
+
+
+def _in_order(x: Any, k: int, device: Any) -> bool:
+    """Tell if cubc_topk has found the keys of `x` in order."""
+    if k <= IN_ORDER:
+        return True
+    of = of_device(x)
+    return k <= topk_in_order(device if of is None else asarray(of).device)
 
 
 def _along(

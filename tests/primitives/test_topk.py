@@ -132,6 +132,24 @@ def test_many_of_a_key_before_the_last(device, type):
             check(x, k, device, largest=largest)
 
 
+@pytest.mark.parametrize(("type", "kind"), in_turn(BOTH_WAYS, KINDS, 3))
+def test_up_to_7936_of_a_long_list(device, type, kind):
+    for n, k in ((7936, 7936), (131_072, 5000), (200_003, 7936), (1_200_000, 2049)):
+        for largest in (True, False):
+            check(ordered(kind, n, type), k, device, largest=largest)
+    check(ordered(kind, 200_003, type), 7937, device)
+
+
+@pytest.mark.usefixtures("policies")
+@pytest.mark.parametrize("type", ["U8", "I32", "F64"])
+def test_a_long_list_of_threads_of_a_gpu(type):
+    """In order, at once and behind a filter."""
+    _core.use_policy("topk.pairs", {"T{ct}": type}, "cpu", "ipt_4.tpb_128.mb_1.ipv_0.ld_0.hc_0")
+    for n, k in ((4000, 3000), (150_001, 2500)):
+        for x in (inputs.random(type, n, seed=n), few(type, n)):
+            check(x, k, "cpu", sorted=False)
+
+
 @pytest.mark.usefixtures("policies")
 @pytest.mark.parametrize("type", ["U8", "F64"])
 def test_a_sample_that_misleads_threads_of_a_gpu(type):

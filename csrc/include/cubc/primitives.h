@@ -417,9 +417,9 @@ typedef struct cubc_searchsorted_params {
 } cubc_searchsorted_params;
 
 // The k largest of n keys, or the k smallest, with their values or indices. Keys compare as in
-// cubc_sort; of equal keys those of the lowest indices are taken. Up to 2048 results are in order,
-// as cubc_sort would put them. The order of more is unspecified, but the same in each call. No
-// arrays may overlap.
+// cubc_sort; of equal keys those of the lowest indices are taken. Up to cubc_topk_in_order()
+// results are in order, as cubc_sort would put them. The order of more is unspecified, but the same
+// in each call. No arrays may overlap.
 typedef struct cubc_topk_params {
     const void *keys_in;
     void *keys_out;        // k keys
@@ -574,6 +574,7 @@ cubc_status cubc_topk_temp_bytes(cubc_device *device, const cubc_topk_params *pa
                                  size_t *bytes);
 cubc_status cubc_topk(cubc_device *device, const cubc_topk_params *params, void *temp,
                       size_t temp_bytes, cubc_stream stream);
+uint64_t cubc_topk_in_order(const cubc_device *device); // 2048, or 7936 on an H100
 
 cubc_status cubc_segmented_topk_temp_bytes(cubc_device *device,
                                            const cubc_segmented_topk_params *params, size_t *bytes);
