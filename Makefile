@@ -3,6 +3,7 @@
 #   make demo      search and speed up a kernel that nobody has tuned, on this machine's device
 #   make test      everything that can be checked without a GPU
 #   make test-gpu  the tests marked gpu, on this machine's GPU
+#   make suites    the sources of CuPy, whose tests `make test` runs then
 #   make test-suites the tests of NumPy, CuPy and cuda.compute, whose sources it fetches or is told
 #   make test-oldest the oldest NumPy, pandas and others that pyproject.toml allows, in build/oldest
 #   make ctest     the C core alone: no Python, under ASan and UBSan
@@ -32,7 +33,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # Only the plugins that the tests need: another one of the environment must not change or break them.
 PYTEST := PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 PYTEST_PLUGINS=pytest_timeout $(BIN)/python -m pytest -q -p xdist
 
-.PHONY: build system installed test test-gpu test-suites test-oldest stubs compiled collected checked ctest tsan fuzz fuzz-texts lint analyze format docs notebooks wheel demo bench bench-cub tables clean
+.PHONY: build system installed test test-gpu suites test-suites test-oldest stubs compiled collected checked ctest tsan fuzz fuzz-texts lint analyze format docs notebooks wheel demo bench bench-cub tables clean
 .DEFAULT_GOAL := build
 
 build:
@@ -47,6 +48,7 @@ system:
 # for the time that tests wait: for a compiler, a deadline, the end of a process.
 # Kernels that a run has compiled are kept, as objects are: the next run compiles what has changed.
 test: export CUBC_TEST_CACHE ?= $(CURDIR)/build/test-kernels
+test: export CUBC_CUPY ?= $(CURDIR)/$(CUPY)
 test:
 	@$(MAKE) --no-print-directory -j$(JOBS) stubs collected lint ctest
 	$(PYTEST) -n $$(($(JOBS) + 1)) --maxprocesses 8 --dist worksteal
@@ -75,9 +77,11 @@ $(CUPY): | installed
 	    --disable-pip-version-check -d build/suites cupy==14.2.0
 	tar xzf $@.tar.gz -C build/suites
 
+suites: $(CUPY)
+
 test-suites: export CUBC_TEST_CACHE ?= $(CURDIR)/build/test-kernels
 test-suites: export CUBC_CUPY ?= $(CURDIR)/$(CUPY)
-test-suites: $(CUPY)
+test-suites: suites
 	$(PYTEST) -n $(JOBS) --dist worksteal tests/suites
 
 test-oldest: export CUBC_TEST_CACHE ?= $(CURDIR)/build/test-kernels

@@ -230,7 +230,8 @@ def digitize(x, /, bins, right=False, *, stream=None, device=None) -> Any:
     x : array_like
         Items, of any number of dimensions.
     bins : array_like
-        Edges, of one dimension, in rising or in falling order. Those on a device are waited for.
+        Edges, of one dimension, in rising or in falling order, NaN being above all numbers; NumPy
+        takes it anywhere. Those on a device are waited for.
     right : bool
         True if an item on an edge lies in the bin before it, False if in the one behind it.
     stream, device
@@ -269,13 +270,19 @@ def digitize(x, /, bins, right=False, *, stream=None, device=None) -> Any:
 
 
 def _falls(edges: Any) -> bool:
-    """Tell if edges fall; ValueError if they neither rise nor fall."""
+    """Tell if edges fall, as several NaN do; ValueError if they neither rise nor fall."""
     of = edges if isinstance(edges, np.ndarray) else asarray(edges).numpy()
-    if (of[1:] >= of[:-1]).all():
+    of = of.astype(np.float64)
+    if _rises(of) and not (of.size > 1 and np.isnan(of).all()):
         return False
-    if (of[1:] <= of[:-1]).all():
+    if _rises(of[::-1]):
         return True
     raise ValueError("bins must be monotonically increasing or decreasing")
+
+
+def _rises(edges: np.ndarray) -> bool:
+    """Tell if numbers rise, with NaN behind them."""
+    return bool(((edges[1:] >= edges[:-1]) | np.isnan(edges[1:])).all())
 
 
 def _sorted_by(a: Any, sorter: Any, placement: Placement) -> Any:

@@ -14,7 +14,10 @@ from ._ordered import searchsorted
 from ._selections import select
 from ._sorting import argsort, sort
 from ._take import take
-from ._unique import unique
+from ._unique import in_order, unique
+
+# Items that differ from both of their neighbours.
+_ALONE = "(i == 0 || z[i] != z[i - 1]) && (i + 1 == n || z[i] != z[i + 1])"
 
 
 @named
@@ -26,7 +29,8 @@ def isin(
     Parameters
     ----------
     x, items : array_like
-        Arrays of any shape; `items` are sorted, and each item of `x` is searched there.
+        Arrays of any shape; `items` are sorted, and each item of `x` is searched there. Complex
+        numbers of both are sorted.
     invert : bool
         True tells if it is not among them.
     assume_unique, kind
@@ -61,10 +65,19 @@ def isin(
         return asarray(made, device=asarray(x).device, stream=stream).reshape(shape)
     both = np.result_type(item_dtype(x), item_dtype(items))
     x, items = _of_type(x.reshape(-1), both, options), _of_type(items.reshape(-1), both, options)
+    if both.kind == "c":
+        x, items = _numbered(x, items, options)
     known = sort(items, **options)
     places = searchsorted(known, x, **options)
     text = "known[k] != x" if invert else "known[k] == x"
     return transform(text, known=known, k=places, x=x, dtype=bool, **options).reshape(shape)
+
+
+def _numbered(x: Any, items: Any, options: Any) -> tuple[Any, Any]:
+    """Return the numbers that items of two arrays have among the distinct ones of both."""
+    both = concatenate([x, items], stream=options["stream"])
+    numbers = unique(both, return_inverse=True, equal_nan=False, **options)[1]
+    return numbers[: x.shape[0]], numbers[x.shape[0] :]
 
 
 def _of_type(x: Any, dtype: Any, options: Any) -> Any:
@@ -117,7 +130,7 @@ def intersect1d(
         first = select(first, shared, **options)
         second = select(second, isin(other, known, **options), **options)
         return _of_type(select(known, shared, **options), both, options), first, second
-    x = sort(x, **options) if assume_unique else unique(x, **options)
+    x = in_order(x, options) if assume_unique else unique(x, **options)
     return _of_type(select(x, isin(x, y, **options), **options), both, options)
 
 
@@ -210,8 +223,13 @@ def setxor1d(x, y, /, assume_unique=False, *, stream=None, device=None) -> Any:
     options = {"stream": stream, "device": device}
     x = _flat(x, stream)
     y = _flat(beside(x, y, stream), stream)
-    apart = [setdiff1d(one, other, assume_unique, **options) for one, other in ((x, y), (y, x))]
-    return sort(concatenate(apart, stream=stream), **options)
+    if not assume_unique:
+        x, y = unique(x, **options), unique(y, **options)
+    both = in_order(concatenate([x, y], stream=stream), options)
+    count = both.shape[0]
+    if not count:
+        return both
+    return select(both, lazy(_ALONE, z=both, n=count, size=count, dtype=bool), **options)
 
 
 @named

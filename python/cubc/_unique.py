@@ -74,7 +74,7 @@ def unique(
     inexact = item_dtype(x).kind in "fc" or name_of(x.dtype) == "bfloat16"
     single = inexact and equal_nan
     if not (return_index or return_inverse or return_counts):
-        found = unique_consecutive(_ordered(x, options), **options)
+        found = unique_consecutive(in_order(x, options), **options)
         return _one_nan(found, options) if single else found
     keys, order = _ordered_with_indices(x, options)
     heads = _heads(keys, single, options)
@@ -89,7 +89,8 @@ def unique(
     return tuple(results)
 
 
-def _ordered(x: Any, options: dict[str, Any]) -> Any:
+def in_order(x: Any, options: dict[str, Any]) -> Any:
+    """Return the items sorted, taken flat; complex numbers as NumPy sorts them."""
     if item_dtype(x).kind == "c":
         return _ordered_with_indices(x, options)[0]
     return sort(x, axis=None, **options)

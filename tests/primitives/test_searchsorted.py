@@ -177,7 +177,21 @@ def test_sorter(device):
             cubc.searchsorted(x, values, sorter=sorter)
 
 
-@pytest.mark.parametrize("bins", [[-1.5, 0.0, 0.25, 2.0], [2.0, 0.5, 0.5, -1.0], [], [1]])
+NAN = np.nan
+
+
+@pytest.mark.parametrize(
+    "bins",
+    [
+        [-1.5, 0.0, 0.25, 2.0],
+        [2.0, 0.5, 0.5, -1.0],
+        [],
+        [1],
+        [0, 1, NAN, NAN],
+        [NAN, 1, 0],
+        [NAN] * 3,
+    ],
+)
 @pytest.mark.parametrize("right", [False, True])
 def test_digitize(device, bins, right):
     x = np.array([[np.nan, -2.0, 0.0, 0.25], [0.5, 1.0, 2.0, np.inf]])
@@ -189,7 +203,8 @@ def test_digitize(device, bins, right):
 
 
 def test_edges_that_neither_rise_nor_fall(device):
-    with pytest.raises(ValueError, match="monotonically"):
-        cubc.digitize(on(device, np.ones(3)), [1, 3, 2])
+    for edges in ([1, 3, 2], [1, NAN, 3], [3, 1, NAN]):
+        with pytest.raises(ValueError, match="monotonically"):
+            cubc.digitize(on(device, np.ones(3)), edges)
     with pytest.raises(TypeError, match="complex"):
         cubc.digitize(on(device, np.ones(3, complex)), [1, 3])

@@ -22,6 +22,26 @@ def test_sets(device, name):
         same(made(*(on(device, one) for one in own), assume_unique=True), expected(*own))
 
 
+@pytest.mark.parametrize("name", ["intersect1d", "union1d", "setdiff1d", "setxor1d", "isin"])
+def test_sets_of_complex_numbers(device, name):
+    """Those with NaN are among no others, and the distinct ones are in NumPy's order."""
+    z, w = ((part % 5 + 1j * (part // 5)).astype("c8") for part in (X, Y))
+    z[:3], w[:2] = np.nan, complex(1, np.nan)
+    made, expected = getattr(cubc, name), getattr(np, name)
+    for own, other in ((z, w), (z, w.astype("c16")), (z, Y), (z[:0], w)):
+        same(made(on(device, own), on(device, other)), expected(own, other))
+    if name == "intersect1d":
+        found = made(on(device, z), on(device, w), return_indices=True)
+        for part, wanted in zip(found, expected(z, w, return_indices=True), strict=True):
+            same(part, wanted)
+
+
+def test_items_twice_in_what_is_taken_for_distinct(device):
+    x, y = np.array([3, 4, 9, 1, 5, 4]), np.array([8, 7, 3, 9, 0])
+    made = cubc.setxor1d(on(device, x), on(device, y), assume_unique=True)
+    same(made, np.setxor1d(x, y, assume_unique=True))
+
+
 def test_isin(device):
     x = X.reshape(7, 100)
     for invert in (False, True):

@@ -16,6 +16,7 @@ SCAN = {"axis", "dtype", "out"}
 VARIANCE = {"axis", "dtype", "out", "ddof", "keepdims", "where", "mean", "correction"}
 MEDIAN = {"axis", "out", "overwrite_input", "keepdims"}
 QUANTILE = MEDIAN | {"method"}
+HISTOGRAM = {"bins", "range", "weights", "density"}
 KEYWORDS = {
     "sum": REDUCTION,
     "prod": REDUCTION,
@@ -30,7 +31,9 @@ KEYWORDS = {
     "cumsum": SCAN,
     "cumprod": SCAN,
     "unique": {"return_index", "return_inverse", "return_counts", "equal_nan"},
-    "histogram": {"bins", "range", "weights", "density"},
+    "histogram": HISTOGRAM,
+    "histogram2d": HISTOGRAM,
+    "histogramdd": HISTOGRAM,
     "bincount": {"weights", "minlength"},
     "diff": {"n", "axis", "prepend", "append"},
     "mean": {"axis", "dtype", "out", "keepdims", "where"},
@@ -67,6 +70,13 @@ KEYWORDS = {
     "put_along_axis": {"axis"},
     "nonzero": set(),
     "where": {"x", "y"},
+    "concatenate": {"axis", "out", "dtype", "casting"},
+    "array_equal": {"equal_nan"},
+    "isin": {"assume_unique", "invert", "kind"},
+    "union1d": set(),
+    "intersect1d": {"assume_unique", "return_indices"},
+    "setdiff1d": {"assume_unique"},
+    "setxor1d": {"assume_unique"},
 }
 ALIASES = {"amin": "min", "amax": "max"}
 METHODS = {
@@ -87,9 +97,17 @@ ARRAYS = {
     "put": 3,
     "put_along_axis": 3,
     "where": 3,
+    "histogram2d": 2,
+    "array_equal": 2,
+    "isin": 2,
+    "union1d": 2,
+    "intersect1d": 2,
+    "setdiff1d": 2,
+    "setxor1d": 2,
 }  # how many leading arguments are arrays; else 1
+OF_ARRAYS = {"concatenate"}  # whose first argument is a sequence of arrays
 ORDERED = {"sort", "argsort", "min", "max", "argmin", "argmax", "searchsorted"}
-ORDERED |= {"median", "nanmedian"}
+ORDERED |= {"median", "nanmedian", "histogram2d", "histogramdd"}
 ORDERED |= {"partition", "argpartition", "lexsort", "nanmin", "nanmax", "nanargmin", "nanargmax"}
 PLAIN = (np.ndarray, np.generic, list, tuple, int, float, complex, bool)
 NUMPY = {name: getattr(np, name) for name in KEYWORDS}
@@ -106,6 +124,7 @@ UNSIGNED = {
     "bincount": lambda x, /, weights=None, minlength=0: None,
     "where": lambda condition, x=None, y=None, /: None,
     "lexsort": lambda keys, axis=-1: None,
+    "concatenate": lambda arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind": None,
 }
 
 
@@ -152,8 +171,10 @@ def check_keyword(name, value):
         if type(value) is not np.ndarray:
             raise StaysNumPys("out= of another type")
         check_dtype(value.dtype)
-    if name in ("bins", "weights") and np.ndim(value):
-        check_array(value)
+    if name in ("bins", "weights"):  # bins of several axes are a list of numbers and arrays
+        for one in value if isinstance(value, list | tuple) else [value]:
+            if np.ndim(one):
+                check_array(one)
     if name == "bins" and isinstance(value, str):
         raise StaysNumPys("bins by a rule")
     return value
@@ -163,7 +184,7 @@ def cubc_arguments(name, args, kwargs):
     """The positional and keyword arguments for cubc; StaysNumPys, or NumPy's own TypeError."""
     bound = SIGNATURES[name].bind(*args, **kwargs).arguments
     arrays = [bound.pop(key) for key in list(bound)[: ARRAYS.get(name, 1)]]
-    dtypes = [check_array(array) for array in arrays]
+    dtypes = [check_array(array) for array in (arrays[0] if name in OF_ARRAYS else arrays)]
     if name in ORDERED and np.result_type(*dtypes).kind == "c":
         raise StaysNumPys("an order of complex numbers")
     options = {}

@@ -1,10 +1,6 @@
 """CuPy's own tests, on the cpu, of which those that call a function that cubc has too call cubc's.
 
-CuPy's package of sources has its tests:
-
-    pip download --no-deps --no-binary :all: --no-build-isolation cupy && tar xzf cupy-*.tar.gz
-    CUBC_CUPY=$PWD/cupy-14.2.0 make test
-
+CuPy's package of sources has its tests: `make suites` fetches it, and `make test` runs them then.
 They need no GPU, as a stand-in takes CuPy's place (cupy_stand_in). Only the tests that reached cubc
 count: all pass, but for those that cupy_differences.toml lists with a reason. Some of a
 test's many cases run, and none that CuPy marks as slow; CUBC_TESTS=all runs all, which takes twenty
@@ -35,7 +31,7 @@ def run(modules, log):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not (SOURCES / "cupy").is_dir(), reason="CUBC_CUPY names no sources of CuPy")
+@pytest.mark.skipif(not (SOURCES / "cupy").is_dir(), reason="no sources of CuPy: make suites")
 @pytest.mark.parametrize("module", LISTED["reached"], ids=lambda module: Path(module).stem)
 def test_cupys_own_tests(module, tmp_path):
     rows = run([f"cupy_tests/{module}"], tmp_path / "log.jsonl")
