@@ -4,6 +4,9 @@
 //     2  deviation from SU(3): the largest |U U^+ - 1| of all elements, and the largest |det U -
 //        1|;
 //        NaN if the field contains NaN
+//     3  deviation from temporal gauge: the largest |U - 1| of the elements of links in time,
+//     before
+//        the last slice and in it; NaN likewise
 // Links are multiplied in their own precision; sums are in f64 (grid_sums.h).
 //
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 32:512:32 cpu=1:1:1
@@ -14,9 +17,9 @@
 //
 // Workload: that of lattice.h, and
 //     TUNE_T         type of stored reals: f64, f32
-//     TUNE_QUANTITY  0, 1 or 2 as above
+//     TUNE_QUANTITY  0 to 3 as above
 //     TUNE_CUT, TUNE_MARGIN  those of part.h: plaquettes begin at the sites of the part
-// Traffic: the links are read once; for the Polyakov loop, those in time.
+// Traffic: the links are read once; for 1 and 3, those in time.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #include "lattice.h"
 typedef TUNE_T stored_t;
@@ -25,7 +28,7 @@ typedef real_of<stored_t> real_t;
 #include "loops.h"
 #include "part.h"
 
-enum { PLAQUETTES, POLYAKOV, UNITARITY };
+enum { PLAQUETTES, POLYAKOV, UNITARITY, TEMPORAL };
 enum {
     QUANTITY = TUNE_QUANTITY,
     VALUES = QUANTITY == PLAQUETTES ? 7 : 2,
@@ -50,7 +53,7 @@ struct gauge_measure_shared {
 struct combine_numbers {
     FUNCTION_MEMBER f64 operator()(f64 a, f64 b) const
     {
-        if constexpr (QUANTITY != UNITARITY) return a + b;
+        if constexpr (QUANTITY < UNITARITY) return a + b;
         return a >= b || a != a ? a : b; // NaN counts as the largest
     }
 };
@@ -102,6 +105,17 @@ FUNCTION values unitarity_of(const matrix& u)
     return v;
 }
 
+FUNCTION values temporal_deviation_of(const matrix& u, bool in_last_slice)
+{
+    values v{{0, 0}};
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            const f64 far = distance(u.element[i][j], i == j ? 1 : 0);
+            v = combine()(v, in_last_slice ? values{{0, far}} : values{{far, 0}});
+        }
+    return v;
+}
+
 FUNCTION values measured(const stored_t* links, u64 number)
 {
     if constexpr (QUANTITY == POLYAKOV) {
@@ -112,6 +126,8 @@ FUNCTION values measured(const stored_t* links, u64 number)
         const full_site here{part_site(static_cast<u32>(number - parity * PART_SITES), parity),
                              parity};
         if constexpr (QUANTITY == PLAQUETTES) return plaquettes_at(links, here);
+        if constexpr (QUANTITY == TEMPORAL)
+            return temporal_deviation_of(link_at(links, here, TIME), here.at.t + 1 == TUNE_LT);
         values v{};
         for (int mu = 0; mu < DIRECTIONS; mu++)
             v = combine()(v, unitarity_of(link_at(links, here, mu)));
@@ -121,7 +137,7 @@ FUNCTION values measured(const stored_t* links, u64 number)
 
 FUNCTION f64 normalised(int k, f64 sum)
 {
-    if (QUANTITY == UNITARITY) return sum;
+    if (QUANTITY >= UNITARITY) return sum;
     const f64 terms = QUANTITY == PLAQUETTES && k == LINK_TRACE ? 4.0 * PLACES : 1.0 * PLACES;
     return sum / (3 * terms);
 }

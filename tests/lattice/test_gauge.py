@@ -116,8 +116,8 @@ def test_wrong_arguments(links):
     given = {**native(u, "float64"), "out": ("float64", (2,), None), "quantity": 0}
     with pytest.raises(ValueError, match="gives 7 numbers"):
         _core.call("gauge_measure", given)
-    with pytest.raises(ValueError, match="quantity 3"):
-        _core.call("gauge_measure", {**given, "quantity": 3})
+    with pytest.raises(ValueError, match="quantity 4"):
+        _core.call("gauge_measure", {**given, "quantity": 4})
     with pytest.raises(ValueError, match="72 a site of a lattice of 8x4x6x4"):
         _core.call("gauge_measure", {**given, "lt": 4})
     half = {**given, "links": u.native(18, "half")}

@@ -35,3 +35,18 @@ def test_operator_in_temporal_gauge(device, rng, links):
         M = lattice.Wilson(u, reconstruct=reconstruct, **options)
         there = lattice.Wilson(fixed, reconstruct=reconstruct, temporal_gauge=True, **options)
         assert abs(there(g(psi)) - g(M(psi))).max() < 1e-12
+
+
+def test_a_field_in_another_gauge_is_refused(device, links):
+    u = lattice.Gauge(links, device=device)
+    b = np.ones((*links.shape[:4], 4, 3), complex)
+    D = lattice.Wilson(u, 0.1, temporal_gauge=True)
+    for call in (D, D.solve, lattice.TwistedClover(u, 0.1, mu=0.1, csw=1, temporal_gauge=True)):
+        with pytest.raises(ValueError, match=r"of the links in time is .* away from that of 1"):
+            call(b)
+    fixed, _ = u.temporal_gauge()
+    D = lattice.Wilson(fixed, 0.1, temporal_gauge=True)
+    D(b)
+    fixed.update(6.0)
+    with pytest.raises(ValueError, match="temporal_gauge=True"):
+        D(b)

@@ -244,7 +244,11 @@ BENCHMARKS = {
         "deterministic_scan.segmented",
         "deterministic_scan.runs",
     ],
-    "gauge_measure": ["gauge_measure.plaquettes", "gauge_measure.unitarity"],
+    "gauge_measure": [
+        "gauge_measure.plaquettes",
+        "gauge_measure.unitarity",
+        "gauge_measure.temporal",
+    ],
     "gauge_project": ["gauge_project.rows", "gauge_project.nearest", "gauge_project.unitary"],
     "gauge_random": ["gauge_random.links"],
     "gauge_rotate": ["gauge_rotate.links", "gauge_rotate.spinors"],

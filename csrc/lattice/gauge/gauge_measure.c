@@ -19,13 +19,15 @@ static const struct quantity {
     int numbers;
 } quantities[] = {[CUBC_GAUGE_PLAQUETTES] = {"gauge_measure.plaquettes", 7},
                   [CUBC_GAUGE_POLYAKOV] = {"gauge_measure.polyakov", 2},
-                  [CUBC_GAUGE_UNITARITY] = {"gauge_measure.unitarity", 2}};
+                  [CUBC_GAUGE_UNITARITY] = {"gauge_measure.unitarity", 2},
+                  [CUBC_GAUGE_TEMPORAL] = {"gauge_measure.temporal", 2}};
 
 cubc_status gauge_measure_problem(const cubc_gauge_measure_params *params, problem *out)
 {
     if ((int)params->quantity < 0 || params->quantity >= COUNT_OF(quantities))
         FAIL(CUBC_INVALID_ARGUMENT,
-             "quantity %d: 0 are plaquettes, 1 is the Polyakov loop, 2 the distance from SU(3)",
+             "quantity %d: 0 are plaquettes, 1 is the Polyakov loop, 2 the distance from SU(3), 3 "
+             "that from temporal gauge",
              (int)params->quantity);
     const struct quantity *q = &quantities[params->quantity];
     TRY(gauge_problem(&gauge_measure_algorithm, LATTICE_EXTENTS(params), params->type, q->benchmark,
@@ -79,7 +81,8 @@ static cubc_status gauge_measure_plan(const problem *p, const instance *i, plan 
 static double gauge_measure_traffic(const problem *p)
 {
     double all = problem_array_bytes(p);
-    return of_loops(p) ? all / 4 : all;
+    bool in_time = of_loops(p) || gauge_measure_traits_of(p).quantity == CUBC_GAUGE_TEMPORAL;
+    return in_time ? all / 4 : all;
 }
 
 static const field gauge_measure_fields[] = {
@@ -100,11 +103,13 @@ static const field gauge_measure_fields[] = {
      .quantity = of}
 static const cubc_gauge_measure_params plaquettes = CALL(CUBC_GAUGE_PLAQUETTES, 7),
                                        polyakov = CALL(CUBC_GAUGE_POLYAKOV, 2),
-                                       unitarity = CALL(CUBC_GAUGE_UNITARITY, 2);
+                                       unitarity = CALL(CUBC_GAUGE_UNITARITY, 2),
+                                       temporal = CALL(CUBC_GAUGE_TEMPORAL, 2);
 static const benchmark gauge_measure_benchmarks[] = {
     LATTICE_BENCHMARK(lattice_plain_types, "gauge_measure.plaquettes", .call = &plaquettes),
     LATTICE_BENCHMARK(lattice_plain_types, "gauge_measure.polyakov", .call = &polyakov),
-    LATTICE_BENCHMARK(lattice_plain_types, "gauge_measure.unitarity", .call = &unitarity)};
+    LATTICE_BENCHMARK(lattice_plain_types, "gauge_measure.unitarity", .call = &unitarity),
+    LATTICE_BENCHMARK(lattice_plain_types, "gauge_measure.temporal", .call = &temporal)};
 
 static const site_map gauge_measure_map = {.macros = {"QUANTITY", "CUT", "MARGIN"}};
 

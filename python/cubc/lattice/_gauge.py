@@ -90,6 +90,8 @@ class Gauge:
     (Gauge(8x4x6x2 on cpu), 'cpu', 1.0)
     """
 
+    _temporal_at: int | None = None  # the version that was found to be in temporal gauge
+
     @named
     def __init__(
         self,
@@ -179,6 +181,19 @@ class Gauge:
                 f" and det U - 1 as {determinant:.2g}, and {NEAR:g} is the most that is taken for "
                 f"rounding; {hint}"
             )
+
+    def _check_temporal(self, stream: Any) -> None:
+        """Raise ValueError if the links are not in temporal gauge, once after each change."""
+        if self._temporal_at == self.version:
+            return
+        away = _observables.temporal_deviation(self, stream)
+        if not away <= NEAR:
+            raise ValueError(
+                f"temporal_gauge=True: an element of the links in time is {away:.2g} away from "
+                f"that of 1 before the last time slice, and {NEAR:g} is the most that is taken for "
+                "rounding; Gauge.temporal_gauge() makes a field in that gauge"
+            )
+        self._temporal_at = self.version
 
     plaquette = _observables.plaquette
     plaquettes = _observables.plaquettes

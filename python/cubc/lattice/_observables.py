@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ._grid import Grid
 
 PLANES = ("xy", "xz", "xt", "yz", "yt", "zt")
-PLAQUETTES, POLYAKOV, UNITARITY = range(3)  # cubc_gauge_quantity
+PLAQUETTES, POLYAKOV, UNITARITY, TEMPORAL = range(4)  # cubc_gauge_quantity
 
 
 @named
@@ -153,11 +153,21 @@ def own_unitarity(gauge: Gauge, stream: Any = None) -> tuple[float, float]:
     return float(elements), float(determinant)
 
 
+def temporal_deviation(gauge: Gauge, stream: Any = None) -> float:
+    """Return how far links in time are from 1 before the last slice. All ranks call it."""
+    before, last = _measured(gauge, TEMPORAL, stream)
+    grid = gauge.grid
+    if grid is None:
+        return float(before)
+    ends_there = grid.place[3] == grid.grid[3] - 1
+    return float(np.max(grid._all(before if ends_there else np.maximum(before, last))))
+
+
 def _measured(gauge: Gauge, quantity: int, stream: Any = None) -> Any:
     if gauge.team is not None:
         made = gauge.team.run(lambda rank: _measured(gauge.parts[rank], quantity))
         return np.max(made, 0) if quantity == UNITARITY else made[0]
-    if gauge.grid is not None and quantity != UNITARITY:
+    if gauge.grid is not None and quantity < UNITARITY:
         of_ranks = _plaquettes_of_ranks if quantity == PLAQUETTES else _polyakov_of_ranks
         return of_ranks(gauge, gauge.grid, stream)
     given = {

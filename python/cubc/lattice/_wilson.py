@@ -62,8 +62,8 @@ class Wilson(Propagates, Operator):
         becomes 0 or noise.
     temporal_gauge : bool
         True: links in time are taken for 1 except in the last time slice, and only those of that
-        slice are read. The gauge field is to be one of `Gauge.temporal_gauge`, which is not
-        checked; an update ends that.
+        slice are read. The gauge field is one of `Gauge.temporal_gauge`; a product or solve with
+        another raises ValueError.
 
     Raises
     ------
@@ -150,6 +150,8 @@ class Wilson(Propagates, Operator):
         }
 
     def _links(self, precision: str, stream: Any) -> Any:
+        if self.temporal_gauge:
+            self.gauge._check_temporal(stream)
         return self.gauge.native(self.reconstruct, precision, stream)
 
     def _run(self, kernel: str, given: dict[str, Any], x: Spinors, stream: Any) -> Spinors:

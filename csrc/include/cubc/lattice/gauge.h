@@ -17,7 +17,8 @@ extern "C" {
 typedef enum cubc_gauge_quantity {
     CUBC_GAUGE_PLAQUETTES, // means of Re tr / 3: planes xy, xz, xt, yz, yt, zt, then links
     CUBC_GAUGE_POLYAKOV,   // mean of tr / 3 of the product of links in time: real, imaginary part
-    CUBC_GAUGE_UNITARITY   // largest |U U^+ - 1| of all elements, and largest |det U - 1|
+    CUBC_GAUGE_UNITARITY,  // largest |U U^+ - 1| of all elements, and largest |det U - 1|
+    CUBC_GAUGE_TEMPORAL    // largest |U - 1| of links in time before the last slice, and in it
 } cubc_gauge_quantity;
 
 typedef struct cubc_gauge_measure_params {
