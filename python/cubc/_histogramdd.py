@@ -205,6 +205,8 @@ def _counted(flat: Any, weights: Any, x: Any, count: int, options: Any) -> Any:
     }
     if weights is not None:
         given = as_array(beside(x, weights, options["stream"]))
+        if item_dtype(given).kind == "c":
+            raise TypeError(f"weights of more than one axis are real, and not {given.dtype}")
         fields["weights"] = lazy("w", w=given, dtype="float64")
         fields["out"] = ("float64", (count + 1,), None)
     hist = call("histogram", fields, **options)[0][:count]

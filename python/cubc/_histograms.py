@@ -12,9 +12,10 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from ._arrays import as_array, described, name_of, of_device
+from ._arrays import as_array, described, item_dtype, name_of, of_device
 from ._calls import primitive, whole
 from ._core import Array, Lazy, asarray, call, empty, reduce, transform
+from ._lazy import lazy
 from ._nulls import refuse_missing
 from ._options import Placement, without_workspace
 
@@ -60,7 +61,8 @@ def histogram(
         True divides the result by its sum and by the widths of the bins: it is float64, and its
         integral is 1.
     weights : array_like, optional
-        Weight of each item, of the shape of `x`. The result has sums of weights in place of counts.
+        Weight of each item, of the shape of `x`, real or complex. The result has sums of weights in
+        place of counts.
     dtype : dtype, optional
         Type of the result: of 32 or 64 bits, and floating if the weights are. By default int64, or
         the type of the weights; for weights of fewer bits int64, uint64 or float32.
@@ -109,8 +111,29 @@ def histogram(
         fields["weights"] = weights
     fields |= {"in": items, "out": (_sum_type(weights, dtype, out), (count,), out), "bins0": count}
     fields["edges"] = _beside(items, fields.get("edges"))
-    hist = _run(fields, placement)
+    is_complex = weights is not None and item_dtype(weights).kind == "c"
+    hist = (_complex_sums if is_complex else _run)(fields, placement)
     return _density(hist, edges, placement) if density else hist, edges
+
+
+def _complex_sums(fields: dict[str, Any], placement: Placement) -> Any:
+    """Return sums of complex weights, whose parts are summed apart."""
+    dtype, shape, out = fields["out"]
+    kind = np.dtype(dtype if out is None else out.dtype)
+    if kind.kind != "c":
+        raise TypeError(f"sums of complex weights are complex, and not {kind}")
+    real = kind.type(0).real.dtype
+    placement = without_workspace(placement)
+    sums = [
+        _run(
+            fields
+            | {"weights": lazy(text, w=fields["weights"], dtype=real), "out": (real, shape, None)},
+            placement,
+        )
+        for text in ("real(w)", "imag(w)")
+    ]
+    text = "c64(a, b)" if kind == np.complex64 else "c128(a, b)"
+    return transform(text, a=sums[0], b=sums[1], dtype=kind, out=out, **placement)
 
 
 def _no_counts(items: Any, dtype: Any, out: Any) -> Any:
@@ -130,7 +153,8 @@ def _density(hist: Any, edges: Any, placement: Placement) -> Any:
     total = reduce(hist, "sum", **without_workspace(placement))
     named = {"n": hist, "a": edges[:-1], "b": edges[1:], "t": total}
     text = "n / (static_cast<f64>(b) - static_cast<f64>(a)) / t"
-    return transform(text, dtype="float64", stream=placement.get("stream"), **named)
+    kind = "complex128" if hist.dtype.kind == "c" else "float64"
+    return transform(text, dtype=kind, stream=placement.get("stream"), **named)
 
 
 @primitive(workspace=None)
@@ -312,7 +336,7 @@ def _like(items: Any, weights: Any) -> Any:
     shapes = tuple(taken.shape), tuple(items.shape)
     if shapes[0] != shapes[1]:
         raise ValueError(
-            f"weights have the shape {shapes[0]} and the items {shapes[1]}: one is needed for each"
+            f"weights should have the same shape as the items, {shapes[1]}, and not {shapes[0]}"
         )
     return taken
 

@@ -137,9 +137,9 @@ def diff(
     >>> print(cubc.diff(np.array([1.0, 4.0, 9.0])))
     [3. 5.]
     """
-    x = as_array(x)
     if n == 0:
         return x
+    x = as_array(x)
     n = whole("diff", "n", n)
     if n < 0:
         raise ValueError(f"order must be non-negative but got {n!r}")

@@ -255,7 +255,7 @@ X = np.arange(10.0)
         (lambda: cubc.histogram(X, 5, (2, 1)), ValueError, "max must be larger"),
         (lambda: cubc.histogram(X, 5, (0, np.inf)), ValueError, "not finite"),
         (lambda: cubc.histogram(X * np.nan), ValueError, "not finite"),
-        (lambda: cubc.histogram(X, weights=X[:3]), ValueError, "one is needed for each"),
+        (lambda: cubc.histogram(X, weights=X[:3]), ValueError, "the same shape as the items"),
         (lambda: cubc.histogram(X, dtype="int8"), TypeError, "counts in I32"),
         (lambda: cubc.histogram(X, weights=X, dtype="int64"), TypeError, "floating weights"),
         (lambda: cubc.histogram(X, out=np.zeros(3)), ValueError, "shape"),
@@ -332,6 +332,25 @@ def test_more_edges_than_a_block_has_counters(device):
     counts[-1] += np.count_nonzero(x == edges[-1])
     same(cubc.histogram(on(device, x), edges)[0], counts)
     agree(device, x[:5000], edges)
+
+
+@pytest.mark.parametrize("type", ["c8", "c16"])
+def test_complex_weights(device, type):
+    """Their parts are summed apart."""
+    x = spread("F32", 1000)
+    weights = (inputs.random("I8", 1000) + 1j * inputs.random("I8", 1000, 1)).astype(type)
+    for bins in (10, np.array([-1, 0, 0.25, 2])):
+        for density in (False, True):
+            made, edges = cubc.histogram(on(device, x), bins, None, density, on(device, weights))
+            expected, limits = np.histogram(x, bins, None, density, weights)
+            np.testing.assert_allclose(np.asarray(made), expected, 1e-6 if type == "c8" else 1e-14)
+            same(edges, limits)
+    out = on(device, np.empty(10, type))
+    assert cubc.histogram(on(device, x), weights=on(device, weights), out=out)[0] is out
+    with pytest.raises(TypeError, match="sums of complex weights are complex"):
+        cubc.histogram(on(device, x), weights=on(device, weights), dtype="f8")
+    with pytest.raises(TypeError, match="weights of more than one axis are real"):
+        cubc.histogram2d(on(device, x), on(device, x), weights=on(device, weights))
 
 
 def test_density(device):

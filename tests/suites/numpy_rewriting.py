@@ -52,7 +52,10 @@ def reaching(tree):
     """Names of the functions with a rerouted call in them or in a function that they mention."""
     kinds = (ast.FunctionDef, ast.ClassDef)
     mentioned = [(node.name, names_in(node)) for node in ast.walk(tree) if isinstance(node, kinds)]
-    found, size = {ROUTES}, 0
+    imported = (alias for node in ast.walk(tree) for alias in getattr(node, "names", ()))
+    found = {alias.asname or alias.name for alias in imported if isinstance(alias, ast.alias)}
+    found = {ROUTES} | (found & KEYWORDS.keys())  # those are rebound
+    size = 0
     while size < len(found):
         size = len(found)
         found |= {name for name, names in mentioned if names & found and name[:4] != "Test"}

@@ -3,7 +3,7 @@
 CuPy's package of sources has its tests: `make suites` fetches it, and `make test` runs them then.
 They need no GPU, as a stand-in takes CuPy's place (cupy_stand_in). Only the tests that reached cubc
 count: all pass, but for those that cupy_differences.toml lists with a reason. Some of a
-test's many cases run, and none that CuPy marks as slow; CUBC_TESTS=all runs all, which takes twenty
+test's many cases run, and none that CuPy marks as slow; CUBC_TESTS=all runs all, which takes five
 minutes of a processor and memory for arrays of 2^31 items.
 """
 
