@@ -123,17 +123,13 @@ def _complex_sums(fields: dict[str, Any], placement: Placement) -> Any:
     if kind.kind != "c":
         raise TypeError(f"sums of complex weights are complex, and not {kind}")
     real = kind.type(0).real.dtype
-    placement = without_workspace(placement)
-    sums = [
-        _run(
-            fields
-            | {"weights": lazy(text, w=fields["weights"], dtype=real), "out": (real, shape, None)},
-            placement,
-        )
-        for text in ("real(w)", "imag(w)")
-    ]
+    sums = []
+    for text in ("real(w)", "imag(w)"):
+        part = lazy(text, w=fields["weights"], dtype=real)
+        sums.append(_run(fields | {"weights": part, "out": (real, shape, None)}, placement))
     text = "c64(a, b)" if kind == np.complex64 else "c128(a, b)"
-    return transform(text, a=sums[0], b=sums[1], dtype=kind, out=out, **placement)
+    options = without_workspace(placement)
+    return transform(text, a=sums[0], b=sums[1], dtype=kind, out=out, **options)
 
 
 def _no_counts(items: Any, dtype: Any, out: Any) -> Any:
