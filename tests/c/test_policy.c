@@ -2,6 +2,7 @@
 #include "check.h"
 #include "compile/policy.h"
 #include "measure/workload.h"
+#include "run/algorithm.h"
 #include "run/problem.h"
 
 #include <stdio.h>
@@ -98,6 +99,25 @@ static void test_labels_are_variants(void)
     }
 }
 
+// Operands of a lazy input, which may be structs, decide on the size.
+static void test_items_of_every_size_have_a_row(void)
+{
+    static const size_t sizes[] = {1, 2, 4, 8, 12, 16, 64};
+    for (const algorithm *const *a = algorithm_list; *a; a++)
+        for (size_t k = 0; k < COUNT_OF(archs) * COUNT_OF(sizes); k++)
+            for (int b = 0; b < (*a)->benchmark_count; b++) {
+                const policy_key key = {.arch = archs[k / COUNT_OF(sizes)],
+                                        .algorithm = (*a)->name,
+                                        .benchmark = (*a)->benchmarks[b].name,
+                                        .type = "a struct",
+                                        .type_size = sizes[k % COUNT_OF(sizes)],
+                                        .axes = algorithm_axes(*a)};
+                policy_list rows;
+                CHECK_STATUS(policy_list_make(&key, &rows), CUBC_OK);
+                policy_list_free(&rows);
+            }
+}
+
 // Accumulators may be wider than the items that a row goes by: another row has to do then.
 static void test_wider_accumulators(void)
 {
@@ -186,6 +206,7 @@ static const check_test tests[] = {
     {"few items", test_few_items},
     {"ranges", test_ranges},
     {"labels are variants", test_labels_are_variants},
+    {"items of every size have a row", test_items_of_every_size_have_a_row},
     {"wider accumulators", test_wider_accumulators},
     {"scans that widen", test_scans_that_widen},
     {"overlaid rows", test_overlaid_rows},

@@ -190,3 +190,22 @@ def test_runs_in_place_are_refused(device):
     lengths = on(device, np.empty(10_000, "i8"))
     with pytest.raises(ValueError, match="an operand of a lazy input: they must be apart"):
         cubc.run_length_encode(cubc.lazy("x / 3", x=x), out=(x, lengths))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, _: cubc.histogram(x, 10, (0, 1))[0],
+        lambda x, _: cubc.topk(x, 10)[0],
+        lambda x, edges: cubc.searchsorted(edges, x),
+        lambda x, _: cubc.repeat(x, 2),
+        lambda x, _: cubc.find_if(x, "x > 0.5"),
+        lambda x, _: cubc.unique_consecutive(x),
+    ],
+    ids=["histogram", "topk", "searchsorted", "repeat", "find_if", "unique_consecutive"],
+)
+def test_operands_wider_than_any_item(device, call):
+    """Policies are by the widest operand, and GPUs have some for each size."""
+    z, edges = np.random.default_rng(1).random(1000) * (1 + 1j), np.linspace(0, 1, 20)
+    made = call(cubc.lazy("real(z)", z=on(device, z)), on(device, edges))
+    same(made, np.asarray(call(np.ascontiguousarray(z.real), edges)))
