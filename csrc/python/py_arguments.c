@@ -109,7 +109,7 @@ int py_stream(PyObject *object, void **out)
     PyObject *number = NULL;
     *out = NULL;
     if (!object || object == Py_None) return 0;
-    if (PyLong_Check(object)) {
+    if (PyLong_Check(object) && !PyBool_Check(object)) {
         number = Py_NewRef(object);
     } else if (PyObject_HasAttrString(object, "__cuda_stream__")) {
         PyObject *pair = PyObject_CallMethod(object, "__cuda_stream__", NULL);

@@ -276,7 +276,7 @@ def test_arguments(call):
         call(X, "sum", op="sum")
     with pytest.raises(TypeError, match="at most 2 positional"):
         call(X, "sum", 3)
-    for stream in ("fast", cubc.asarray(X, device="cpu")):
+    for stream in ("fast", True, cubc.asarray(X, device="cpu")):
         with pytest.raises(TypeError, match="stream must be"):
             call(X, stream=stream, device="cpu")
 

@@ -113,6 +113,9 @@ def test_wrong_arguments(links):
         lattice.Gauge.unit((4, 4, 4), device="cpu")
     with pytest.raises(ValueError, match="noise=inf: expected a finite number"):
         lattice.Gauge.random(EXTENT, noise=np.inf, device="cpu")
+    with pytest.raises(ValueError, match="noise=1e"):
+        lattice.Gauge.random(EXTENT, noise=1e300, device="cpu")
+    assert max(lattice.Gauge.random(EXTENT, noise=1e100, device="cpu").unitarity()) < 1e-12
     given = {**native(u, "float64"), "out": ("float64", (2,), None), "quantity": 0}
     with pytest.raises(ValueError, match="gives 7 numbers"):
         _core.call("gauge_measure", given)

@@ -123,6 +123,12 @@ def test_a_recording_within_a_recording(db, tmp_path):
     assert calls(db) == [1]
 
 
+def test_keys_are_asked_for_by_a_bool(db):
+    error = pytest.raises(TypeError, match=r"record\(\): keys is 'x': expected a bool")
+    with error, tuner.record(db, keys="x"):
+        pass
+
+
 def test_a_store_that_cannot_be_written(tmp_path):
     with pytest.raises(OSError, match="its folder"), tuner.record(tmp_path / "none" / "work.db"):
         pytest.fail("the program ran")

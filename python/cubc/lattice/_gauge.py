@@ -33,6 +33,8 @@ from ._grid import Grid
 from ._io_write import write_links, write_part
 from ._team import Team
 
+MOST_NOISE = 1e100  # of random links: the squares of more overflow
+
 
 class Gauge:
     """Gauge field on a periodic lattice, in the memory of a device.
@@ -287,7 +289,7 @@ class Gauge:
         Raises
         ------
         ValueError
-            If an extent is odd, or the seed is out of range.
+            If an extent is odd, the seed is out of range, or the noise above 1e100 in magnitude.
 
         Examples
         --------
@@ -295,6 +297,8 @@ class Gauge:
         True
         """
         rows = float(noise is not None), 1.0 if noise is None else finite("noise", noise)
+        if abs(rows[1]) > MOST_NOISE:
+            raise ValueError(f"noise={noise!r}: expected at most {MOST_NOISE:g}")
         return cls._filled(extent, seed, *rows, device, grid, devices)
 
     @classmethod

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterator
 
 from cubc import _core
-from cubc._calls import name_function
+from cubc._calls import name_function, truth
 
 from ._stores import store_path
 
@@ -62,10 +62,12 @@ def record(db: str | os.PathLike, *, keys: bool = False) -> Iterator[None]:
         If the store cannot be written; at the start, or at the end if it became so.
     ValueError
         If calls are being recorded already.
+    TypeError
+        If `keys` is no bool.
     """
     try:
         path = os.path.abspath(store_path(db))  # a program may change its folder
-        _core.record_calls(path, EVERY, keys)
+        _core.record_calls(path, EVERY, truth("keys", keys))
     except Exception as error:
         name_function(error, "record")
         raise
