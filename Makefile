@@ -69,12 +69,12 @@ test-gpu:
 	@sh tools/setup.sh dev
 	$(PYTEST) -m gpu
 
-# CuPy's package of sources has its tests; nothing of it is built. Those of cuda.compute are in CCCL's
-# repository, a checkout of which CUBC_CCCL names.
+# CuPy's package of sources has its tests; nothing of it is built, and its stubs spare pip a search for
+# CUDA. Those of cuda.compute are in CCCL's repository, a checkout of which CUBC_CCCL names.
 CUPY := build/suites/cupy-14.2.0
 $(CUPY): | installed
-	$(BIN)/python -m pip download -q --no-deps --no-binary :all: --no-build-isolation \
-	    --disable-pip-version-check -d build/suites cupy==14.2.0
+	CUPY_INSTALL_USE_STUB=1 $(BIN)/python -m pip download -q --no-deps --no-binary :all: \
+	    --no-build-isolation --disable-pip-version-check -d build/suites cupy==14.2.0
 	tar xzf $@.tar.gz -C build/suites
 
 suites: $(CUPY)
