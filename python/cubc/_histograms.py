@@ -13,6 +13,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from ._arrays import as_array, described, item_dtype, name_of, of_device
+from ._bin_rules import bins_by_rule
 from ._calls import primitive, whole
 from ._core import Array, Lazy, asarray, call, empty, reduce, transform
 from ._lazy import lazy
@@ -50,8 +51,9 @@ def histogram(
     ----------
     x : array_like
         Of any number of dimensions, taken flat. More than 2**32 items are fine.
-    bins : int or array_like
-        Number of bins of one width; or the edges, one more than there are bins, in rising order.
+    bins : int, str or array_like
+        Number of bins of one width; or a rule that makes it from the items, by the name that it has
+        in numpy.histogram_bin_edges; or the edges, one more than there are bins, in rising order.
         Edges in a device's memory are not checked. A bin has its lower edge and not its upper one;
         the last bin has both. Up to about 16000 bins are counted in shared memory.
     range : (low, high), optional
@@ -102,6 +104,8 @@ def histogram(
         raise ValueError("histogram() of density is a new array of float64: leave out and dtype")
     if weights is not None:
         weights = _like(items, weights)
+        if isinstance(bins, str):
+            raise TypeError("Automated estimation of the number of bins is not of weighted items")
     if isinstance(bins, list | tuple | np.ndarray) and np.ndim(bins) == 1 and len(bins) < 2:
         hist = _no_counts(items, dtype or _sum_type(weights, None, None), out)
         return hist, np.asarray(bins)  # no bin, as in NumPy
@@ -360,7 +364,8 @@ def _run(fields: dict[str, Any], placement: Placement) -> Any:
 def _bins(items: Any, bins: Any, range: Any, placement: Placement) -> tuple[Any, Any]:
     """Return the edges for the caller, and the core's parameters of one channel's bins."""
     if isinstance(bins, str):
-        raise TypeError("bins are a number or edges: numpy.histogram_bin_edges makes edges by name")
+        items = items.array(**without_workspace(placement)) if isinstance(items, Lazy) else items
+        return _even_edges(items, bins, range, placement)
     if hasattr(bins, "__dlpack__") and not hasattr(bins, "ndim"):
         bins = as_array(bins)
     if np.ndim(bins) if not hasattr(bins, "ndim") else bins.ndim:
@@ -402,6 +407,10 @@ def _even_edges(items: Any, bins: Any, range: Any, placement: Placement) -> tupl
         low, high = 0, 1
     else:
         low, high = map(dtype.type, _extremes(items, placement))
+    if isinstance(bins, str):
+        known = items.astype(dtype) if isinstance(items, np.ndarray) else items
+        ends = (low, high), range is not None
+        bins = bins_by_rule(known, bins, *ends, without_workspace(placement))
     edges = np.histogram_bin_edges(np.empty(0, dtype), bins, (low, high))
     if low == high:
         low, high = low - 0.5, high + 0.5

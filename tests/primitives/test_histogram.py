@@ -249,7 +249,6 @@ X = np.arange(10.0)
     ("call", "error", "words"),
     [
         (lambda: cubc.histogram(X, 0), ValueError, "positive"),
-        (lambda: cubc.histogram(X, "auto"), TypeError, "histogram_bin_edges"),
         (lambda: cubc.histogram(X, np.ones((2, 2))), ValueError, "two edges or more"),
         (lambda: cubc.histogram(X, [3, 1]), ValueError, "monotonically"),
         (lambda: cubc.histogram(X, 5, (2, 1)), ValueError, "max must be larger"),
@@ -332,6 +331,34 @@ def test_more_edges_than_a_block_has_counters(device):
     counts[-1] += np.count_nonzero(x == edges[-1])
     same(cubc.histogram(on(device, x), edges)[0], counts)
     agree(device, x[:5000], edges)
+
+
+RULES = ["auto", "doane", "fd", "rice", "scott", "sqrt", "stone", "sturges"]
+
+
+@pytest.mark.filterwarnings("ignore:The number of bins estimated")
+@pytest.mark.parametrize("rule", RULES)
+def test_bins_by_a_rule(device, rule):
+    """Rules are cubc's for items of a device, and NumPy's for its own."""
+    for type, n, scale in (("f8", 3000, 1), ("i4", 3000, 30), ("i4", 1, 9), ("f8", 0, 1)):
+        x = (np.random.default_rng(n).normal(size=n) * scale + 50).astype(type)
+        for ends in (None, (20, 60)):
+            hist, edges = np.histogram(x, rule, ends)
+            for items in (
+                on(device, x),
+                cubc.asarray(x, device=device),
+                cubc.lazy("x", x=on(device, x)),
+            ):
+                made, limits = cubc.histogram(items, rule, ends)
+                same(made, hist)
+                same(limits, edges)
+
+
+def test_rules_that_are_not_there(device):
+    with pytest.raises(ValueError, match="'autp' is not a valid estimator"):
+        cubc.histogram(cubc.asarray(X, device=device), "autp")
+    with pytest.raises(TypeError, match="Automated estimation"):
+        cubc.histogram(on(device, X), "auto", weights=on(device, X))
 
 
 @pytest.mark.parametrize("type", ["c8", "c16"])

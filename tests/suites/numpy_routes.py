@@ -61,8 +61,8 @@ KEYWORDS = {
     "digitize": {"right"},
     "searchsorted": {"side", "sorter"},
     "repeat": {"axis"},
-    "partition": {"axis", "kind"},
-    "argpartition": {"axis", "kind"},
+    "partition": {"kth", "axis", "kind"},
+    "argpartition": {"kth", "axis", "kind"},
     "lexsort": {"axis"},
     "take": {"axis", "out", "mode"},
     "take_along_axis": {"axis"},
@@ -175,8 +175,6 @@ def check_keyword(name, value):
         for one in value if isinstance(value, list | tuple) else [value]:
             if np.ndim(one):
                 check_array(one)
-    if name == "bins" and isinstance(value, str):
-        raise StaysNumPys("bins by a rule")
     return value
 
 

@@ -88,6 +88,8 @@ LABELS = {
         "tpb_96.mb_2.wav_3",
         "tpb_256.mb_1.wav_2",
         "tpb_512.mb_1.wav_1",
+        "tpb_64.mb_4.wav_1",
+        "tpb_160.mb_1.wav_4",
     ],
     "gauge_project": [*SITES, "tpb_64.spt_1", "tpb_160.spt_1"],
     "gauge_random": SITES,

@@ -74,7 +74,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: _say(name, message)
-            return options.run(options) or 0
+            status = options.run(options) or 0
+            sys.stdout.flush()  # which may fail for want of a reader, too
+            return status
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # the reader of our output has left, as `| head` does
