@@ -28,6 +28,7 @@ def unique(
     return_counts=False,
     *,
     equal_nan=True,
+    sorted=True,
     stream=None,
     device=None,
 ) -> Any:
@@ -45,6 +46,8 @@ def unique(
         True returns how often each occurs too.
     equal_nan : bool
         False keeps each NaN, as one of its own.
+    sorted : bool
+        False allows any order, as in NumPy; the items are sorted all the same.
     stream, device
         As for `sort`.
 

@@ -30,7 +30,7 @@ KEYWORDS = {
     "argsort": {"axis", "kind", "stable"},
     "cumsum": SCAN,
     "cumprod": SCAN,
-    "unique": {"return_index", "return_inverse", "return_counts", "equal_nan"},
+    "unique": {"return_index", "return_inverse", "return_counts", "equal_nan", "sorted"},
     "histogram": HISTOGRAM,
     "histogram2d": HISTOGRAM,
     "histogramdd": HISTOGRAM,
