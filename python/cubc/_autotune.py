@@ -13,18 +13,19 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import hashlib
 import math
 import os
 import threading
 import time
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from . import _core
 from ._calls import named
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SECONDS = 10.0
 ON, OFF = {"1", "on", "true", "yes"}, {"0", "off", "false", "no", ""}
@@ -36,6 +37,8 @@ class Tuner:
     """Tunes each workload that the core asks about, once."""
 
     def __init__(self, folder: str, seconds: float):
+        from pathlib import Path  # takes a tenth of the import of cubc
+
         self.folder, self.seconds = Path(folder), seconds
         self._busy = threading.Lock()
         self._settled: set[tuple] = set()
@@ -73,6 +76,8 @@ class Tuner:
         return True
 
     def _tune(self, device: str, benchmark: str, dtype: str, rt: dict[str, int]) -> None:
+        import hashlib
+
         info = _core.device_info(device)
         policy_key = (benchmark, {"T{ct}": dtype}, info["arch"])
         runs = _core.policy(*policy_key, rt)

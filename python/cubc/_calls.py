@@ -1,7 +1,6 @@
 """Decorators of public functions, their names in errors, and checks of their arguments."""
 
 import contextlib
-import difflib
 import functools
 import inspect
 import operator
@@ -256,6 +255,8 @@ def translated(name: str, value: Any, x: Any) -> Any:
 
 
 def _unknown_option(function: str, options: Iterable[str], names: Sequence[str]) -> TypeError:
+    import difflib
+
     name = next(name for name in options if name not in names)
     near = difflib.get_close_matches(name, names, 1)
     hint = f"did you mean '{near[0]}'?" if near else f"it takes {', '.join(names)}"

@@ -3,7 +3,6 @@
 import contextlib
 import importlib.util
 import os
-from pathlib import Path
 
 from . import _core
 from ._calls import named
@@ -36,8 +35,8 @@ def nccl_of_wheel():
     """Return the file of NVIDIA's wheel of NCCL, or None. It is not loaded."""
     spec = importlib.util.find_spec("nvidia")  # of which each wheel has a part
     folders = [] if spec is None else spec.submodule_search_locations or []
-    files = (Path(folder, "nccl", "lib", "libnccl.so.2") for folder in folders)
-    return next((str(file) for file in files if file.exists()), None)
+    files = (os.path.join(folder, "nccl", "lib", "libnccl.so.2") for folder in folders)
+    return next(filter(os.path.exists, files), None)
 
 
 @contextlib.contextmanager

@@ -7,11 +7,10 @@ An expression that is not understood has no type here, and the arrays decide alo
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import operator
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -100,8 +99,7 @@ class _Index(int):
     """Type of the index i: weak beside floats, int64 beside integers but uint64, which stays."""
 
 
-@dataclasses.dataclass
-class _Literal:
+class _Literal(NamedTuple):
     """An integer, or what C makes of some before the kernel runs."""
 
     value: int

@@ -1,7 +1,7 @@
 """Paths of the C interface cubc.h, for C programs, and its declarations for CFFI."""
 
 import functools
-from pathlib import Path
+import os
 
 from . import _core
 from ._extras import need
@@ -15,7 +15,7 @@ def get_include():
     >>> os.path.exists(os.path.join(cubc.get_include(), "cubc.h"))
     True
     """
-    return str(Path(__file__).parent / "include")
+    return os.path.join(os.path.dirname(__file__), "include")
 
 
 def get_library():
@@ -59,6 +59,7 @@ def ffi():
     interface = need("cffi").FFI()
     lattice = [f"lattice/{part}.h" for part in ("ranks", "copy", "operators", "solve", "gauge")]
     for name in ("core.h", "primitives.h", *lattice, "fields.h"):
-        header = Path(get_include(), "cubc", name).read_text(encoding="utf-8")
+        with open(os.path.join(get_include(), "cubc", name), encoding="utf-8") as file:
+            header = file.read()
         interface.cdef(header.split("// cffi: begin", 1)[1].split("// cffi: end", 1)[0])
     return interface, interface.dlopen(get_library())

@@ -4,7 +4,6 @@ The core's type has memory and shape. Everything that can be said by calls of cu
 """
 
 from collections.abc import Iterator
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from ._axes import axis_number
 from ._calls import named
 from ._core import Array, Lazy, NoDeviceError, asarray
 from ._elements import items_in_turn, set_item
+from ._html import escape
 from ._lazy import indexed
 from ._ordered import searchsorted
 from ._partitions import argpartition

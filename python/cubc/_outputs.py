@@ -10,8 +10,10 @@ import errno
 import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class Kind(NamedTuple):
@@ -37,6 +39,8 @@ def check(path: str | os.PathLike, kind: Kind) -> None:
 
     An empty file is of no kind. OSError if its folder is not there, or not the user's to write in.
     """
+    from pathlib import Path
+
     place = Path(path)
     if place.is_dir():
         raise IsADirectoryError(f"{place} is a folder; name a file in it")
@@ -55,6 +59,8 @@ def check(path: str | os.PathLike, kind: Kind) -> None:
 
 def write(path: str | os.PathLike, kind: Kind, pieces: Iterable[bytes]) -> int:
     """Write a file, or replace one of its kind; its bytes. A terminal or a pipe is written to."""
+    from pathlib import Path
+
     check(path, kind)
     place = Path(os.path.realpath(path))  # the file that a link names, not the link
     if place.exists() and not place.is_file():

@@ -7,8 +7,7 @@ Packages", The American Statistician 50, 1996.
 
 import math
 import warnings
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,8 +38,7 @@ _BEFORE, _BEHIND, _NEAREST = (f"s[(i % r) * n + {place}[i / w]]" for place in "p
 _LAST = "s[(i % r) * n + n - 1]"
 
 
-@dataclass
-class _Sorted:
+class _Sorted(NamedTuple):
     """Items in order along some axes."""
 
     items: Any  # one row behind the other

@@ -13,10 +13,12 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _core
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 # Their declarations are there without them; NVRTC does not have the files.
 _GIVEN = r"cuda_runtime\.h|cuda\.h|device_launch_parameters\.h|math\.h|cmath|stdio\.h|cstdio"
@@ -51,6 +53,8 @@ class Source:
     """
 
     def __init__(self, source: str | os.PathLike, name: str):
+        from pathlib import Path  # takes a tenth of the import of cubc
+
         reader = _Reader()
         if isinstance(source, str) and ("\n" in source or "__global__" in source):
             self.name = name
@@ -110,6 +114,8 @@ def _read(path: Path) -> str:
 
 def _header(name: str) -> Path:
     """Find a header of cubc by its bare name."""
+    from pathlib import Path
+
     folder = Path(_core.source_folder())
     return next(folder.rglob(name), folder / name)
 
