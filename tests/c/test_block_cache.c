@@ -1,6 +1,6 @@
-// The cache of freed blocks (csrc/device/block_cache.c), without a GPU: pointers are numbers.
+// The cache of freed blocks (csrc/device/cuda/block_cache.c), without a GPU: pointers are numbers.
 #include "check.h"
-#include "device/block_cache.h"
+#include "device/cuda/block_cache.h"
 
 enum { STREAM = 7, OTHER = 8, MANY = 20000 };
 

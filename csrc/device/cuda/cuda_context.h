@@ -2,7 +2,7 @@
 #ifndef CUBC_CUDA_CONTEXT_H
 #define CUBC_CUDA_CONTEXT_H
 
-#include "device/block_cache.h"
+#include "device/cuda/block_cache.h"
 #include "device/cuda/cuda_api.h"
 #include "device/device.h"
 

@@ -1,6 +1,6 @@
 // The cache of freed blocks: see block_cache.h.
 #define _POSIX_C_SOURCE 200809L
-#include "device/block_cache.h"
+#include "device/cuda/block_cache.h"
 
 #include <pthread.h>
 
