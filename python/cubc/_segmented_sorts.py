@@ -6,7 +6,7 @@ from ._arrays import as_array, one_dimension, output_pair
 from ._calls import primitive, truth, whole
 from ._core import call, transform
 from ._options import Placement, without_workspace
-from ._payload import call_with_values, is_moved
+from ._payload import call_with_values
 from ._segment_ends import by_offsets, evaluated, indices_of, put_back, rows_at
 from ._segment_offsets import segments_of
 
@@ -187,10 +187,7 @@ def segmented_sort_pairs(
         "keys_out": ("keys_in", "keys_in", to[0]),
         "values_out": ("values_in", "values_in", to[1]),
     }
-    if is_moved(values):
-        sorted_keys, sorted_values, _ = call("segmented_sort", fields, **placement)
-    else:
-        sorted_keys, sorted_values, _ = call_with_values("segmented_sort", fields, **placement)
+    sorted_keys, sorted_values, _ = call_with_values("segmented_sort", fields, **placement)
     if places is None:
         return sorted_keys, sorted_values
     return (
