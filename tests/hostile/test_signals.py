@@ -125,7 +125,7 @@ def test_faults_in_threads_at_once():
     threads = [threading.Thread(target=lambda: found.append(fault())) for _ in range(6)]
     [thread.start() for thread in threads]
     [thread.join() for thread in threads]
-    print(found == [True] * 6, works())
+    print(found == [True] * 6, works(), flush=True)
     os.kill(os.getpid(), signal.SIGFPE)
     """
     result = isolated.run(BEGIN + textwrap.dedent(code), CUBC_CPU_THREADS=3)
