@@ -197,6 +197,7 @@ def operator_on(grid):
     """The operator of this rank, its part of a spinor, and the grid."""
     links, psi = fields(whole_extent(grid.grid))
     gauge = lattice.Gauge(grid.part(links), grid=grid)
+    gauge._check_temporal(None)  # gathers, once: before a test's ranks fail to
     return lattice.Wilson(gauge, KAPPA, **BOUNDARY), grid.part(psi)
 
 
