@@ -83,7 +83,7 @@ suites: $(CUPY)
 test-suites: export CUBC_TEST_CACHE ?= $(CURDIR)/build/test-kernels
 test-suites: export CUBC_CUPY ?= $(CURDIR)/$(CUPY)
 test-suites: suites
-	@test -d "$$CUBC_CUPY"
+	@test -d "$$CUBC_CUPY" || { echo "make test-suites: CuPy's sources were not fetched" >&2; exit 1; }
 	$(PYTEST) -n $(JOBS) --dist worksteal tests/suites
 
 test-oldest: export CUBC_TEST_CACHE ?= $(CURDIR)/build/test-kernels

@@ -8,7 +8,7 @@
 #define SIMT_VECTOR_BYTES 0            // plain loops: the compiler vectorises them
 #define SIMT_BLOCKS_IN_ORDER 0         // the seeded scheduler shuffles them
 #define SIMT_ACCUMULATOR_BYTES 4096    // vector registers, if the loops are vectorised
-#define SIMT_SHARED_BYTES (227 * 1024) // as an H100
+#define SIMT_SHARED_BYTES (227 * 1024) // SHARED_BYTES of cpu_info.c
 #define UNROLL
 #define NO_UNROLL
 

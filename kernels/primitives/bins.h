@@ -11,7 +11,7 @@
 //     TUNE_EDGE        type of the edges; for even bins f32 or f64, as NumPy rounds them
 //     TUNE_STEP        f32 or f64: even edges are i * step + lower, each operation rounded to this
 //     TUNE_BINS_LOG2   upper bound of the bins of all channels (log2); FAR: no bound
-//     TUNE_CELLS       1: edges are many, but worth a table of cells
+//     TUNE_CELLS       1: a table of cells says which edges are near an item
 #pragma once
 #include "types.h"
 

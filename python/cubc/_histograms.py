@@ -409,8 +409,8 @@ def _even_edges(items: Any, bins: Any, range: Any, placement: Placement) -> tupl
         low, high = map(dtype.type, _extremes(items, placement))
     if isinstance(bins, str):
         known = items.astype(dtype) if isinstance(items, np.ndarray) else items
-        ends = (low, high), range is not None
-        bins = bins_by_rule(known, bins, *ends, without_workspace(placement))
+        options = without_workspace(placement)
+        bins = bins_by_rule(known, bins, (low, high), range is not None, options)
     edges = np.histogram_bin_edges(np.empty(0, dtype), bins, (low, high))
     if low == high:
         low, high = low - 0.5, high + 0.5

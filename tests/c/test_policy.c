@@ -113,7 +113,12 @@ static void test_items_of_every_size_have_a_row(void)
                                         .type_size = sizes[k % COUNT_OF(sizes)],
                                         .axes = algorithm_axes(*a)};
                 policy_list rows;
+                space s;
+                variant v;
+                CHECK_STATUS(algorithm_space(*a, key.arch, &s), CUBC_OK);
                 CHECK_STATUS(policy_list_make(&key, &rows), CUBC_OK);
+                for (int row = 0; row < rows.count; row++)
+                    CHECK_STATUS(variant_parse(&s, rows.rows[row].label, &v), CUBC_OK);
                 policy_list_free(&rows);
             }
 }
