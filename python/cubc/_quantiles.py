@@ -5,20 +5,19 @@ method says from the number of items: R. J. Hyndman and Y. Fan, "Sample Quantile
 Packages", The American Statistician 50, 1996.
 """
 
-import math
 import warnings
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from ._arrays import as_array, is_on_cpu, item_dtype, name_of, refuse_bound, refuse_items
-from ._axes import axis_number, items_of, rows_along
+from ._arrays import item_dtype, refuse_bound
 from ._calls import named
-from ._core import Array, Lazy, asarray, empty, transform
+from ._core import Array, asarray
 from ._lazy import lazy
 from ._reductions import sum as sum_of
-from ._sorting import sort
+from ._sorted_rows import Rows, evaluated, in_order, item_at, or_nan, rows_of, shape_of
 from ._statistics import mean
+from ._weighted_quantiles import weighted
 
 # The place of quantile q of n items, counted from 0: n q + alpha + q (1 - alpha - beta) - 1.
 _CONTINUOUS = {
@@ -31,64 +30,10 @@ _CONTINUOUS = {
 _BETWEEN = (*_CONTINUOUS, "linear", "averaged_inverted_cdf", "midpoint")
 _AT_ITEMS = ("inverted_cdf", "closest_observation", "lower", "higher", "nearest")
 
-# Result number i is of row i % r, which has n items. `p`, `k` and `e` are the places of the items
-# before and behind it and of the nearer one, `g` is its distance from that, as a share of the
-# difference; w results that follow have the same.
-_BEFORE, _BEHIND, _NEAREST = (f"s[(i % r) * n + {place}[i / w]]" for place in "pke")
-_LAST = "s[(i % r) * n + n - 1]"
-
-
-class _Sorted(NamedTuple):
-    """Items in order along some axes."""
-
-    items: Any  # one row behind the other
-    rows: int
-    length: int
-    shape: tuple[int, ...]  # of the other axes
-    axes: tuple[int, ...]
-    options: dict[str, Any]
-    is_copy: bool  # on a device, of an array of the host
-
-    @property
-    def has_nan(self) -> bool:
-        return item_dtype(self.items).kind == "f" or name_of(item_dtype(self.items)) == "bfloat16"
-
-
-def _normalized(axis: Any, ndim: int) -> tuple[int, ...]:
-    if axis is None:
-        return tuple(range(ndim))
-    axes = axis if isinstance(axis, tuple | list) else (axis,)
-    numbers = tuple(axis_number(one, ndim) for one in axes)
-    if len({*numbers}) < len(numbers):
-        raise ValueError("repeated axis")
-    return numbers
-
-
-def _in_order(function: str, x: Any, axis: Any, stream: Any, device: Any) -> _Sorted:
-    options = {"stream": stream, "device": device}
-    x = as_array(x)
-    refuse_items(f"the items of {function}", x, "which have no order", ordered=True)
-    x = x.array(**options) if isinstance(x, Lazy) else x
-    is_copy = isinstance(x, np.ndarray) and not is_on_cpu(x, device)
-    axes = _normalized(axis, len(x.shape))
-    if isinstance(x, np.ndarray) and (len(axes) > 1 or not x.flags.c_contiguous):
-        refuse_bound("the items along these axes are brought together")
-    if not isinstance(x, np.ndarray) or is_copy:
-        x = asarray(x, device=device, stream=stream)
-    if is_copy:
-        options["device"] = None
-    shape = tuple(x.shape)
-    rest = [k for k in range(len(shape)) if k not in axes]
-    if len(axes) == 1:
-        x = rows_along(x, axes[0], {"stream": stream, "device": options["device"]})
-    elif rest and axis is not None:
-        x = x.transpose(*rest, *axes)
-    left, length = tuple(shape[k] for k in rest), items_of(tuple(shape[k] for k in axes))
-    rows = items_of(left)
-    items = x.reshape(rows, length) if rows != 1 else x.reshape(-1)
-    if rows and length:
-        items = sort(items, -1, **options)
-    return _Sorted(items.reshape(-1), rows, length, left, axes, options, is_copy)
+# Items at places of rows, as `evaluated` has them. `p`, `k` and `e` are the places of the items
+# before and behind a result and of the nearer one, `g` is its distance from that, as a share of the
+# difference.
+_BEFORE, _BEHIND, _NEAREST = (item_at(place) for place in "pke")
 
 
 # ---- places -------------------------------------------------------------------------------------
@@ -181,56 +126,10 @@ def _middle(wide: str) -> str:
     return f"(p[i / w] == k[i / w] ? {a} : ({a} + {b}) / 2)"
 
 
-def _shape_of(s: _Sorted, q: tuple[int, ...], keepdims: bool) -> tuple[int, ...]:
-    if not keepdims:
-        return (*q, *s.shape)
-    rest = iter(s.shape)
-    ndim = len(s.shape) + len(s.axes)
-    return (*q, *(1 if k in s.axes else next(rest) for k in range(ndim)))
-
-
-def _check_out(out: Any, shape: tuple[int, ...]) -> None:
-    if not hasattr(out, "dtype"):
-        raise TypeError(f"out is {out!r:.40}: expected an array")
-    if tuple(out.shape) != shape and (shape or math.prod(out.shape) != 1):
-        raise ValueError(f"out has the shape {tuple(out.shape)}, expected {shape}")
-
-
-def _evaluated(s: _Sorted, text: str, kind: Any, shape: Any, out: Any, places: Any) -> Any:
-    """Return the results of an expression of the items' places, or write them to `out`."""
-    if out is not None:
-        _check_out(out, shape)
-    types = {name: places[name].dtype if name == "g" else np.int64 for name in places}
-    tables = {name: of.astype(types[name]).reshape(-1) for name, of in places.items()}
-    count = len(next(iter(tables.values())))
-    numbers = {"r": s.rows, "n": s.length, "w": math.prod(shape) // max(count, 1)}
-    to: Any = out if out is not None and not s.is_copy else np.empty(shape, kind)
-    if isinstance(s.items, Array):
-        device, stream = s.items.device, s.options["stream"]
-        tables = {k: asarray(of, device=device, stream=stream) for k, of in tables.items()}
-        if to is not out:
-            to = empty(shape, kind, device=device, stream=stream)
-    if math.prod(shape):
-        transform(text, s=s.items, **tables, **numbers, out=to, casting="unsafe", **s.options)
-    if to is out:
-        return out
-    found = to.numpy() if s.is_copy else to
-    if out is None:
-        return found[()] if isinstance(found, np.ndarray) else found
-    np.copyto(out, found.reshape(out.shape), casting="unsafe")
-    return out
-
-
-def _or_nan(text: str, wide: str) -> str:
-    """Return an expression that is NaN where a row has one, which is its last item then."""
-    last = f"convert<{wide}>({_LAST})" if wide else _LAST
-    return f"({_LAST} != {_LAST} ? {last} : {text})"
-
-
-def _numbers(s: _Sorted) -> Any:
+def _numbers(s: Rows) -> Any:
     """Return how many items of each row are no NaN; those of a device are waited for."""
     refuse_bound("the items that are no NaN are counted")
-    there = lazy("x == x", x=s.items.reshape(s.rows, s.length), dtype=bool)
+    there = lazy("x == x", x=s.matrix, dtype=bool)
     counts = sum_of(there, 1, "int64", **s.options)
     counts = counts.numpy() if isinstance(counts, Array) else counts
     if not counts.all():
@@ -240,18 +139,24 @@ def _numbers(s: _Sorted) -> Any:
 
 def _quantile(
     name: str, x: Any, q: Any, most: int, axis: Any, out: Any, method: Any, keepdims: Any,
-    leaves_nan_out: bool, stream: Any, device: Any,
+    leaves_nan_out: bool, weights: Any, stream: Any, device: Any,
 ) -> Any:  # fmt: skip
     q, is_weak = _check_q(name, q, most)
     if method not in _BETWEEN and method not in _AT_ITEMS:
         valid = ", ".join((*_BETWEEN, *_AT_ITEMS))
         raise ValueError(f"{method!r} is not a valid method. Use one of: {valid}")
-    s = _in_order(name, x, axis, stream, device)
+    if weights is not None and method != "inverted_cdf":
+        raise ValueError(f"Only method 'inverted_cdf' supports weights. Got: {method}.")
+    s = rows_of(name, x, axis, stream, device)
     of = item_dtype(s.items)
     if not s.length and leaves_nan_out:
         return mean(x, axis, out=out, keepdims=keepdims, stream=stream, device=device)
     if not s.length:
         raise IndexError(f"{name}(): there are no items to take one of")
+    shape = shape_of(s, q.shape, keepdims)
+    if weights is not None:
+        return weighted(s, weights, axis is None, q, shape, out, leaves_nan_out)
+    s = in_order(s)
     n: Any = s.length
     if leaves_nan_out and s.has_nan and s.rows:
         n = _numbers(s).astype(q.dtype if q.dtype.kind == "f" else np.int64)
@@ -270,15 +175,15 @@ def _quantile(
             share = np.where(far, distance - 1, distance)
             places |= {"p": before, "k": behind, "g": share.astype(wide.replace("f", "float"))}
     if s.has_nan and not leaves_nan_out:
-        text = _or_nan(text, wide)
-    return _evaluated(s, text, kind, _shape_of(s, q.shape, keepdims), out, places)
+        text = or_nan(text, wide)
+    return evaluated(s, text, kind, shape, out, places)
 
 
 def _median(
     name: str, x: Any, axis: Any, out: Any, keepdims: Any, leaves_nan_out: bool, stream: Any,
     device: Any,
 ) -> Any:  # fmt: skip
-    s = _in_order(name, x, axis, stream, device)
+    s = in_order(rows_of(name, x, axis, stream, device))
     of = item_dtype(s.items)
     if not s.length or not s.rows:
         return mean(x, axis, out=out, keepdims=keepdims, stream=stream, device=device)
@@ -289,9 +194,9 @@ def _median(
     wide = "f64" if kind == np.float64 else "f32"
     text = _middle(wide)
     if s.has_nan and not leaves_nan_out:
-        text = _or_nan(text, wide)
+        text = or_nan(text, wide)
     places = {"p": np.maximum(n - 1, 0) // 2, "k": n // 2}
-    return _evaluated(s, text, kind, _shape_of(s, (), keepdims), out, places)
+    return evaluated(s, text, kind, shape_of(s, (), keepdims), out, places)
 
 
 # ---- NumPy's names ------------------------------------------------------------------------------
@@ -373,6 +278,7 @@ def quantile(
     method="linear",
     keepdims=False,
     *,
+    weights=None,
     stream=None,
     device=None,
 ) -> Any:
@@ -390,6 +296,9 @@ def quantile(
         "inverted_cdf", "averaged_inverted_cdf", "closest_observation", "interpolated_inverted_cdf",
         "hazen", "weibull", "median_unbiased" and "normal_unbiased" are the methods 1 to 6, 8 and 9
         of Hyndman and Fan; "linear" is number 7.
+    weights : array_like, optional
+        How often each item counts: real numbers that are not negative, of the shape of `x`, or of
+        that of the axes. The method has to be "inverted_cdf". A device is waited for.
 
     Returns
     -------
@@ -403,9 +312,11 @@ def quantile(
     IndexError
         If there are no items.
     TypeError
-        As `sort`; for complex numbers, and for bools with a method between items.
+        As `sort`; for complex numbers, and for bools with a method between items; for weights of
+        another shape than that of `x` if there is no axis.
     ValueError
-        If a share is below 0 or above 1; for an unknown method.
+        If a share is below 0 or above 1; for an unknown method; for weights that are negative, or
+        whose sum is 0 or not finite, or of another shape than that of the axes.
 
     Examples
     --------
@@ -413,7 +324,9 @@ def quantile(
     [1. 5.]
     """
     del overwrite_input
-    return _quantile("quantile", x, q, 1, axis, out, method, keepdims, False, stream, device)
+    return _quantile(
+        "quantile", x, q, 1, axis, out, method, keepdims, False, weights, stream, device
+    )
 
 
 @named
@@ -427,6 +340,7 @@ def nanquantile(
     method="linear",
     keepdims=False,
     *,
+    weights=None,
     stream=None,
     device=None,
 ) -> Any:
@@ -445,7 +359,9 @@ def nanquantile(
     1.0
     """
     del overwrite_input
-    return _quantile("nanquantile", x, q, 1, axis, out, method, keepdims, True, stream, device)
+    return _quantile(
+        "nanquantile", x, q, 1, axis, out, method, keepdims, True, weights, stream, device
+    )
 
 
 @named
@@ -459,6 +375,7 @@ def percentile(
     method="linear",
     keepdims=False,
     *,
+    weights=None,
     stream=None,
     device=None,
 ) -> Any:
@@ -475,7 +392,9 @@ def percentile(
     9.0
     """
     del overwrite_input
-    return _quantile("percentile", x, q, 100, axis, out, method, keepdims, False, stream, device)
+    return _quantile(
+        "percentile", x, q, 100, axis, out, method, keepdims, False, weights, stream, device
+    )
 
 
 @named
@@ -489,6 +408,7 @@ def nanpercentile(
     method="linear",
     keepdims=False,
     *,
+    weights=None,
     stream=None,
     device=None,
 ) -> Any:
@@ -505,4 +425,6 @@ def nanpercentile(
     1.0
     """
     del overwrite_input
-    return _quantile("nanpercentile", x, q, 100, axis, out, method, keepdims, True, stream, device)
+    return _quantile(
+        "nanpercentile", x, q, 100, axis, out, method, keepdims, True, weights, stream, device
+    )

@@ -5,11 +5,12 @@ from typing import Any
 import numpy as np
 
 from ._arrays import as_array, item_dtype, name_of
-from ._axes import items_of
+from ._axes import axis_number, items_of, transposed
 from ._calls import named
-from ._core import Array, asarray, call, empty, transform
+from ._core import Array, Lazy, asarray, call, empty, transform
 from ._indexing import lexsort
 from ._lazy import lazy
+from ._reductions import any as any_of
 from ._scans import scan
 from ._selections import flatnonzero, unique_consecutive
 from ._sorting import argsort, sort, sort_pairs
@@ -26,26 +27,31 @@ def unique(
     return_index=False,
     return_inverse=False,
     return_counts=False,
+    axis=None,
     *,
     equal_nan=True,
     sorted=True,
     stream=None,
     device=None,
 ) -> Any:
-    """Find the distinct items of an array, sorted; as numpy.unique without an axis.
+    """Find the distinct items of an array, or what is distinct along an axis; as numpy.unique.
 
     Parameters
     ----------
     x : array_like
-        Array of any number of dimensions, taken flat; structs too.
+        Array of any number of dimensions; structs too if there is no axis.
     return_index : bool
         True returns the index of the first of each too.
     return_inverse : bool
-        True returns the place of each item among the distinct ones too, in the shape of `x`.
+        True returns the place of each item among the distinct ones too, in the shape of `x`, or of
+        each along the axis.
     return_counts : bool
         True returns how often each occurs too.
+    axis : int or None
+        Axis along which parts of the array are compared, and sorted by their items in order. By
+        default `x` is taken flat.
     equal_nan : bool
-        False keeps each NaN, as one of its own.
+        False keeps each NaN, as one of its own; so do parts of two dimensions or more.
     sorted : bool
         False allows any order, as in NumPy; the items are sorted all the same.
     stream, device
@@ -65,7 +71,7 @@ def unique(
     Notes
     -----
     The call sorts by radix, complex numbers by their parts, then selects the first item of each
-    run. It waits for their number.
+    run. It waits for their number. Along an axis it sorts once for each item of a part.
 
     Examples
     --------
@@ -74,22 +80,33 @@ def unique(
     """
     options = {"stream": stream, "device": device}
     x = as_array(x)
-    inexact = item_dtype(x).kind in "fc" or name_of(x.dtype) == "bfloat16"
-    single = inexact and equal_nan
-    if not (return_index or return_inverse or return_counts):
-        found = unique_consecutive(in_order(x, options), **options)
-        return _one_nan(found, options) if single else found
-    keys, order = _ordered_with_indices(x, options)
-    heads = _heads(keys, single, options)
+    x = x.array(**options) if isinstance(x, Lazy) and axis is not None else x
+    shape = tuple(x.shape)
+    number = axis_number(axis, len(shape)) if axis is not None else 0
+    if len(shape) == 1:
+        axis = None
+    if axis is not None:
+        shape = (shape[number],)
+        keys, order = _ordered_parts(x, number, options)
+        heads = _heads_of_parts(keys, options)
+    else:
+        inexact = item_dtype(x).kind in "fc" or name_of(x.dtype) == "bfloat16"
+        single = inexact and equal_nan
+        if not (return_index or return_inverse or return_counts):
+            found = unique_consecutive(in_order(x, options), **options)
+            return _one_nan(found, options) if single else found
+        keys, order = _ordered_with_indices(x, options)
+        heads = _heads(keys, single, options)
     first = flatnonzero(heads, **options)
-    results = [take(keys, first, mode="clip", **options)]
+    found = take(keys, first, 0, mode="clip", **options)
+    results = [found if axis is None else _moved_back(found, x.shape, number)]
     if return_index:
         results.append(take(order, first, mode="clip", **options))
     if return_inverse:
-        results.append(_inverse(heads, order, x, options))
+        results.append(_inverse(heads, order, shape, options))
     if return_counts:
-        results.append(_counts(first, items_of(tuple(keys.shape)), options))
-    return tuple(results)
+        results.append(_counts(first, keys.shape[0], options))
+    return tuple(results) if len(results) > 1 else results[0]
 
 
 def in_order(x: Any, options: dict[str, Any]) -> Any:
@@ -118,10 +135,51 @@ def _ordered_with_indices(x: Any, options: dict[str, Any]) -> tuple[Any, Any]:
     if kind == "f":  # zeros of both signs are alike here, and the first of them stays
         order = argsort(lazy("x == 0 ? 0.0f : x", x=flat, dtype=flat.dtype), axis=None, **options)
     else:
-        nan = transform(_NANS, z=flat, dtype="int8", **options)
-        parts = [transform(part, z=flat, **options) for part in ("imag(z)", "real(z)")]
-        order = lexsort([*parts, nan], **options)
+        order = lexsort(_keys_of_complex(flat, options), **options)
     return take(flat, order, mode="clip", **options), order
+
+
+def _keys_of_complex(z: Any, options: dict[str, Any]) -> list[Any]:
+    """Return what orders complex numbers, the last one first."""
+    parts = [transform(part, z=z, **options) for part in ("imag(z)", "real(z)")]
+    return [*parts, transform(_NANS, z=z, dtype="int8", **options)]
+
+
+def _ordered_parts(x: Any, axis: int, options: dict[str, Any]) -> tuple[Any, Any]:
+    """Return the parts of an array along an axis in order, one a row, and their indices."""
+    if item_dtype(x).fields:
+        raise TypeError("unique() finds structs in an array that is taken flat, without axis=")
+    count = x.shape[axis]
+    others = [k for k in range(len(x.shape)) if k != axis]
+    length = items_of(x.shape[k] for k in others)
+    rows = x.transpose(axis, *others).reshape(count, length)
+    if length:
+        placement: Any = options
+        columns = transposed(rows, count, length, (length, count), None, placement)
+    else:  # parts without items are alike
+        columns = [transform("0", out=_like(rows, count, "int8", options), **options)]
+    keys = []
+    for k in reversed(range(len(columns))):
+        is_complex = item_dtype(columns[k]).kind == "c"
+        keys += _keys_of_complex(columns[k], options) if is_complex else [columns[k]]
+    order = lexsort(keys, **options)
+    return take(rows, order, 0, mode="clip", **options), order
+
+
+def _heads_of_parts(rows: Any, options: dict[str, Any]) -> Any:
+    """Return where runs of equal rows begin, as bools."""
+    heads = _like(rows, rows.shape[0], bool, options)
+    if heads.shape[0]:
+        transform("true", out=heads[:1], **options)
+        differ = lazy("a != b", a=rows[:-1], b=rows[1:], dtype=bool)
+        any_of(differ, 1, heads[1:], **options)
+    return heads
+
+
+def _moved_back(rows: Any, shape: Any, axis: int) -> Any:
+    """Return rows, each a part of an array along an axis, as an array with that axis."""
+    parts = rows.reshape(rows.shape[0], *shape[:axis], *shape[axis + 1 :])
+    return parts.transpose(*range(1, axis + 1), 0, *range(axis + 1, len(shape)))
 
 
 def _heads(keys: Any, single: bool, options: dict[str, Any]) -> Any:
@@ -135,13 +193,13 @@ def _heads(keys: Any, single: bool, options: dict[str, Any]) -> Any:
     return heads
 
 
-def _inverse(heads: Any, order: Any, x: Any, options: dict[str, Any]) -> Any:
+def _inverse(heads: Any, order: Any, shape: tuple[int, ...], options: dict[str, Any]) -> Any:
     """Return the number of the run that each item is in: places sorted back by their indices."""
     runs = scan(heads, dtype="int64", **options)
     ranks = transform("k - 1", k=runs, out=runs, **options)
     bits = max(1, int(order.shape[0]).bit_length())
     inverse = sort_pairs(order, ranks, end_bit=bits, **options)[1]
-    return inverse.reshape(tuple(x.shape))
+    return inverse.reshape(shape)
 
 
 def _counts(first: Any, total: int, options: dict[str, Any]) -> Any:

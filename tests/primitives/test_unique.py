@@ -45,6 +45,41 @@ def test_unique_of_a_matrix_and_of_a_list():
     same(cubc.unique([3, 1, 3], device="cpu"), np.array([1, 3]))
 
 
+# ---- parts along an axis ----------------------------------------------------------------------
+@pytest.mark.parametrize("type", ["?", "u1", "i8", "f2", "f4", "c8"])
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_parts_along_an_axis(device, type, axis):
+    rng = np.random.default_rng(11)
+    for shape in ((301, 3), (3, 50), (40, 2, 3), (5, 1), (4, 0), (0, 4), (17,)):
+        x = rng.integers(0, 2, shape).astype(type)
+        if axis < len(shape):
+            expected = np.unique(x, True, True, True, axis)
+            made = cubc.unique(on(device, x), True, True, True, axis)
+            for one, wanted in zip(made, expected, strict=True):
+                same(one, wanted)
+            same(cubc.unique(on(device, x), axis=axis), expected[0])
+
+
+def test_parts_with_nan_and_zeros_of_both_signs(device):
+    x = np.array([[1, np.nan], [0.0, 1], [-0.0, 1], [1, np.nan], [np.nan, 0]])
+    for one, wanted in zip(
+        cubc.unique(on(device, x), True, True, True, 0),
+        np.unique(x, True, True, True, 0),
+        strict=True,
+    ):
+        same(one, wanted)
+    lazy = cubc.lazy("x + 1", x=on(device, x), dtype="f8")
+    same(cubc.unique(lazy, axis=0), np.unique(x + 1, axis=0))
+
+
+def test_axes_that_are_refused(device):
+    with pytest.raises(np.exceptions.AxisError):
+        cubc.unique(on(device, np.zeros((2, 3))), axis=2)
+    pairs = np.zeros((2, 3), [("a", "i4"), ("b", "i4")])
+    with pytest.raises(TypeError, match="axis="):
+        cubc.unique(on(device, pairs), axis=0)
+
+
 # ---- diff ----------------------------------------------------------------------------------------
 @pytest.mark.parametrize("type", ["I8", "U16", "I64", "F16", "BF16", "F32", "?"])
 def test_diff(device, type):

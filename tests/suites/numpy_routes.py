@@ -15,7 +15,7 @@ REDUCTION = {"axis", "dtype", "out", "keepdims", "initial", "where"}
 SCAN = {"axis", "dtype", "out"}
 VARIANCE = {"axis", "dtype", "out", "ddof", "keepdims", "where", "mean", "correction"}
 MEDIAN = {"axis", "out", "overwrite_input", "keepdims"}
-QUANTILE = MEDIAN | {"method"}
+QUANTILE = MEDIAN | {"method", "weights"}
 HISTOGRAM = {"bins", "range", "weights", "density"}
 KEYWORDS = {
     "sum": REDUCTION,
@@ -30,7 +30,7 @@ KEYWORDS = {
     "argsort": {"axis", "kind", "stable"},
     "cumsum": SCAN,
     "cumprod": SCAN,
-    "unique": {"return_index", "return_inverse", "return_counts", "equal_nan", "sorted"},
+    "unique": {"return_index", "return_inverse", "return_counts", "axis", "equal_nan", "sorted"},
     "histogram": HISTOGRAM,
     "histogram2d": HISTOGRAM,
     "histogramdd": HISTOGRAM,
