@@ -29,8 +29,7 @@ LIMITED_API = "0x030B0000"  # Python 3.11
 PROBES = [
     (
         "int probe;",
-        "cubc needs a C compiler that works: install gcc (Debian, Fedora) "
-        "or run xcode-select --install (macOS).",
+        "cubc needs a C compiler that works: install gcc (Debian, Fedora).",
     ),
     (
         "#include <stdlib.h>",
@@ -43,8 +42,8 @@ PROBES = [
     ),
     (
         "#include <sqlite3.h>",
-        "cubc needs SQLite's header sqlite3.h: install libsqlite3-dev (Debian), "
-        "sqlite-devel (Fedora) or sqlite (macOS: brew install sqlite).",
+        "cubc needs SQLite's header sqlite3.h: install libsqlite3-dev (Debian) "
+        "or sqlite-devel (Fedora).",
     ),
 ]
 

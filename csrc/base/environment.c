@@ -25,10 +25,8 @@ cubc_status environment_number(const char *name, uint64_t least, uint64_t most, 
 
 static uint64_t usable_cores(void)
 {
-#if defined(__linux__)
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set) == 0) return (uint64_t)CPU_COUNT(&set);
-#endif
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     return cores > 0 ? (uint64_t)cores : 1;
 }

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+static const char blanks[] = " \t\n\v\f\r";
+
 // The next identifier of a text; *at goes behind it. False at the end. Passed over are numbers
 // (0x1p3f), members (.x) and what is too long for an operand.
 static bool next_name(const char **at, char name[NAME_SIZE])
@@ -46,7 +48,7 @@ static bool is_operand(const named *n, const char *name)
 static bool next_unknown(const named *n, const char **at, char name[NAME_SIZE])
 {
     while (next_name(at, name))
-        if ((*at)[strspn(*at, " ")] != '(' && !is_operand(n, name) && !name_reserved(name))
+        if ((*at)[strspn(*at, blanks)] != '(' && !is_operand(n, name) && !name_reserved(name))
             return true;
     return false;
 }
@@ -84,7 +86,7 @@ bool expression_indexes(const char *expression, const char *name, bool *mixed)
     bool indexed = false, alone = false;
     while (next_name(&expression, found))
         if (strcmp(found, name) == 0)
-            *(expression[strspn(expression, " ")] == '[' ? &indexed : &alone) = true;
+            *(expression[strspn(expression, blanks)] == '[' ? &indexed : &alone) = true;
     *mixed = indexed && alone;
     return indexed;
 }

@@ -156,7 +156,9 @@ static cubc_status device_locked(store *s, const device_info *info, const char *
 {
     if (!s->writable) return store_set_about(s, info, version);
     TRY(sql_begin(s->db));
-    return sql_end(s->db, store_set_about(s, info, version));
+    cubc_status st = sql_end(s->db, store_set_about(s, info, version));
+    if (st) s->about = (store_record){0}; // its numbers went with the transaction
+    return st;
 }
 
 cubc_status store_device(store *s, const device_info *info, const char *version)

@@ -55,8 +55,8 @@ cubc_status store_add_all(store *s, const store_row *rows, const device_info *co
 cubc_status store_put_calls(store *s, const store_row *row);
 // Adds all rows of a store that is open for reading, with their devices, environments and moments,
 // in one transaction: all or none. *added counts those that were not there; a row that is damaged
-// is an error. What `from` holds is checked as in all reading. The device of `to` has to be set
-// again before rows are added.
+// is an error, as is a `from` that is open for writing. What it holds is checked as in all reading.
+// The device of `to` has to be set again before rows are added.
 cubc_status store_merge(store *to, store *from, int64_t *added, int64_t *all);
 // True if rows are safe in a log beside the file (WAL); false where the file system has no memory
 // that processes share, or for a reader.

@@ -17,10 +17,8 @@
 #include <sqlite3.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
-#ifdef __linux__
 #include <sys/vfs.h>
-#endif
+#include <time.h>
 
 #if SQLITE_VERSION_NUMBER < 3032000
 #error "cubc needs SQLite 3.32 or newer (for sqlite3_create_filename)"
@@ -249,7 +247,6 @@ void sql_set_wait(sql *s, double seconds)
 
 static bool is_on_network(const char *path)
 {
-#ifdef __linux__
     static const uint32_t network[] = {
         0x6969,     0x517b,     0xff534d42, 0xfe534d42, 0x5346414f, // NFS, SMB, CIFS, SMB2, AFS
         0x01021997, 0x00c36400, 0x0bd00bd0, 0x47504653, 0x19830326, // 9P Ceph Lustre GPFS BeeGFS
@@ -258,9 +255,6 @@ static bool is_on_network(const char *path)
     if (statfs(path, &info)) return false;
     for (size_t i = 0; i < COUNT_OF(network); i++)
         if ((uint32_t)info.f_type == network[i]) return true;
-#else
-    (void)path; // SQLite itself finds out where it has no shared memory
-#endif
     return false;
 }
 

@@ -78,9 +78,13 @@ static cubc_status take_devices(store *from, sql_query *q, devices *d)
 static cubc_status read_devices(store *from, devices *d)
 {
     sql_query q;
-    TRY(sql_start(from->db, ALL_DEVICES, &q));
-    cubc_status st = take_devices(from, &q, d);
-    sql_finish(&q);
+    pthread_mutex_lock(&from->mutex);
+    cubc_status st = sql_start(from->db, ALL_DEVICES, &q);
+    if (!st) {
+        st = take_devices(from, &q, d);
+        sql_finish(&q);
+    }
+    pthread_mutex_unlock(&from->mutex);
     return st;
 }
 
@@ -141,7 +145,10 @@ done:
 cubc_status store_merge(store *to, store *from, int64_t *added, int64_t *all)
 {
     *added = *all = 0;
-    if (to == from) FAIL(CUBC_INVALID_ARGUMENT, "a store cannot be merged into itself");
+    // Two writers that are merged into each other would wait for each other's lock.
+    if (from->writable)
+        FAIL(CUBC_INVALID_ARGUMENT, "%s is open for writing: a store is merged from a reader",
+             sql_path(from->db));
     pthread_mutex_lock(&to->mutex);
     cubc_status st = merge_locked(to, from, added, all);
     pthread_mutex_unlock(&to->mutex);

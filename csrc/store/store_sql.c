@@ -14,11 +14,11 @@ static bool is_write_refused(int code)
     return code == SQLITE_IOERR_WRITE || code == SQLITE_IOERR_SHMSIZE;
 }
 
-cubc_status sql_explain(const sql *s, int line)
+cubc_status sql_explain(const sql *s, const char *file, int line)
 {
     int code = sqlite3_extended_errcode(s->db), errnum = sqlite3_system_errno(s->db);
     const char *path = s->path, *detail = sqlite3_errmsg(s->db);
-#define EXPLAIN(...) return error_set(__FILE__, line, __VA_ARGS__)
+#define EXPLAIN(...) return error_set(file, line, __VA_ARGS__)
     if (is_write_refused(code))
         EXPLAIN(CUBC_STORE_ERROR,
                 "%s: a write was refused: the disk or your quota is full, or the disk fails; what "
@@ -87,7 +87,8 @@ cubc_status sql_integer(sql *s, const char *query, int64_t *out)
     if (sqlite3_prepare_v2(s->db, query, -1, &statement, NULL)) SQL_FAIL(s);
     int code = sqlite3_step(statement);
     *out = code == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
-    cubc_status st = code == SQLITE_ROW || code == SQLITE_DONE ? CUBC_OK : sql_explain(s, __LINE__);
+    cubc_status st =
+        code == SQLITE_ROW || code == SQLITE_DONE ? CUBC_OK : sql_explain(s, __FILE__, __LINE__);
     sqlite3_finalize(statement);
     return st;
 }
@@ -225,8 +226,9 @@ bool sql_read_text(sql_query *q, const char **value, size_t *length)
 bool sql_read_integer(sql_query *q, int64_t *value)
 {
     int column = q->next++;
+    bool is_integer = sqlite3_column_type(q->statement, column) == SQLITE_INTEGER;
     *value = sqlite3_column_int64(q->statement, column);
-    return sqlite3_column_type(q->statement, column) == SQLITE_INTEGER;
+    return is_integer;
 }
 
 bool sql_read_null(sql_query *q)
@@ -239,8 +241,9 @@ bool sql_read_null(sql_query *q)
 bool sql_read_real(sql_query *q, double *value)
 {
     int column = q->next++;
+    bool is_real = sqlite3_column_type(q->statement, column) == SQLITE_FLOAT;
     *value = sqlite3_column_double(q->statement, column);
-    return sqlite3_column_type(q->statement, column) == SQLITE_FLOAT;
+    return is_real;
 }
 
 bool sql_read_blob(sql_query *q, const void **data, size_t *bytes)

@@ -23,7 +23,7 @@ struct sql {
 };
 
 // Sets the last error by SQLite's, in words for the store's user.
-cubc_status sql_explain(const sql *s, int line);
-#define SQL_FAIL(s) return sql_explain((s), __LINE__)
+cubc_status sql_explain(const sql *s, const char *file, int line);
+#define SQL_FAIL(s) return sql_explain((s), __FILE__, __LINE__)
 
 #endif

@@ -100,6 +100,11 @@ def shape_of(x: Any) -> tuple[int, ...]:
     return () if isinstance(x, int | float | complex) else np.shape(x)
 
 
+def has_nan(x: Any) -> bool:
+    """Tell if an array is of a type that has NaN."""
+    return item_dtype(x).kind in "fc" or name_of(item_dtype(x)) == "bfloat16"
+
+
 def is_of_numpy(x: Any) -> bool:
     """Tell if NumPy may compute with a result: a bound call repeats the core's work alone."""
     return not isinstance(x, Array | Lazy) and not (is_binding() and isinstance(x, np.ndarray))

@@ -22,29 +22,31 @@ from ._statistics import mean, std
 
 
 class _Items:
-    """Items of a device, in the range of the bins, and what the rules ask of them."""
+    """Items of a device, in the range of the bins, and what the rules ask of them.
 
-    def __init__(self, items: Any, ends: tuple[float, float], options: dict[str, Any]):
+    `low` and `high` are the ends of the bins, `least` and `most` those of the items.
+    """
+
+    def __init__(
+        self, items: Any, low: float, high: float, least: float, most: float, options: Any
+    ):
         self.items, self.options = items, options
         self.count = int(items.shape[0])
-        self.low, self.high = ends  # of the bins
-        least, most = (float(reduce(items, op, **options)) for op in ("min", "max"))
+        self.low, self.high = low, high
         self.spread = most - least
 
-    @property
     def deviation(self) -> float:
         return float(std(self.items, **self.options))
 
-    @property
     def quartiles_apart(self) -> float:
         low, high = asarray(percentile(self.items, [25, 75], **self.options)).numpy()
         return float(high - low)
 
-    @property
-    def skewness(self) -> float:
-        m, s = float(mean(self.items, **self.options)), self.deviation
+    def skewness(self, deviation: float) -> float:
         text = "(x - m) / s * ((x - m) / s) * ((x - m) / s)"
-        return float(mean(lazy(text, x=self.items, m=m, s=s, dtype="f8"), **self.options))
+        m = float(mean(self.items, **self.options))
+        cubes = lazy(text, x=self.items, m=m, s=deviation, dtype="f8")
+        return float(mean(cubes, **self.options))
 
     def counts(self, bins: int) -> np.ndarray:
         fields = {
@@ -72,11 +74,11 @@ def _rice(of: _Items) -> float:
 
 
 def _scott(of: _Items) -> float:
-    return (24 * math.sqrt(math.pi) / of.count) ** (1 / 3) * of.deviation
+    return (24 * math.sqrt(math.pi) / of.count) ** (1 / 3) * of.deviation()
 
 
 def _fd(of: _Items) -> float:
-    return 2 * of.quartiles_apart / of.count ** (1 / 3)
+    return 2 * of.quartiles_apart() / of.count ** (1 / 3)
 
 
 def _auto(of: _Items) -> float:
@@ -86,10 +88,11 @@ def _auto(of: _Items) -> float:
 
 def _doane(of: _Items) -> float:
     n = of.count
-    if n < 3 or not of.deviation > 0:
+    deviation = of.deviation() if n >= 3 else 0.0
+    if not deviation > 0:
         return 0.0
     error = math.sqrt(6 * (n - 2) / ((n + 1) * (n + 3)))  # of the skewness of a normal distribution
-    return of.spread / (1 + math.log2(n) + math.log2(1 + abs(of.skewness) / error))
+    return of.spread / (1 + math.log2(n) + math.log2(1 + abs(of.skewness(deviation)) / error))
 
 
 def _stone(of: _Items) -> float:
@@ -132,7 +135,10 @@ def bins_by_rule(items: Any, rule: str, ends: Any, given: bool, options: dict[st
         raise ValueError(f"{rule!r} is not a valid estimator for `bins`: {', '.join(_WIDTHS)}")
     if isinstance(items, np.ndarray):
         return int(np.histogram_bin_edges(items, rule, ends if given else None).size) - 1
-    low, high = (float(end) for end in ends)
+    low, high = least, most = [float(end) for end in ends]
+    if not (math.isfinite(low) and math.isfinite(high)):
+        which = "supplied" if given else "autodetected"
+        raise ValueError(f"{which} range of [{low}, {high}] is not finite")
     if low == high:
         low, high = low - 0.5, high + 0.5
     items = items.reshape(-1)
@@ -141,7 +147,9 @@ def bins_by_rule(items: Any, rule: str, ends: Any, given: bool, options: dict[st
         items = select(items, inside, **options)
     if not items.shape[0]:
         return 1
-    of = _Items(items, (low, high), options)
+    if given:
+        least, most = (float(end) for end in reduce(items, ["min", "max"], **options))
+    of = _Items(items, low, high, least, most, options)
     width = _WIDTHS[rule](of)
     if item_dtype(items).kind in "iu" and 0 < width < 1:
         width = 1.0

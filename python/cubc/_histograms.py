@@ -76,7 +76,7 @@ def histogram(
     hist : numpy.ndarray, cubc.Array or out
         Result; in host memory if `x` is, else on the device of `x`.
     edges : array
-        Edges of the bins: a NumPy array if `bins` is a number, else `bins`.
+        Edges of the bins: `bins` where it is an array of them, else a NumPy array.
 
     Raises
     ------
@@ -139,6 +139,8 @@ def _complex_sums(fields: dict[str, Any], placement: Placement) -> Any:
 def _no_counts(items: Any, dtype: Any, out: Any) -> Any:
     """Return a histogram without bins, where the items are."""
     if out is not None:
+        if tuple(out.shape) != (0,):
+            raise ValueError(f"out has the shape {tuple(out.shape)}, expected (0,)")
         return out
     if isinstance(items, np.ndarray):
         return np.empty(0, dtype)
@@ -218,6 +220,8 @@ def bincount(
         top = int(reduce(items, largest, commutative=True, **without_workspace(placement)))
         if top < 0:
             raise ValueError("bincount() counts numbers from 0 on, and an item is negative")
+        if top >= 2**63 - 1:
+            raise ValueError(f"bincount(): an item is {top}, and a count for each does not fit")
         count = max(count, top + 1)
     else:
         weights = None  # of no items: NumPy does not look at them

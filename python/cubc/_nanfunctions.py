@@ -9,7 +9,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from ._arrays import as_array, dtype_of, item_dtype, name_of
+from ._arrays import as_array, dtype_of, has_nan, item_dtype
 from ._axes import axis_number, items_of
 from ._calls import named
 from ._core import Array, reduce
@@ -34,20 +34,16 @@ from ._statistics import mean, spread
 _NOTHING = {"min": "a <= b || b != b ? a : b", "max": "a >= b || b != b ? a : b"}
 
 
-def _inexact(x: Any) -> bool:
-    return item_dtype(x).kind in "fc" or name_of(item_dtype(x)) == "bfloat16"
-
-
 def _with(x: Any, number: float) -> Any:
     """Return an array with a number in place of each NaN; it is lazy."""
     x = as_array(x)
-    return lazy("x != x ? n : x", x=x, n=number, dtype=x.dtype) if _inexact(x) else x
+    return lazy("x != x ? n : x", x=x, n=number, dtype=x.dtype) if has_nan(x) else x
 
 
 def _there(x: Any) -> Any:
     """Return what where= takes: True of arrays that have no NaN, else a lazy mask."""
     x = np.asarray(x) if isinstance(x, np.generic) else x  # to lazy inputs a number has no shape
-    return lazy("x == x", x=x, dtype=bool) if _inexact(x) else True
+    return lazy("x == x", x=x, dtype=bool) if has_nan(x) else True
 
 
 def _both(x: Any, where: Any) -> Any:
@@ -193,7 +189,7 @@ def nanmax(
 
 def _extreme(op, function, x, axis, out, keepdims, initial, where, options) -> Any:
     x = as_array(x)
-    if not _inexact(x) or item_dtype(x).kind == "c":  # those are refused there
+    if not has_nan(x) or item_dtype(x).kind == "c":  # those are refused there
         return function(x, axis, out, keepdims, initial, where, **options)
     if initial is None and not items_of(tuple(x.shape)):
         check_items(f"nan{op}", x, axis)
@@ -271,7 +267,7 @@ def _place(function, number, x, axis, out, keepdims, options) -> Any:
         raise ValueError(f"attempt to get {function.__name__} of an empty sequence")
     found = function(_with(x, number), axis, out, keepdims=keepdims, **options)
     # An index that is not 0 is of a smaller item than the number.
-    if isinstance(x, np.ndarray) and _inexact(x) and np.any(found == 0):
+    if isinstance(x, np.ndarray) and has_nan(x) and np.any(found == 0):
         there = sum_of(_there(x), axis, "int64", device=options.get("device"))
         if np.any(there == 0):
             raise ValueError("All-NaN slice encountered")
@@ -302,21 +298,21 @@ def nanmean(
 
 def _axis_of_floats(x: Any, axis: Any) -> Any:
     """Return an axis of means; those of types without NaN are NumPy's of all items."""
-    return _axis_of(x, axis) if _inexact(x) else axis
+    return _axis_of(x, axis) if has_nan(x) else axis
 
 
 def _refuse_integers(x: Any, dtype: Any, out: Any) -> None:
     """Raise TypeError for a type of integers where the items are not."""
     for name, of in (("dtype", dtype), ("out", dtype_of(out))):
         kind = "f" if of is None or "float" in str(of) else np.dtype(of).kind
-        if kind not in "fc" and _inexact(x):
+        if kind not in "fc" and has_nan(x):
             raise TypeError(
                 f"{name} is {np.dtype(of)} and the items are not: give a type of floats"
             )
 
 
 def _not_nan(x: Any, where: Any) -> tuple[Any, float]:
-    return _both(x, where), np.nan if _inexact(x) else 0.0
+    return _both(x, where), np.nan if has_nan(x) else 0.0
 
 
 @spread("t / n", _not_nan, _axis_of_floats, _refuse_integers)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import item_dtype, refuse_bound
+from ._arrays import has_nan, item_dtype, refuse_bound
 from ._calls import named
 from ._core import Array, asarray
 from ._lazy import lazy
@@ -158,7 +158,7 @@ def _quantile(
         return weighted(s, weights, axis is None, q, shape, out, leaves_nan_out)
     s = in_order(s)
     n: Any = s.length
-    if leaves_nan_out and s.has_nan and s.rows:
+    if leaves_nan_out and has_nan(s.items) and s.rows:
         n = _numbers(s).astype(q.dtype if q.dtype.kind == "f" else np.int64)
     before, behind, distance = _places(method, n, q.reshape(-1, 1))
     text, kind, wide = _NEAREST, of, ""
@@ -174,7 +174,7 @@ def _quantile(
             text = _between(of, wide)
             share = np.where(far, distance - 1, distance)
             places |= {"p": before, "k": behind, "g": share.astype(wide.replace("f", "float"))}
-    if s.has_nan and not leaves_nan_out:
+    if has_nan(s.items) and not leaves_nan_out:
         text = or_nan(text, wide)
     return evaluated(s, text, kind, shape, out, places)
 
@@ -188,12 +188,12 @@ def _median(
     if not s.length or not s.rows:
         return mean(x, axis, out=out, keepdims=keepdims, stream=stream, device=device)
     n: Any = np.array([s.length])
-    if leaves_nan_out and s.has_nan:
+    if leaves_nan_out and has_nan(s.items):
         n = _numbers(s)
     kind = np.dtype("f8") if of.kind in "iub" else of
     wide = "f64" if kind == np.float64 else "f32"
     text = _middle(wide)
-    if s.has_nan and not leaves_nan_out:
+    if has_nan(s.items) and not leaves_nan_out:
         text = or_nan(text, wide)
     places = {"p": np.maximum(n - 1, 0) // 2, "k": n // 2}
     return evaluated(s, text, kind, shape_of(s, (), keepdims), out, places)

@@ -19,7 +19,7 @@ from ._options import Placement, without_workspace
 from ._runs import reduce_by_key
 from ._sorting import argsort
 from ._strides import broadcast, gathered, steps_of
-from ._take import MODES, check_mode, checked_indices, places_of
+from ._take import MODES, check_mode, checked_indices, places_of, shapes_along
 
 _BUILT_IN = ("sum", "prod", "min", "max", "any", "all")
 # An index of an axis of n items, brought into [0, n) as by kernels/shared/places.h.
@@ -309,7 +309,8 @@ def put_along_axis(arr, indices, values, axis, *, stream=None, device=None) -> N
     arr : array
         Array that is changed.
     indices : array_like
-        Integers, of the shape of `arr` but for the axis; what `argsort` returns.
+        Integers, of the shape of `arr` but for the axis; what `argsort` returns. Other extents may
+        differ where one of both is 1.
     values : array_like or number
         Values, of the shape of `indices`, or one that is broadcast to it.
     axis : int or None
@@ -340,13 +341,13 @@ def put_along_axis(arr, indices, values, axis, *, stream=None, device=None) -> N
             raise ValueError(f"with axis=None the indices have a single dimension, not {len(of)}")
         shape, axis = (items_of(shape),), 0
     number = axis_number(axis, len(shape))
-    if len(of) != len(shape):
-        raise ValueError(f"the indices have {len(of)} dimensions and the array {len(shape)}")
-    others, theirs = (s[:number] + s[number + 1 :] for s in (shape, of))
-    if others != theirs:
-        of = (*shape[:number], of[number], *shape[number + 1 :])
+    lines, of = shapes_along(shape, of, number)
+    if of != tuple(places.shape):
         places = broadcast(places, of)
     places = checked_indices("put_along_axis", places, shape, number, "raise", placement)
+    if lines != shape:
+        _put_repeatedly(a, _flat_places(places, shape, number, of, stream), values, of, placement)
+        return
     fields = {
         "indices": places,
         "values": _broadcast(a, values, of, placement),
@@ -362,6 +363,31 @@ def put_along_axis(arr, indices, values, axis, *, stream=None, device=None) -> N
             {**fields, "in": x, "out": ("in", tuple(x.shape), x)}, "raise", False, False, placement
         ),
     )
+
+
+def _flat_places(places: Any, shape: Any, axis: int, of: Any, stream: Any) -> Any:
+    """Return the places of an array taken flat that indices along an axis name.
+
+    Where the array has one item along another axis and the indices more, all of them are its.
+    """
+    steps = steps_of(shape)
+    first: Any = np.zeros(of, np.int64)
+    for k, step in enumerate(steps):
+        if k != axis and shape[k] > 1:
+            along = [1] * len(of)
+            along[k] = shape[k]
+            first += (np.arange(shape[k]) * step).reshape(along)
+    if not isinstance(places, np.ndarray):
+        first = asarray(first, device=asarray(places).device, stream=stream)
+    text = "f + (k < 0 ? k + n : k) * s"
+    given = {"f": first, "k": places, "n": shape[axis], "s": steps[axis]}
+    return transform(text, dtype="int64", stream=stream, **given)
+
+
+def _put_repeatedly(a: Any, places: Any, values: Any, of: Any, placement: Placement) -> None:
+    """Put values at places of an array taken flat; the last one with a place stays there."""
+    values = _broadcast(a, values, of, placement)
+    _in_place(a, lambda x: scatter(x, places, values, deterministic=True, out=x, **placement))
 
 
 def _in_place(a: Any, change: Any) -> None:

@@ -59,9 +59,9 @@ def isin(
     items = computed(beside(x, items, stream), stream)
     shape, options = tuple(x.shape), {"stream": stream, "device": device}
     if not items_of(tuple(items.shape)) or not items_of(shape):
-        made = lazy("false" if not invert else "true", size=items_of(shape), dtype=bool)
         if isinstance(x, np.ndarray):
             return np.full(shape, bool(invert))
+        made = lazy("true" if invert else "false", size=items_of(shape), dtype=bool)
         return asarray(made, device=asarray(x).device, stream=stream).reshape(shape)
     both = np.result_type(item_dtype(x), item_dtype(items))
     x, items = _of_type(x.reshape(-1), both, options), _of_type(items.reshape(-1), both, options)
@@ -69,8 +69,9 @@ def isin(
         x, items = _numbered(x, items, options)
     known = sort(items, **options)
     places = searchsorted(known, x, **options)
-    text = "known[k] != x" if invert else "known[k] == x"
-    return transform(text, known=known, k=places, x=x, dtype=bool, **options).reshape(shape)
+    text = "k == n || known[k] != x" if invert else "k < n && known[k] == x"
+    given = {"known": known, "k": places, "x": x, "n": known.shape[0]}
+    return transform(text, dtype=bool, **given, **options).reshape(shape)
 
 
 def _numbered(x: Any, items: Any, options: Any) -> tuple[Any, Any]:

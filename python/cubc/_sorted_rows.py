@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._arrays import as_array, is_on_cpu, item_dtype, name_of, refuse_bound, refuse_items
+from ._arrays import as_array, is_on_cpu, refuse_bound, refuse_items
 from ._axes import axis_number, items_of, rows_along
 from ._core import Array, Lazy, asarray, empty, transform
 from ._sorting import sort
@@ -36,11 +36,6 @@ class Rows(NamedTuple):
         return items_of(self.others)
 
     @property
-    def has_nan(self) -> bool:
-        """True if the items are of a type that has NaN."""
-        return item_dtype(self.items).kind == "f" or name_of(item_dtype(self.items)) == "bfloat16"
-
-    @property
     def matrix(self) -> Any:
         """Items with a row for each row."""
         return self.items.reshape(self.rows, self.length)
@@ -62,7 +57,7 @@ def axis_numbers(axis: Any, ndim: int) -> tuple[int, ...]:
 
 
 def rows_of(function: str, x: Any, axis: Any, stream: Any, device: Any) -> Rows:
-    """Return the items of an array along axes, which have to be numbers in an order."""
+    """Return the items of an array along axes as rows; TypeError unless they are real numbers."""
     options = {"stream": stream, "device": device}
     x = as_array(x)
     refuse_items(f"the items of {function}", x, "which have no order", ordered=True)

@@ -129,17 +129,13 @@ def take_along_axis(x, /, indices, axis=-1, **placement: Unpack[Placement]) -> A
     places = as_array(beside(items, indices, placement.get("stream")))
     if item_dtype(places).kind not in "iu":
         raise IndexError("the indices are no integers")
-    shape, of = tuple(items.shape), tuple(places.shape)
+    shape = tuple(items.shape)
     if axis is None:
         shape, axis = (items_of(shape),), 0
     number = axis_number(axis, len(shape))
-    if len(of) != len(shape):
-        raise ValueError(f"the indices have {len(of)} dimensions and the array {len(shape)}")
-    others, theirs = (s[:number] + s[number + 1 :] for s in (shape, of))
-    if others != theirs:
-        both = np.broadcast_shapes(others, theirs)
-        shape, of = ((*both[:number], s[number], *both[number:]) for s in (shape, of))
-        items, places = broadcast(items, shape), broadcast(places, of)
+    lines, of = shapes_along(shape, tuple(places.shape), number)
+    if lines != shape or of != tuple(places.shape):
+        shape, items, places = lines, broadcast(items, lines), broadcast(places, of)
     places = checked_indices("take_along_axis", places, shape, number, "raise", placement)
     fields = {
         "in": items,
@@ -150,6 +146,20 @@ def take_along_axis(x, /, indices, axis=-1, **placement: Unpack[Placement]) -> A
         "out": ("in", of, None),
     }
     return call("take", fields, **placement)[0]
+
+
+def shapes_along(
+    shape: tuple[int, ...], indices: tuple[int, ...], axis: int
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the shapes of an array and of indices along an axis with the other axes alike.
+
+    Those are broadcast; ValueError where they are not of one shape then.
+    """
+    if len(indices) != len(shape):
+        raise ValueError(f"the indices have {len(indices)} dimensions and the array {len(shape)}")
+    others = np.broadcast_shapes(*(s[:axis] + s[axis + 1 :] for s in (shape, indices)))
+    first, second = ((*others[:axis], s[axis], *others[axis:]) for s in (shape, indices))
+    return first, second
 
 
 def checked_indices(function, places, shape, axis, mode, placement: Placement) -> Any:
@@ -174,12 +184,13 @@ def checked_indices(function, places, shape, axis, mode, placement: Placement) -
         beyond: Any = least if least < -length else most
         wrong = not -length <= beyond < length
     else:
-        beyond = "in device memory"
+        beyond = None  # it stays on the device
         text = "static_cast<i64>(k) < -n || static_cast<i64>(k) >= n"
         if kind == "u":
             text = "static_cast<u64>(k) >= static_cast<u64>(n)"
         test = lazy(text, k=places, n=length, dtype=bool)
         wrong = bool(reduce(test, "any", **without_workspace(placement)))
     if wrong:
-        raise IndexError(f"index {beyond} is out of bounds for axis {axis} with size {length}")
+        what = "an index" if beyond is None else f"index {beyond}"
+        raise IndexError(f"{what} is out of bounds for axis {axis} with size {length}")
     return places

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import as_array, item_dtype, name_of
+from ._arrays import as_array, has_nan, item_dtype
 from ._axes import axis_number, items_of, transposed
 from ._calls import named
 from ._core import Array, Lazy, asarray, call, empty, transform
@@ -80,7 +80,8 @@ def unique(
     """
     options = {"stream": stream, "device": device}
     x = as_array(x)
-    x = x.array(**options) if isinstance(x, Lazy) and axis is not None else x
+    if isinstance(x, Lazy) and (axis is not None or item_dtype(x).fields):
+        x = x.array(**options)
     shape = tuple(x.shape)
     number = axis_number(axis, len(shape)) if axis is not None else 0
     if len(shape) == 1:
@@ -90,8 +91,7 @@ def unique(
         keys, order = _ordered_parts(x, number, options)
         heads = _heads_of_parts(keys, options)
     else:
-        inexact = item_dtype(x).kind in "fc" or name_of(x.dtype) == "bfloat16"
-        single = inexact and equal_nan
+        single = equal_nan and has_nan(x)
         if not (return_index or return_inverse or return_counts):
             found = unique_consecutive(in_order(x, options), **options)
             return _one_nan(found, options) if single else found
@@ -122,8 +122,7 @@ def _ordered_with_indices(x: Any, options: dict[str, Any]) -> tuple[Any, Any]:
     if item_dtype(x).fields:
         order = argsort(x, axis=None, **options)
         return take(x.reshape(-1), order, mode="clip", **options), order
-    kind = "f" if "float" in str(x.dtype) else item_dtype(x).kind
-    if kind not in "fc":
+    if not has_nan(x):
         fields = {
             "keys_in": x,
             "keys_out": ("keys_in", (size,), None),
@@ -132,7 +131,7 @@ def _ordered_with_indices(x: Any, options: dict[str, Any]) -> tuple[Any, Any]:
         return call("sort", fields, **options)[:2]
     flat = transform("z", z=x, **options)
     flat = flat.reshape(-1)
-    if kind == "f":  # zeros of both signs are alike here, and the first of them stays
+    if item_dtype(x).kind != "c":  # zeros of both signs are alike here, and the first of them stays
         order = argsort(lazy("x == 0 ? 0.0f : x", x=flat, dtype=flat.dtype), axis=None, **options)
     else:
         order = lexsort(_keys_of_complex(flat, options), **options)

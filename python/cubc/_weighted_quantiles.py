@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import as_array, item_dtype, refuse_bound, refuse_items
+from ._arrays import as_array, has_nan, item_dtype, refuse_bound, refuse_items
 from ._core import Array, Lazy, asarray, transform
 from ._lazy import lazy
 from ._numpy import cumsum
@@ -33,7 +33,7 @@ def weighted(
     `is_flat` says that no axis was given, so that weights have the shape of the items.
     """
     refuse_bound("the weights are looked through")
-    leaves_nan_out = leaves_nan_out and s.has_nan
+    leaves_nan_out = leaves_nan_out and has_nan(s.items)
     w = _as_rows(s, weights, is_flat)
     if s.rows == 0:
         return evaluated(s, item_at("k"), item_dtype(s.items), shape, out, {"k": np.zeros(q.size)})
@@ -62,7 +62,7 @@ def weighted(
     places = transform(text, k=places, r=s.rows, n=s.length, **s.options)
     s = s._replace(items=x.reshape(-1))
     text = item_at("k")
-    if s.has_nan and not leaves_nan_out:
+    if has_nan(s.items) and not leaves_nan_out:
         text = or_nan(text, "")
     return evaluated(s, text, item_dtype(s.items), shape, out, {"k": places})
 

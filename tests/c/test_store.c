@@ -346,6 +346,7 @@ STORE_TEST(a_merge_leaves_no_device)
     device_info device = some_device;
     strcpy(device.uuid, "GPU-mine");
     CHECK_STATUS(store_device(to, &device, "0.1.0"), CUBC_OK);
+    CHECK_STATUS(store_merge(to, to, &merged, &all), CUBC_INVALID_ARGUMENT); // itself, a writer
     CHECK_STATUS(store_merge(to, from, &merged, &all), CUBC_OK);
     CHECK(merged == 2 && all == 2);
     CHECK_STATUS(store_add(to, &row, &added), CUBC_INVALID_ARGUMENT);

@@ -380,6 +380,28 @@ def test_complex_weights(device, type):
         cubc.histogram2d(on(device, x), on(device, x), weights=on(device, weights))
 
 
+@pytest.mark.parametrize("range", [None, (0, np.inf), (np.nan, 1)])
+@pytest.mark.parametrize("bins", [4, "fd", "doane"])
+def test_ranges_that_are_not_finite(device, bins, range):
+    with pytest.raises(ValueError, match=r"range of \[.*\] is not finite"):
+        cubc.histogram(on(device, np.array([1.0, 2.0, np.inf])), bins, range)
+
+
+def test_outputs_without_bins(device):
+    out = on(device, np.full(5, 7))
+    for call in (
+        lambda: cubc.histogram(on(device, np.ones(2)), [1.0], out=out),
+        lambda: cubc.bincount(on(device, np.zeros(0, int)), out=out),
+    ):
+        with pytest.raises(ValueError, match=r"shape \(5,\), expected \(0,\)"):
+            call()
+
+
+def test_numbers_without_room_for_their_counts(device):
+    with pytest.raises(ValueError, match="does not fit"):
+        cubc.bincount(on(device, np.array([2**63], "u8")))
+
+
 def test_density(device):
     x = inputs.random("I32", 1000)
     ends = (-(2**31), 2**31)

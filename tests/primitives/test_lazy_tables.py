@@ -146,3 +146,10 @@ def test_with_other_expressions(device):
 def test_what_is_refused(call, words):
     with pytest.raises(ValueError, match=words):
         call(TABLE.copy(), PLACES)
+
+
+@pytest.mark.parametrize("blank", ["", " ", "\t", "\n", " \n "])
+def test_blanks_before_an_index(device, blank):
+    table, k = np.arange(5) * 2, np.array([3, 1])
+    made = cubc.lazy(f"t{blank}[k]", t=on(device, table), k=on(device, k), dtype="i8")
+    same(made.array(), table[k])

@@ -212,6 +212,22 @@ def test_put_along_axis(device, axis):
 
 
 @pytest.mark.parametrize(
+    ("shape", "indices", "axis"),
+    [((1, 3), (2, 1), 1), ((3, 4, 1), (1, 2, 5), 1), ((4, 1), (2, 3), 0), ((5, 2), (1, 2), 0)],
+)
+def test_several_values_for_one_place_along_an_axis(device, shape, indices, axis):
+    """The last one stays there, as in NumPy."""
+    rng = np.random.default_rng(8)
+    places = rng.integers(-shape[axis], shape[axis], indices)
+    values = rng.integers(0, 99, indices)
+    expected = np.zeros(shape, int)
+    np.put_along_axis(expected, places, values, axis)
+    made = on(device, np.zeros(shape, int))
+    cubc.put_along_axis(made, on(device, places), on(device, values), axis)
+    same(made, expected)
+
+
+@pytest.mark.parametrize(
     ("call", "error", "words"),
     [
         (lambda x, k: cubc.scatter(x, k + 2, 0), IndexError, "index 12 .* axis 0 with size 12"),

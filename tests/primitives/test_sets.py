@@ -172,3 +172,12 @@ def test_a_shuffle_of_a_read_only_array():
     x.flags.writeable = False
     with pytest.raises(ValueError, match=r"^shuffle.*read-only"):
         cubc.shuffle(x)
+
+
+@pytest.mark.parametrize("name", ["isin", "intersect1d", "setdiff1d", "setxor1d", "union1d"])
+def test_sets_whose_tables_are_checked(device, name, monkeypatch):
+    """Items above all of the others are searched at no item."""
+    monkeypatch.setenv("CUBC_CHECK", "1")
+    x, y = np.array([7, 1, 9]), np.array([1, 2])
+    same(getattr(cubc, name)(on(device, x), on(device, y)), getattr(np, name)(x, y))
+    same(cubc.isin(on(device, x), on(device, y), invert=True), np.isin(x, y, invert=True))

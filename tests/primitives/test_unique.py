@@ -45,6 +45,15 @@ def test_unique_of_a_matrix_and_of_a_list():
     same(cubc.unique([3, 1, 3], device="cpu"), np.array([1, 3]))
 
 
+def test_lazy_structs_with_their_indices(device):
+    pairs = np.array([(1, 2), (0, 5), (1, 2)], [("a", "i4"), ("b", "i4")])
+    lazy = cubc.lazy("x", x=on(device, pairs), dtype=pairs.dtype)
+    for one, wanted in zip(
+        cubc.unique(lazy, True, True, True), np.unique(pairs, True, True, True), strict=True
+    ):
+        same(one, wanted)
+
+
 # ---- parts along an axis ----------------------------------------------------------------------
 @pytest.mark.parametrize("type", ["?", "u1", "i8", "f2", "f4", "c8"])
 @pytest.mark.parametrize("axis", [0, 1, -1])

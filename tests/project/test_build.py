@@ -52,7 +52,7 @@ def compiler_without(word, tmp_path):
         ("probe", ["gcc"]),
         ("stdlib.h", ["libc6-dev"]),
         ("Python.h", ["python3-dev"]),
-        ("sqlite3.h", ["libsqlite3-dev", "sqlite-devel", "brew install sqlite"]),
+        ("sqlite3.h", ["libsqlite3-dev", "sqlite-devel"]),
     ],
 )
 def test_what_is_missing_is_one_sentence(word, packages, tmp_path):

@@ -8,9 +8,6 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
-#if defined(__APPLE__)
-#include <sys/sysctl.h>
-#endif
 
 // As much as a block of the largest GPUs may have, so that their variants run here.
 enum { SHARED_BYTES = 227 * 1024 };
@@ -41,10 +38,6 @@ static void read_model(char *model, size_t size)
 {
     struct utsname name;
     if (read_line("/proc/cpuinfo", "model name", model, size)) return;
-#if defined(__APPLE__)
-    size_t length = size;
-    if (sysctlbyname("machdep.cpu.brand_string", model, &length, NULL, 0) == 0) return;
-#endif
     snprintf(model, size, "%s", uname(&name) == 0 ? name.machine : "CPU");
 }
 

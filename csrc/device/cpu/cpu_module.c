@@ -8,19 +8,16 @@
 #include "device/cpu/simt_switch.h" // SIMT_ASAN
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <errno.h>
+#include <link.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#if defined(__linux__)
-#include <elf.h>
-#include <link.h>
-#endif
 
-#if defined(__linux__)
 #if defined(__x86_64__)
 enum { OWN_MACHINE = EM_X86_64 };
 #elif defined(__aarch64__)
@@ -97,18 +94,6 @@ static void find_code(const binary *code, device_module *module)
     module->code = (const char *)(uintptr_t)(map->l_addr + begin);
     module->code_bytes = (size_t)(end - begin);
 }
-#else
-static void find_code(const binary *code, device_module *module)
-{
-    (void)code;
-    module->may_trap = true;
-}
-
-static const char *what_is_wrong(const binary *code)
-{
-    return code->size < 64 ? "it is too short" : NULL;
-}
-#endif
 
 // Debuggers and sanitizers read a library's file while it is loaded.
 static bool must_keep_file(void)
@@ -117,7 +102,6 @@ static bool must_keep_file(void)
     return SIMT_ASAN || (extra && strstr(extra, "-g"));
 }
 
-#if defined(__linux__) && defined(MFD_CLOEXEC)
 // The dynamic linker knows libraries by path, and the path of a descriptor comes back when its
 // number is reused. Spelling a counter into it, as "./" for 1 and ".//" for 0, tells them apart.
 static void unique_path(char *path, size_t size, int file)
@@ -140,13 +124,6 @@ static void *open_in_memory(const binary *code)
     close(file);
     return library;
 }
-#else
-static void *open_in_memory(const binary *code)
-{
-    (void)code;
-    return NULL;
-}
-#endif
 
 static cubc_status open_in_file(const binary *code, device_module *module)
 {

@@ -191,14 +191,7 @@ static char **child_environment(char *folder)
 
 static int pipe_close_on_exec(int ends[2])
 {
-#if defined(__linux__)
     return pipe2(ends, O_CLOEXEC);
-#else
-    if (pipe(ends) != 0) return -1;
-    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
-    return 0;
-#endif
 }
 
 static atomic_uint started;

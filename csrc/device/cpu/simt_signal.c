@@ -6,9 +6,7 @@
 #include "device/cpu/simt_block.h"
 
 #include <errno.h>
-#if defined(__linux__)
 #include <link.h>
-#endif
 #include <stdatomic.h>
 #include <string.h>
 #include <ucontext.h>
@@ -100,9 +98,9 @@ static void on_trap(int number, siginfo_t *info, void *context)
 // The address of the instruction that was interrupted; 0: this machine's are not known.
 static uintptr_t interrupted_at(const ucontext_t *context)
 {
-#if defined(__linux__) && defined(__x86_64__)
+#if defined(__x86_64__)
     return (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
-#elif defined(__linux__) && defined(__aarch64__)
+#elif defined(__aarch64__)
     return (uintptr_t)context->uc_mcontext.pc;
 #else
     (void)context;
@@ -122,7 +120,6 @@ static bool is_mathematics(uintptr_t at)
     return at - atomic_load(&mathematics.begin) < atomic_load(&mathematics.bytes);
 }
 
-#if defined(__linux__)
 static int note_mathematics(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)size, (void)context;
@@ -141,11 +138,6 @@ static void find_mathematics(void)
     static atomic_bool looked; // Python has loaded it before the first launch
     if (!atomic_exchange(&looked, true)) dl_iterate_phdr(note_mathematics, NULL);
 }
-#else
-static void find_mathematics(void)
-{
-}
-#endif
 
 static atomic_bool missed;
 

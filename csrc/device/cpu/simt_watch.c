@@ -13,19 +13,11 @@ enum {
 };
 
 // ---- waiting ------------------------------------------------------------------------------------
-#if defined(__APPLE__)
-enum { CLOCK = CLOCK_REALTIME };
-#else
-enum { CLOCK = CLOCK_MONOTONIC };
-#endif
-
 void simt_condition_init(pthread_cond_t *condition)
 {
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
-#if !defined(__APPLE__)
-    pthread_condattr_setclock(&attributes, CLOCK);
-#endif
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(condition, &attributes);
     pthread_condattr_destroy(&attributes);
 }
@@ -33,7 +25,7 @@ void simt_condition_init(pthread_cond_t *condition)
 void simt_wait_ms(pthread_cond_t *condition, pthread_mutex_t *lock, int ms)
 {
     struct timespec until;
-    clock_gettime(CLOCK, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_nsec += ms * 1000L * 1000;
     if (until.tv_nsec >= 1000 * 1000 * 1000) {
         until.tv_nsec -= 1000 * 1000 * 1000;

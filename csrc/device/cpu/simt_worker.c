@@ -5,14 +5,12 @@
 
 #include <sched.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
-#if defined(__linux__)
-#include <sys/auxv.h>
 #ifndef AT_MINSIGSTKSZ
 #define AT_MINSIGSTKSZ 51
-#endif
 #endif
 
 enum {
@@ -91,9 +89,7 @@ bool simt_canary_alive(const simt_fibre *f)
 size_t simt_stack_reserve(void)
 {
     size_t frame = 4096, page = (size_t)sysconf(_SC_PAGESIZE);
-#if defined(__linux__)
     if (getauxval(AT_MINSIGSTKSZ) > frame) frame = getauxval(AT_MINSIGSTKSZ);
-#endif
     return round_up(SIMT_HANDLER_KIB * 1024 + 2 * frame, page);
 }
 

@@ -13,9 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#if defined(__APPLE__)
-#include <xlocale.h>
-#endif
 
 enum { MOST_HEADER = 1 << 14 };
 static const char begin_line[] = "BEGIN_HEADER\n", end_line[] = "END_HEADER\n";

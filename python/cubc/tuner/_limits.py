@@ -25,8 +25,7 @@ CGROUP = Path("/sys/fs/cgroup")
 
 def cores() -> int:
     """Number of cores that this process may use."""
-    affinity = getattr(os, "sched_getaffinity", None)  # not on macOS
-    return len(affinity(0)) if affinity else os.cpu_count() or 1
+    return len(os.sched_getaffinity(0))
 
 
 def memory() -> float:
