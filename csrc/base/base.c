@@ -1,4 +1,5 @@
-// Errors, memory, strings, fork and time: see base.h. The one place where the core touches malloc.
+// The version, errors, memory, strings, fork and time: see base.h. The one place where the core
+// touches malloc.
 #define _POSIX_C_SOURCE 200809L // clock_gettime
 #include "base/base.h"
 
@@ -10,6 +11,11 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+const char *cubc_version(void)
+{
+    return CUBC_VERSION;
+}
 
 // ---- last error -------------------------------------------------------------------------------
 // A buffer a thread, made with its first failure and freed when it ends. It is not thread-local

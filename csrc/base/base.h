@@ -128,6 +128,7 @@ typedef struct sha256 {
 void sha256_begin(sha256 *h);
 void sha256_add(sha256 *h, const void *bytes, size_t length);
 void sha256_end(sha256 *h, uint8_t digest[32]);
+void sha256_end_hex(sha256 *h, char hex[65]); // in lower-case hexadecimal
 void sha256_hex(const void *bytes, size_t length, char hex[65]);
 uint64_t hash64(const void *bytes, size_t length); // FNV-1a, for tables in memory
 uint64_t serial_number(void);                      // one that no other call in this process gets

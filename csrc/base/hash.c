@@ -93,18 +93,23 @@ void sha256_end(sha256 *h, uint8_t digest[32])
     for (int i = 0; i < 32; i++) digest[i] = (uint8_t)(h->state[i / 4] >> (24 - 8 * (i % 4)));
 }
 
-void sha256_hex(const void *bytes, size_t length, char hex[65])
+void sha256_end_hex(sha256 *h, char hex[65])
 {
-    sha256 h;
     uint8_t digest[32];
-    sha256_begin(&h);
-    sha256_add(&h, bytes, length);
-    sha256_end(&h, digest);
+    sha256_end(h, digest);
     for (int i = 0; i < 32; i++) {
         hex[2 * i] = "0123456789abcdef"[digest[i] >> 4];
         hex[2 * i + 1] = "0123456789abcdef"[digest[i] & 15];
     }
     hex[64] = '\0';
+}
+
+void sha256_hex(const void *bytes, size_t length, char hex[65])
+{
+    sha256 h;
+    sha256_begin(&h);
+    sha256_add(&h, bytes, length);
+    sha256_end_hex(&h, hex);
 }
 
 uint64_t hash64(const void *bytes, size_t length)

@@ -9,6 +9,7 @@
 // put another folder in its place afterwards.
 #define _POSIX_C_SOURCE 200809L
 #include "compile/cache.h"
+#include "base/words.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -137,15 +138,13 @@ const char *cache_why(void)
 
 void cache_key(const char *arch, const char *compiler, const char *source, char key[65])
 {
-    uint8_t digest[32];
     sha256 h;
     sha256_begin(&h);
     sha256_add(&h, cubc_version(), strlen(cubc_version()) + 1); // stands for our own options
     sha256_add(&h, arch, strlen(arch) + 1);
     sha256_add(&h, compiler, strlen(compiler) + 1);
     sha256_add(&h, source, strlen(source));
-    sha256_end(&h, digest);
-    for (int i = 0; i < 32; i++) snprintf(key + 2 * i, 3, "%02x", digest[i]);
+    sha256_end_hex(&h, key);
 }
 
 // ---- names ------------------------------------------------------------------------------------
@@ -169,19 +168,14 @@ static int open_subfolder(const char *key, bool create)
 }
 
 // ---- files ------------------------------------------------------------------------------------
-static void put_u64(uint8_t *to, uint64_t value)
-{
-    for (int i = 0; i < 8; i++) to[i] = (uint8_t)(value >> 8 * i);
-}
-
 static void make_header(const char *key, const void *payload, size_t bytes,
                         uint8_t header[HEADER_BYTES])
 {
     sha256 h;
     memcpy(header, magic, sizeof magic);
-    put_u64(header + 8, file_version);
+    words_store64(header + 8, file_version, false);
     memcpy(header + 16, key, KEY_LENGTH);
-    put_u64(header + 16 + KEY_LENGTH, bytes);
+    words_store64(header + 16 + KEY_LENGTH, bytes, false);
     sha256_begin(&h);
     sha256_add(&h, payload, bytes);
     sha256_end(&h, header + 24 + KEY_LENGTH);

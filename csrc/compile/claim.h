@@ -5,9 +5,8 @@
 //
 // 1. claim_or_wait. The first to come has the claim and returns at once; the others wait.
 // 2. All look at the cache again, since somebody may have put the kernel there in between.
-// 3. Who does not find it compiles it and puts it there, then calls claim_release. Who waited may
-// do
-//    so too: the claim has no effect on those who do not have it.
+// 3. Who does not find it compiles it, puts it there, and calls claim_release. That does nothing
+//    for those who waited and have no claim.
 //
 // A claim ends with claim_release or with its process, however that ends: it is a record lock,
 // which the system takes back and no child inherits. Those who waited then go on at once, without a

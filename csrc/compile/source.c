@@ -125,8 +125,3 @@ unlock:
     text_free(&flat);
     return st;
 }
-
-const char *cubc_version(void)
-{
-    return CUBC_VERSION;
-}

@@ -304,7 +304,7 @@ static cubc_status segmented_sort_plan(const problem *p, const instance *i, plan
     if (p->n == 0) return CUBC_OK;
     cutting c = cut(p, tile);
     uint64_t windows = ceil_div(p->n, c.window);
-    if (windows > INT32_MAX || 1 + c.rounds > MAX_LAUNCHES)
+    if (windows > INT32_MAX)
         FAIL(CUBC_INVALID_ARGUMENT, "segmented_sort of %llu items needs more than 2^31 blocks",
              (unsigned long long)p->n);
     uint64_t resident = (uint64_t)i->device->info.sm_count *

@@ -13,7 +13,8 @@ enum {
     FEW = 64,             // items of a segment that a warp takes in registers
     MOST_OF_WARP = 2048,  // those that it takes at most, half as many of 8 bytes
     MOST_OF_BLOCK = 8192, // those that a block takes likewise (topk_row.h)
-    MOST_OFTEN = 256,     // keys of a segment that code with less shared memory selects
+    FEW_KEYS = 256,       // keys of a segment that code with less shared memory selects
+    LEAST_ROW = 256,      // items that code of a warp or a block takes, which is of some sizes
     H200_SHARED = 232448, // bytes of shared memory of a block
     MOST_HELD = 4096,     // items that a block of the CPU keeps
     HELD_ITEM_BYTES = 16, // at most
@@ -21,7 +22,7 @@ enum {
 
 typedef struct segmented_topk_traits {
     int equal_size; // there are no offsets
-    int most;       // keys to select: MOST_OFTEN or TOPK_MOST
+    int most;       // keys to select: FEW_KEYS or TOPK_MOST
     int row;        // items of a segment that a warp or a block takes at once
     int clustered;  // clusters may take the segments
     int unordered;  // a segment's keys may stand in any order
@@ -49,7 +50,7 @@ static uint64_t mean_length(const problem *p)
 // Most items of a segment that a warp takes.
 static uint64_t warp_row(const problem *p, int most)
 {
-    if (most > MOST_OFTEN) return MOST_OFTEN;
+    if (most > FEW_KEYS) return LEAST_ROW;
     return cubc_type_size((cubc_type)p->type) > 4 ? MOST_OF_WARP / 2 : MOST_OF_WARP;
 }
 
@@ -61,7 +62,7 @@ static int row_for(const problem *p, int most, int equal_size)
     uint64_t limit = warp_row(p, most);
     if (mean > limit) limit = MOST_OF_BLOCK;
     if (mean > limit || longest <= FEW) return FEW;
-    int row = MOST_OFTEN;
+    int row = LEAST_ROW;
     while ((uint64_t)row < smaller(longest, limit)) row *= 2;
     return row;
 }
@@ -90,7 +91,7 @@ static uint64_t most_keys_in_two_rounds(const problem *p)
 {
     enum { MOST_FOR_SMALL_K = 17000 };
     if (held_bytes(p) == 4) return 0;
-    return segmented_topk_numbers_of(p).k > MOST_OFTEN ? UINT64_MAX : MOST_FOR_SMALL_K;
+    return segmented_topk_numbers_of(p).k > FEW_KEYS ? UINT64_MAX : MOST_FOR_SMALL_K;
 }
 
 // Rounds in which clusters of so many blocks may take the segments.
@@ -118,7 +119,7 @@ static cubc_status add_segments(const cubc_segmented_topk_params *params, proble
 {
     segmented_topk_numbers_set(p, (segmented_topk_numbers){params->segments, params->k});
     int equal_size = params->offsets == NULL;
-    int most = params->k > MOST_OFTEN ? TOPK_MOST : MOST_OFTEN;
+    int most = params->k > FEW_KEYS ? TOPK_MOST : FEW_KEYS;
     int row = row_for(p, most, equal_size);
     segmented_topk_traits_set(p, (segmented_topk_traits){equal_size, most, row,
                                                          may_be_clustered(p, equal_size),

@@ -331,7 +331,8 @@ static cubc_status topk_plan(const problem *p, const instance *i, plan *out)
     return add_launch(p, i, SELECT_KERNEL, w.blocks, at, scratch, out);
 }
 
-// All keys are read once if few are wanted; otherwise for their counts and to be selected from.
+// Keys are read once if few are wanted; otherwise for their counts and to be selected from. More
+// than TOPK_MOST are taken for few, which they are where the device holds a long list.
 static double topk_traffic(const problem *p)
 {
     return (topk_traits_of(p).most ? 1 : 2) * problem_input_bytes(p, 0) +

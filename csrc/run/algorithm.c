@@ -241,7 +241,6 @@ cubc_status algorithm_source(const problem *p, const char *arch, const space *s,
     unsigned threads = (unsigned)variant_value(s, v, "tpb", 1);
     text workload = {0};
     sha256 h;
-    uint8_t digest[32];
     cubc_status st;
     TRY(source_load(a->source, &kernel));
     if (cpu && a->cpu_source) TRY(source_load(a->cpu_source, &cpu_kernel));
@@ -264,8 +263,7 @@ cubc_status algorithm_source(const problem *p, const char *arch, const space *s,
     sha256_add(&h, workload.data, workload.length);
     sha256_add(&h, kernel, strlen(kernel));
     sha256_add(&h, cpu_kernel, strlen(cpu_kernel));
-    sha256_end(&h, digest);
-    for (int i = 0; i < 32; i++) snprintf(workload_hash + 2 * i, 3, "%02x", digest[i]);
+    sha256_end_hex(&h, workload_hash);
 done:
     text_free(&workload);
     return st;

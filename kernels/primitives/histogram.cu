@@ -133,7 +133,7 @@ FUNCTION void set_finders(const histogram_args& a, histogram_shared& s, bin_find
     }
 }
 
-// Returns the slot of an item that is counted by value. 255 byte values of a bool mean true; their
+// Returns the byte of an item that is counted by value. 255 of those of a bool mean true; their
 // counts are added up at the end.
 template <class T>
 FUNCTION u8 byte_of(T item)

@@ -376,11 +376,12 @@ FUNCTION span fill_pool(pool_shared& s, const pool_part& part, Load load)
     return mine;
 }
 
-// Returns the place of the rank-th item of the pool, counted from 0, or of one a little behind it.
-// `indices` is the span of the indices.
 struct pool_place {
     code_t key, index;
 };
+
+// Returns the place of the rank-th item of the pool, counted from 0, or of one a little behind it.
+// `indices` is the span of the indices.
 FUNCTION pool_place place_in_pool(pool_shared& s, const pool_part& part, span mine, span indices,
                                   u32 rank)
 {

@@ -99,8 +99,7 @@ FUNCTION void find_digit(topk_shared& s, const u64* bins, u64 rank)
     block_sync();
 }
 
-// ---- tiles --------------------------------------------------------------------------------------
-// Stage 0 counts the first digit, and stage 1 + p is pass p.
+// ---- tiles: stage 0 counts the first digit, and stage 1 + p is pass p ---------------------------
 // Calls take(tile) for tiles that no other block takes, and adds what the block has counted to
 // `bins` if there are any.
 template <class Take>

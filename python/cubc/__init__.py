@@ -99,12 +99,11 @@ from ._selections import flatnonzero, partition_if, select, unique_consecutive
 from ._sets import (
     intersect1d,
     isin,
-    permutation,
     setdiff1d,
     setxor1d,
-    shuffle,
     union1d,
 )
+from ._shuffle import permutation, shuffle
 from ._sorting import argsort, sort, sort_pairs
 from ._statistics import count_nonzero, mean, std, var
 from ._take import take, take_along_axis

@@ -103,7 +103,7 @@ def histogram(
     if density and (out is not None or dtype is not None):
         raise ValueError("histogram() of density is a new array of float64: leave out and dtype")
     if weights is not None:
-        weights = _like(items, weights)
+        weights = _checked_weights(items, weights)
         if isinstance(bins, str):
             raise TypeError("Automated estimation of the number of bins is not of weighted items")
     if isinstance(bins, list | tuple | np.ndarray) and np.ndim(bins) == 1 and len(bins) < 2:
@@ -226,7 +226,7 @@ def bincount(
     else:
         weights = None  # of no items: NumPy does not look at them
     if weights is not None:
-        weights = _like(items, weights)
+        weights = _checked_weights(items, weights)
         if dtype is None and out is None:
             dtype = "float64"
     if count == 0:
@@ -334,7 +334,7 @@ def _taken(x: Any) -> Any:
     return asarray(x) if hasattr(x, "__cuda_array_interface__") else np.asarray(x)
 
 
-def _like(items: Any, weights: Any) -> Any:
+def _checked_weights(items: Any, weights: Any) -> Any:
     """Return the weights, one for each item; ValueError for another shape."""
     taken = _taken(weights)
     shapes = tuple(taken.shape), tuple(items.shape)

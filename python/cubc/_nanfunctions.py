@@ -315,7 +315,7 @@ def _not_nan(x: Any, where: Any) -> tuple[Any, float]:
     return _both(x, where), np.nan if has_nan(x) else 0.0
 
 
-@spread("t / n", _not_nan, _axis_of_floats, _refuse_integers)
+@spread(False, _not_nan, _axis_of_floats, _refuse_integers)
 def nanvar() -> Any:
     """Variance of the items that are not NaN; arguments as of `var`.
 
@@ -331,7 +331,7 @@ def nanvar() -> Any:
     """
 
 
-@spread("sqrt(t / n)", _not_nan, _axis_of_floats, _refuse_integers)
+@spread(True, _not_nan, _axis_of_floats, _refuse_integers)
 def nanstd() -> Any:
     """Standard deviation of the items that are not NaN; arguments as of `std`.
 

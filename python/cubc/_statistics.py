@@ -99,11 +99,11 @@ def mean(
     if _none(count):
         warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=3)
     kind = wide if dtype is not None or item_dtype(x).kind in "iub" else item_dtype(x)
-    return _quotient("t / n", total, count, dtype or kind, out, options)
+    return _quotient(False, total, count, dtype or kind, out, options)
 
 
 def spread(
-    text: str,
+    is_root: bool,
     counted: Callable[[Any, Any], tuple[Any, float]],
     axis_of: Callable[[Any, Any], Any] = lambda x, axis: axis,
     check: Callable[[Any, Any, Any], None] = lambda x, dtype, out: None,
@@ -112,8 +112,8 @@ def spread(
 
     Parameters
     ----------
-    text
-        Expression of the sum t of squares and of the divisor n.
+    is_root
+        True for the square root of the variance.
     counted
         Function of the array and of where=: which items count, and the divisor of none.
     axis_of
@@ -147,7 +147,7 @@ def spread(
             _refuse_axis(x, axis := axis_of(x, axis), asked)
             how = (axis, dtype, out, ddof if correction is None else correction, keepdims)
             options = {"stream": stream, "device": device}
-            return _spread(text, x, *how, where, mean, options, least)
+            return _spread(is_root, x, *how, where, mean, options, least)
 
         for name in ("__module__", "__name__", "__qualname__", "__doc__"):
             setattr(call, name, getattr(named_so, name))
@@ -160,7 +160,7 @@ def _all_of(x: Any, where: Any) -> tuple[Any, float]:
     return where, 0.0
 
 
-@spread("t / n", _all_of)
+@spread(False, _all_of)
 def var() -> Any:
     """Variance of all items, or along axes, as numpy.var.
 
@@ -198,7 +198,7 @@ def var() -> Any:
     """
 
 
-@spread("sqrt(t / n)", _all_of)
+@spread(True, _all_of)
 def std() -> Any:
     """Standard deviation of all items, or along axes, as numpy.std: the square root of `var`.
 
@@ -273,21 +273,22 @@ def _none(count: Any) -> bool:
     return not isinstance(count, Array) and bool(np.any(np.asarray(count) <= 0))
 
 
-def _quotient(text, total, count, kind, out, options) -> Any:
-    """Return total / count of a type; on the host where the total is."""
+def _quotient(is_root, total, count, kind, out, options) -> Any:
+    """Return total / count of a type, or its square root; on the host where the total is."""
     if out is not None and not hasattr(out, "dtype"):
         raise TypeError(f"out is {out!r:.40}: expected an array")
     if out is not None:
         refuse_complex(total, out)
     if not is_of_numpy(total):
-        if total.dtype.kind in "iu":  # a count of 0 makes a NaN
-            text = text.replace("t /", "static_cast<f64>(t) /")
+        # A count of 0 makes a NaN of integers, too.
+        sum_text = "static_cast<f64>(t)" if total.dtype.kind in "iu" else "t"
+        text = f"sqrt({sum_text} / n)" if is_root else f"{sum_text} / n"
         to = {"out": out, "casting": "unsafe"} if out is not None else {"dtype": kind}
         return transform(text, t=total, n=count, **to, **options)
     inexact = total.dtype if total.dtype.kind in "fc" else None
     with np.errstate(invalid="ignore", divide="ignore"):  # who divides by 0 has been warned
         found = np.true_divide(total, count, dtype=inexact)
-        found = np.sqrt(found) if text.startswith("sqrt") else found
+        found = np.sqrt(found) if is_root else found
     if out is None:
         return found.astype(kind)
     if tuple(out.shape) != found.shape:
@@ -296,7 +297,7 @@ def _quotient(text, total, count, kind, out, options) -> Any:
     return out
 
 
-def _spread(text, x, axis, dtype, out, ddof, keepdims, where, mean, options, least) -> Any:
+def _spread(is_root, x, axis, dtype, out, ddof, keepdims, where, mean, options, least) -> Any:
     """Return the variance; `least` is the divisor where there would be none."""
     count = _count(x, axis, keepdims, where, options)
     left = (
@@ -307,7 +308,7 @@ def _spread(text, x, axis, dtype, out, ddof, keepdims, where, mean, options, lea
     if _none(left):
         warnings.warn("Degrees of freedom <= 0 for slice.", RuntimeWarning, stacklevel=4)
     kind = np.dtype(dtype or ("float64" if item_dtype(x).kind in "iub" else item_dtype(x)))
-    if text.startswith("sqrt"):
+    if is_root:
         _refuse_cut_roots(x, axis, kind if out is None else out.dtype, keepdims or out is not None)
     real = kind if kind.kind != "c" else np.dtype(f"f{kind.itemsize // 2}")
     if isinstance(left, int | float):
@@ -317,7 +318,7 @@ def _spread(text, x, axis, dtype, out, ddof, keepdims, where, mean, options, lea
     some = not isinstance(count, int) or count
     if mean is None and some and is_one_pass(x, kind, options["device"]):
         total = squared_deviations(x, kind, axis, count, keepdims, where, options)
-        return _quotient(text, total, divisor, kind, out, options)
+        return _quotient(is_root, total, divisor, kind, out, options)
     is_real = item_dtype(x).kind != "c"
     if not is_real and kind.kind != "c":
         raise TypeError(f"the mean of complex numbers is no {kind}: give a complex dtype")
@@ -328,10 +329,10 @@ def _spread(text, x, axis, dtype, out, ddof, keepdims, where, mean, options, lea
         total, wide = _total(items, items, axis, asked, kept, where, options)
         all_of = _count(x, axis, kept, where, options)
         wide = wide if np.dtype(wide).kind in "fc" else "float64"
-        mean = _quotient("t / n", total, all_of, wide, None, options)
+        mean = _quotient(False, total, all_of, wide, None, options)
     wide = operator_types("sum", real)[0]
     if not is_real and item_dtype(x) != kind:  # C has no difference of two complex types
         x = lazy("x", x=x, dtype=kind)
     squares = lazy(_SQUARE if is_real else _NORM, x=x, m=mean, dtype=wide)
     total, _ = _total(squares, squares, axis, wide, keepdims, where, options)
-    return _quotient(text, total, divisor, real if dtype is None else kind, out, options)
+    return _quotient(is_root, total, divisor, real if dtype is None else kind, out, options)
