@@ -142,6 +142,8 @@ def bins_by_rule(items: Any, rule: str, ends: Any, given: bool, options: dict[st
     if low == high:
         low, high = low - 0.5, high + 0.5
     items = items.reshape(-1)
+    if item_dtype(items).kind == "b":
+        items = lazy("static_cast<u8>(x)", x=items, dtype="uint8")
     if given:
         inside = lazy("x >= a && x <= b", x=items, a=low, b=high, dtype=bool)
         items = select(items, inside, **options)

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import as_array, beside, item_dtype, of_device, refuse_bound
+from ._arrays import as_array, beside, computed, item_dtype, of_device, refuse_bound
 from ._axes import axis_number
 from ._calls import named
-from ._core import Array, asarray, empty, transform
+from ._core import Array, Lazy, asarray, empty, transform
 
 
 @named
@@ -58,7 +58,7 @@ def concatenate(
     >>> print(cubc.concatenate([np.array([1, 2]), np.array([3])]))
     [1 2 3]
     """
-    arrays = [*arrays]
+    arrays = [computed(one, stream) if isinstance(one, Lazy) else one for one in arrays]
     given = [as_array(one) for one in arrays]
     if not given:
         raise ValueError("concatenate(): need at least one array to concatenate")

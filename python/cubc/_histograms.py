@@ -415,6 +415,8 @@ def _even_edges(items: Any, bins: Any, range: Any, placement: Placement) -> tupl
         known = items.astype(dtype) if isinstance(items, np.ndarray) else items
         options = without_workspace(placement)
         bins = bins_by_rule(known, bins, (low, high), range is not None, options)
+    if range is None and not (np.isfinite(low) and np.isfinite(high)):
+        raise ValueError(f"autodetected range of [{low}, {high}] is not finite")
     edges = np.histogram_bin_edges(np.empty(0, dtype), bins, (low, high))
     if low == high:
         low, high = low - 0.5, high + 0.5

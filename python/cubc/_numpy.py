@@ -11,6 +11,7 @@ from ._arithmetic import filled
 from ._arrays import (
     address_of,
     as_array,
+    computed,
     dtype_of,
     item_dtype,
     one_dimension,
@@ -137,12 +138,14 @@ def diff(
     >>> print(cubc.diff(np.array([1.0, 4.0, 9.0])))
     [3. 5.]
     """
-    if n == 0:
+    if n == 0 and out is None:
         return x
-    x = as_array(x)
+    x = computed(x, stream)
     n = whole("diff", "n", n)
     if n < 0:
         raise ValueError(f"order must be non-negative but got {n!r}")
+    if n == 0:
+        return transform("x", x=x, out=out, stream=stream, device=device)
     if not tuple(x.shape):
         raise ValueError("diff requires input that is at least one dimensional")
     axis = axis_number(axis, len(x.shape))

@@ -12,6 +12,7 @@ import numpy as np
 from ._arrays import (
     as_array,
     beside,
+    computed,
     dimensions,
     item_dtype,
     name_of,
@@ -256,7 +257,7 @@ def digitize(x, /, bins, right=False, *, stream=None, device=None) -> Any:
     [0 2 3]
     """
     options = {"stream": stream, "device": device}
-    items, edges = as_array(x), as_array(beside(x, bins, stream))
+    items, edges = as_array(x), computed(beside(x, bins, stream), stream)
     refuse_items("the items of digitize", items, "which have no order", ordered=True)
     one_dimension("digitize", edges, "the edges are of one axis")
     side = "left" if right else "right"
@@ -272,7 +273,7 @@ def digitize(x, /, bins, right=False, *, stream=None, device=None) -> Any:
 def _falls(edges: Any) -> bool:
     """Tell if edges fall, as several NaN do; ValueError if they neither rise nor fall."""
     of = edges if isinstance(edges, np.ndarray) else asarray(edges).numpy()
-    of = of.astype(np.float64)
+    of = of if of.dtype.kind in "iu" else of.astype(np.float64)
     if _rises(of) and not (of.size > 1 and np.isnan(of).all()):
         return False
     if _rises(of[::-1]):

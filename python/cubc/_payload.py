@@ -24,7 +24,7 @@ def is_moved(values: Any) -> bool:
     if isinstance(dtype, np.dtype) and dtype.kind in "biufc" and values.ndim == 1:
         return dtype.itemsize in MOVED
     if isinstance(values, Lazy):
-        return values.dtype.itemsize in MOVED
+        return values.dtype.itemsize * items_of(values.shape[1:]) in MOVED
     x = as_array(values)
     dtype = item_dtype(x)
     size = dtype.itemsize * items_of(tuple(x.shape[1:]))
@@ -53,6 +53,8 @@ def with_indices(keys: Any, values: Any, placement: Any) -> tuple[Any, Any, Any]
         x.array(**options) if isinstance(x, Lazy) else as_array(x) for x in (keys, values)
     )
     n = items_of(tuple(keys.shape))
+    if not tuple(values.shape):
+        raise ValueError(f"the values have no dimensions: one is needed for each of {n} keys")
     if n != values.shape[0]:
         raise ValueError(
             f"there are {values.shape[0]} values and {n} keys: one is needed for each key"
@@ -72,6 +74,8 @@ def indices_beside(x: Any, first: int, n: int, placement: Any) -> Any:
 def take_values(values: Any, order: Any, out: Any, placement: Any) -> Any:
     """Return the values of these indices; `out` may be the values."""
     rows = _as_rows(values)
+    if not items_of(tuple(values.shape)):
+        return values[: order.shape[0]] if out is None else out
     if rows is values and (out is None or not overlap(values, out)):
         return take(rows, order, 0, out, "clip", **without_workspace(placement))
     made = take(rows, order, 0, None, "clip", **without_workspace(placement))
@@ -98,6 +102,8 @@ def _as_rows(values: Any) -> Any:
     if values.dtype.name == "bfloat16":
         return values
     size = values.dtype.itemsize * items_of(values.shape[1:])
+    if not size:
+        return values
     word = next(word for word in (8, 4, 2, 1) if size % word == 0)
     flat = np.ascontiguousarray(values).view(np.uint8).reshape(-1)
     return flat.view(f"u{word}").reshape(values.shape[0], size // word)

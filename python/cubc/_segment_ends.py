@@ -10,7 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import as_array, beside, item_dtype, of_device, refuse_bound
+from ._arrays import (
+    as_array,
+    beside,
+    item_dtype,
+    name_of,
+    of_device,
+    one_dimension,
+    refuse_bound,
+)
 from ._axes import items_of
 from ._comparing import array_equal
 from ._concatenate import concatenate
@@ -18,7 +26,6 @@ from ._core import Lazy, asarray, empty, scan, transform
 from ._lazy import lazy
 from ._options import without_workspace
 from ._runs import repeat
-from ._take import take
 
 Joined = tuple[Any, Any, Any]
 # A place among n items; numbers of 64 bits without a sign may be beyond those with one.
@@ -37,6 +44,7 @@ def by_offsets(
         return x, None if begins is None else beside(x, begins, placement.get("stream")), None
     options = without_workspace(placement)
     x = evaluated(x, ends, placement)
+    one_dimension(function, x, "its segments may lie anywhere")
     begins, ends = own_ends(function, x, begins, ends, placement)
     begins, ends = (b.array(**options) if isinstance(b, Lazy) else b for b in (begins, ends))
     size = items_of(tuple(x.shape))
@@ -153,32 +161,22 @@ def _new(x: Any, size: int, options: Any) -> Any:
     return empty(size, "int64", device=x.device, stream=options.get("stream"))
 
 
-def rows_at(keys: Any, values: Any, places: Any, placement: Any) -> Any:
-    """Return the values of the items at these places."""
-    if values.shape[0] != keys.shape[0]:
-        raise ValueError(
-            f"there are {values.shape[0]} values and {keys.shape[0]} keys: one is needed for each"
-        )
-    options = without_workspace(placement)
-    return take(values, places, 0, mode="clip", **options) if places.size else values[:0]
-
-
-def put_back(
-    x: Any, places: Any, made: Any, out: Any, placement: Any, axis: int | None = None
-) -> Any:
+def put_back(x: Any, places: Any, made: Any, out: Any, placement: Any) -> Any:
     """Return results at their places among the items of `x`; `out` may be `x`."""
     from ._scatter import scatter
 
     options = without_workspace(placement)
+    if out is not None and name_of(out.dtype) != name_of(made.dtype):
+        raise TypeError(f"out has {name_of(out.dtype)}, expected {name_of(made.dtype)}")
     if out is None or out is not x:
         out = transform("x", x=x, out=out, dtype=None if out is not None else made.dtype, **options)
     if not made.shape[0]:
         return out
     if isinstance(out, np.ndarray) and not out.flags.c_contiguous:
         refuse_bound("an out that is not contiguous is written")
-        out[...] = scatter(out, places, made, axis=axis, mode="clip", **options)
+        out[...] = scatter(out, places, made, mode="clip", **options)
         return out
-    return scatter(out, places, made, axis=axis, out=out, mode="clip", **options)
+    return scatter(out, places, made, out=out, mode="clip", **options)
 
 
 def indices_of(x: Any, out: Any, placement: Any) -> Any:

@@ -2,12 +2,12 @@
 
 from typing import Any, Unpack
 
-from ._arrays import as_array, one_dimension, output_pair
+from ._arrays import as_array, one_dimension, output_pair, overlap
 from ._calls import primitive, truth, whole
 from ._core import call, transform
 from ._options import Placement, without_workspace
-from ._payload import call_with_values
-from ._segment_ends import by_offsets, evaluated, indices_of, put_back, rows_at
+from ._payload import call_with_values, take_values, with_indices
+from ._segment_ends import by_offsets, evaluated, indices_of, put_back
 from ._segment_offsets import segments_of
 
 
@@ -128,12 +128,15 @@ def segmented_argsort(
         "value_bytes": 8,
     }
     made = call("segmented_sort", fields, **placement)[2]
-    if places is None:
-        return made
-    options = without_workspace(placement)
+    return made if places is None else _order_of(given, places, made, out, placement)
+
+
+def _order_of(x: Any, places: Any, made: Any, out: Any, placement: Any) -> Any:
+    """Return the indices that sort segments that lie at places of `x`: others stay."""
     if made.shape[0]:
+        options = without_workspace(placement)
         made = transform("p[m]", p=places.array(**options), m=made, **options)
-    to = indices_of(given, out, placement)
+    to = indices_of(x, out, placement)
     return put_back(to, places, made, to, placement)
 
 
@@ -175,24 +178,37 @@ def segmented_sort_pairs(
     >>> print(*cubc.segmented_sort_pairs(keys, np.arange(4), segment_size=2))
     [1. 3. 0. 2.] [1 0 3 2]
     """
-    keys_out, values_out = output_pair("segmented_sort_pairs", out)
-    values = evaluated(values, ends, placement)
+    outs = output_pair("segmented_sort_pairs", out)
     given = keys = evaluated(keys, ends, placement)
     name = "segmented_sort_pairs"
     keys, offsets, places = by_offsets(name, keys, offsets, ends, placement, in_place=True)
-    to = (keys_out, values_out) if places is None else (None, None)
     fields = _sorting(name, keys, offsets, segment_size, descending)
+    if places is not None:
+        return _pairs_at(given, values, places, fields, outs, placement)
     fields |= {
-        "values_in": values if places is None else rows_at(given, values, places, placement),
-        "keys_out": ("keys_in", "keys_in", to[0]),
-        "values_out": ("values_in", "values_in", to[1]),
+        "values_in": values,
+        "keys_out": ("keys_in", "keys_in", outs[0]),
+        "values_out": ("values_in", "values_in", outs[1]),
     }
-    sorted_keys, sorted_values, _ = call_with_values("segmented_sort", fields, **placement)
-    if places is None:
-        return sorted_keys, sorted_values
+    return call_with_values("segmented_sort", fields, **placement)[:2]
+
+
+def _pairs_at(keys: Any, values: Any, places: Any, fields: Any, outs: Any, placement: Any) -> Any:
+    """Return pairs of which segments at places are sorted: values are taken by their indices."""
+    keys, values, _ = with_indices(keys, values, placement)
+    apart = [(outs[0], values), (outs[1], keys), outs]
+    if any(a is not None and b is not None and overlap(a, b) for a, b in apart):
+        raise ValueError("the output of keys overlaps values, or that of values keys")
+    fields |= {
+        "keys_out": ("keys_in", "keys_in", None),
+        "indices_out": ("int64", "keys_in", None),
+        "value_bytes": 8,
+    }
+    sorted_keys, _, indices = call("segmented_sort", fields, **placement)
+    order = _order_of(keys, places, indices, None, placement)
     return (
-        put_back(given, places, sorted_keys, keys_out, placement),
-        put_back(values, places, sorted_values, values_out, placement, axis=0),
+        put_back(keys, places, sorted_keys, outs[0], placement),
+        take_values(values, order, outs[1], placement),
     )
 
 

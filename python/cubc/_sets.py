@@ -62,14 +62,22 @@ def isin(
             return np.full(shape, bool(invert))
         made = lazy("true" if invert else "false", size=items_of(shape), dtype=bool)
         return asarray(made, device=asarray(x).device, stream=stream).reshape(shape)
+    x, items = x.reshape(-1), items.reshape(-1)
     both = np.result_type(item_dtype(x), item_dtype(items))
-    x, items = _of_type(x.reshape(-1), both, options), _of_type(items.reshape(-1), both, options)
+    if both.kind == "f" and {item_dtype(x).kind, item_dtype(items).kind} == {"i", "u"}:
+        both = np.dtype("u8")  # which floats would round
+        negative = lazy("x < 0", x=x, dtype=bool)
+        items = select(items, lazy("y >= 0", y=items, dtype=bool), **options)
+    else:
+        negative = lazy("false", size=x.shape[0], dtype=bool)
+    x, items = _of_type(x, both, options), _of_type(items, both, options)
     if both.kind == "c":
         x, items = _numbered(x, items, options)
     known = sort(items, **options)
     places = searchsorted(known, x, **options)
-    text = "k == n || known[k] != x" if invert else "k < n && known[k] == x"
-    given = {"known": known, "k": places, "x": x, "n": known.shape[0]}
+    text = "k < n && known[k] == x && !(m)"
+    given = {"known": known, "k": places, "x": x, "m": negative, "n": known.shape[0]}
+    text = f"!({text})" if invert else text
     return transform(text, dtype=bool, **given, **options).reshape(shape)
 
 

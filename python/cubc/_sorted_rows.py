@@ -123,6 +123,8 @@ def evaluated(s: Rows, text: str, kind: Any, shape: Any, out: Any, places: Any) 
     tables = {name: of.astype(types[name]).reshape(-1) for name, of in places.items()}
     count = len(next(iter(tables.values())))
     numbers = {"r": s.rows, "n": s.length, "w": math.prod(shape) // max(count, 1)}
+    if out is None and not shape and isinstance(s.items, np.ndarray):
+        refuse_bound("without out= a number is made")
     to: Any = out if out is not None and not s.is_copy else np.empty(shape, kind)
     if isinstance(s.items, Array):
         device, stream = s.items.device, s.options["stream"]

@@ -387,6 +387,16 @@ def test_ranges_that_are_not_finite(device, bins, range):
         cubc.histogram(on(device, np.array([1.0, 2.0, np.inf])), bins, range)
 
 
+@pytest.mark.parametrize("rule", ["auto", "sqrt", "fd", "doane", "rice", "scott"])
+def test_rules_of_bools(device, rule):
+    items = np.arange(10) % 2 > 0
+    made, edges = cubc.histogram(on(device, items), rule)
+    with pytest.warns(RuntimeWarning, match="Converting input from bool"):
+        expected = np.histogram(items, rule)
+    same(made, expected[0])
+    same(edges, expected[1])
+
+
 def test_outputs_without_bins(device):
     out = on(device, np.full(5, 7))
     for call in (

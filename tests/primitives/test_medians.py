@@ -120,6 +120,19 @@ def test_outputs_of_quantiles(device, kind):
     same(strided, np.median(ROWS, (1, 2)))
 
 
+@pytest.mark.parametrize("name", ["median", "nanmedian"])
+def test_numbers_are_not_bound(name):
+    """A number is of the items of then."""
+    x = np.array([3.0, 1.0, 2.0])
+    with pytest.raises(ValueError, match="bound"):
+        cubc.bind(getattr(cubc, name), x, device="cpu")
+    out = np.zeros(())
+    call = cubc.bind(cubc.median, x, out=out, device="cpu")
+    x *= 10
+    call()
+    assert out == 20
+
+
 def test_quantiles_of_no_items(device):
     nothing = on(device, np.zeros((3, 0)))
     for name in ("median", "nanmedian"):

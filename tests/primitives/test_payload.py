@@ -3,7 +3,7 @@
 import inputs
 import numpy as np
 import pytest
-from inputs import on
+from inputs import on, same
 
 import cubc
 
@@ -129,3 +129,9 @@ def test_as_many_values_as_keys():
         cubc.merge(np.arange(3), np.arange(4), values=(values_of(12, 2), values_of(12, 4)))
     with pytest.raises(TypeError, match="object"):
         cubc.sort_pairs(np.arange(3), np.array([None] * 3))
+
+
+def test_lazy_values_that_are_rows(device):
+    keys, values = np.array([2, 0, 1]), np.arange(9.0).reshape(3, 3)
+    lazy = cubc.lazy("v", v=on(device, values), dtype="f8")
+    same(cubc.sort_pairs(on(device, keys), lazy)[1], values[[1, 2, 0]])

@@ -322,3 +322,44 @@ X = np.arange(9.0)
 def test_wrong_arguments(call, error, words):
     with cubc.device("cpu"), pytest.raises(error, match=words):
         call()
+
+
+def test_pairs_of_every_kind_of_values(device):
+    keys, begins, ends = np.array([3, 1, 2, 0]), np.array([0]), np.array([3])
+    order = [1, 2, 0, 3]
+    kinds = [np.arange(4.0), np.arange(12).reshape(4, 3), np.zeros((4, 0), "S5")]
+    if device == "cpu":
+        kinds += [np.array(["a", "bb", "c", "d"]), np.array([b"a", b"bb", b"c", b"d"])]
+        kinds += [np.zeros(4, [("a", "f8", 9)])]
+    for values in kinds:
+        if values.dtype.kind == "S" and device != "cpu":
+            continue
+        given = [on(device, x) for x in (keys, values, begins)]
+        made = cubc.segmented_sort_pairs(*given, ends=on(device, ends))
+        same(made[0], keys[order])
+        same(made[1], values[order])
+
+
+def test_outputs_of_pairs_that_overlap(device):
+    keys, values = on(device, np.array([3, 1, 2, 0])), on(device, np.array([10, 20, 30, 40]))
+    begins, ends = on(device, np.array([0])), on(device, np.array([3]))
+    for out in ((values, keys), (values, None), (None, keys), (begins, begins)):
+        with pytest.raises((TypeError, ValueError), match=r"overlap|out"):
+            cubc.segmented_sort_pairs(keys, values, begins, ends=ends, out=out)
+    made = cubc.segmented_sort_pairs(keys, values, begins, ends=ends, out=(keys, values))
+    assert made[0] is keys and made[1] is values
+    same(keys, np.array([1, 2, 3, 0]))
+    same(values, np.array([20, 30, 10, 40]))
+
+
+@pytest.mark.parametrize("name", ["segmented_sort", "segmented_argsort", "segmented_sort_pairs"])
+def test_outputs_and_shapes_that_are_refused_with_ends(device, name):
+    begins, ends = on(device, np.array([0])), on(device, np.array([3]))
+    call, x = getattr(cubc, name), np.array([3, 1, 2, 0])
+    more = () if name != "segmented_sort_pairs" else (on(device, x),)
+    out = on(device, np.zeros(4, "f4"))
+    out = out if not more else (None, out)
+    with pytest.raises(TypeError, match="out has float32, expected int64"):
+        call(on(device, x), *more, begins, ends=ends, out=out)
+    with pytest.raises(ValueError, match="one dimension"):
+        call(on(device, x.reshape(2, 2)), *more, begins, ends=ends)

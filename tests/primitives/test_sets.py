@@ -134,3 +134,15 @@ def test_sets_whose_tables_are_checked(device, name, monkeypatch):
     x, y = np.array([7, 1, 9]), np.array([1, 2])
     same(getattr(cubc, name)(on(device, x), on(device, y)), getattr(np, name)(x, y))
     same(cubc.isin(on(device, x), on(device, y), invert=True), np.isin(x, y, invert=True))
+
+
+@pytest.mark.parametrize("invert", [False, True])
+def test_integers_beyond_the_exact_floats(device, invert):
+    """NumPy compares uint64 and int64 in float64 where it sorts them, and exactly elsewhere."""
+    odd = np.arange(2**53 + 1, 2**53 + 2001, 2, dtype="u8")
+    x = np.append(odd, np.array([5, 2**64 - 1], "u8"))
+    y = np.append(odd.astype("i8") - 1, [5, -1])
+    expected = np.array([int(a) in {*map(int, y)} for a in x])
+    same(cubc.isin(on(device, x), on(device, y), invert=invert), expected ^ invert)
+    expected = np.array([int(a) in {*map(int, x)} for a in y])
+    same(cubc.isin(on(device, y), on(device, x), invert=invert), expected ^ invert)

@@ -98,6 +98,24 @@ def test_diff(device, type):
     assert cubc.diff(on(device, x[:1])).shape == (0,)
 
 
+def test_no_differences_are_the_array(device):
+    x = on(device, np.arange(5.0))
+    out = on(device, np.zeros(5))
+    assert cubc.diff(x, 0) is x
+    assert cubc.diff(x, 0, out=out) is out
+    same(out, np.arange(5.0))
+
+
+def test_differences_of_lazy_arrays_of_the_host():
+    x = np.array([3.0, 1.0, 2.0])
+    lazy = cubc.lazy("x", x=x, dtype="f8")
+    for how in ({}, {"prepend": np.array([0.0])}, {"axis": 0}):
+        made = cubc.diff(lazy, device="cpu", **how)
+        assert isinstance(made, np.ndarray)
+        same(made, np.diff(x, **how))
+    same(cubc.concatenate([lazy, x]), np.concatenate([x, x]))
+
+
 @pytest.mark.parametrize("axis", [0, 1, -1])
 @pytest.mark.parametrize("n", [0, 1, 2, 9])
 def test_diff_along_an_axis(device, axis, n):
