@@ -117,6 +117,8 @@ FUNCTION u32 crossings(const site& s)
 // offset of 32768 instead of a sign. It is converted to float in another unit of the multiprocessor
 // than i16, so that a kernel that reads both keeps both units busy.
 const f32 FIXED_ONE = 32767;
+// A site has larger numbers, or is 0: the norm of a smaller one is subnormal.
+const f32 LEAST_FIXED = 4e-34f;
 
 template <class S>
 struct storage {
@@ -274,7 +276,7 @@ FUNCTION void store_site(S* field, f32* norms, u32 index, const real_of<S> (&in)
         f32 largest = 0;
         UNROLL
         for (int j = 0; j < N; j++) largest = larger_or_nan(largest, fabsf(in[j]));
-        const f32 scale = largest > 1e-37f ? FIXED_ONE * fast_reciprocal(largest) : 0.0f;
+        const f32 scale = largest > LEAST_FIXED ? FIXED_ONE * fast_reciprocal(largest) : 0.0f;
         UNROLL
         for (int j = 0; j < N; j++) out[j] = static_cast<S>(round_to_fixed(in[j], scale));
         norms[index] = largest * (1 / FIXED_ONE);

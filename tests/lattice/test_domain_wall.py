@@ -230,3 +230,6 @@ def test_wrong_fields(gauge):
     singular = lattice.Mobius(gauge, 0.1, 5.0, 4, b5=1.0)
     with pytest.raises(ValueError, match=r"b5 \(4 - M5\) \+ 1 is 0"):
         singular.solve(field(EXTENT, 4))
+    b = field(EXTENT, 4)
+    x, info = singular.solve(b, even_odd=False, maxiter=5000, tol=1e-6)
+    assert info.converged and np.linalg.norm(b - singular(x)) < 1e-5 * np.linalg.norm(b)

@@ -338,3 +338,13 @@ def test_an_inner_dimension(device, links, rng):
         operator._run("dslash_wilson", given | {"inner": 3}, field, None)
     with pytest.raises(ValueError, match="dslash of -1 sources a state"):
         operator._run("dslash_wilson", given | {"inner": -1}, field, None)
+
+
+@pytest.mark.parametrize("exponent", [-36, -33, -20, 0, 30])
+def test_sites_of_tiny_numbers_in_half(device, rng, exponent):
+    """Right, or 0 where the norm of a site would be subnormal."""
+    gauge = lattice.Gauge(random_links(rng, EXTENT), device=device)
+    psi = random_spinors(rng, EXTENT)
+    expected = lattice.Wilson(gauge, 0.1, precision="double")(psi)
+    made = lattice.Wilson(gauge, 0.1, precision="half")(psi * 10.0**exponent) / 10.0**exponent
+    assert abs(made).max() == 0 if exponent == -36 else abs(made - expected).max() < 1e-3

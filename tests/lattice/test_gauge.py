@@ -37,6 +37,16 @@ def test_links_that_are_not_in_su3_are_refused(device, rng, links):
         lattice.Gauge(0 * links, device=device, project=True)
 
 
+@pytest.mark.parametrize("project", [False, True])
+@pytest.mark.parametrize("phase", [-1, np.exp(0.3j)])
+def test_links_with_the_phases_of_a_boundary_are_refused(device, links, project, phase):
+    """The SU(3) matrix nearest to one with a sign is another link, and not the only one."""
+    signed = links.copy()
+    signed[-1, ..., 3, :, :] *= phase
+    with pytest.raises(ValueError, match=r"signs or phases.*antiperiodic_t= or theta="):
+        lattice.Gauge(signed, device=device, project=project)
+
+
 MILC = Path(__file__).parents[3] / "shared/data/fields/lat.sample.l4444"
 
 

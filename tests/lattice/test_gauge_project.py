@@ -43,6 +43,27 @@ def test_nearest(device, rng, links):
         assert (there < best).all()
 
 
+def largest_overlap(m):
+    """The largest Re tr(u^+ m) of u in SU(3): by singular values, and two phases on a grid."""
+    v, s, w = np.linalg.svd(m)
+    phase = -np.angle(np.linalg.det(v @ w))
+    a = np.linspace(-np.pi, np.pi, 721)[:, None]
+    return (s[0] * np.cos(a) + s[1] * np.cos(a.T) + s[2] * np.cos(phase - a - a.T)).max()
+
+
+def test_nearest_of_any_determinant(device, rng):
+    """Those with a negative one have two matrices near to them, between which real ones stay."""
+    shape = (2, 2, 2, 2, 4, 3, 3)
+    rough = rng.normal(size=shape).astype(complex)
+    rough[0] += 1j * rng.normal(size=shape[1:])
+    rough[1, 0, 0, 0] = np.diag([2, -1, 1]), -np.eye(3), np.eye(3)[[1, 0, 2]], np.diag([1, 1, -3])
+    u = unchecked(rough, device)
+    u.project(nearest=True)
+    assert max(u.unitarity()) < 3e-15
+    found = np.einsum("...ij,...ij", np.asarray(u.links()).conj(), rough).real.reshape(-1)
+    assert (found > [largest_overlap(m) - 1e-5 for m in rough.reshape(-1, 3, 3)]).all()
+
+
 def test_projection_leaves_su3_alone(device, links):
     for nearest in (False, True):
         u = lattice.Gauge(links, device=device)

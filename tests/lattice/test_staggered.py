@@ -98,8 +98,29 @@ def test_shifts_on_the_even_sites(device, rng, links, normal):
 def test_mass_zero_is_refused(device, rng, links):
     operator = lattice.Staggered(lattice.Gauge(links, device=device), 0.0)
     assert "mass=0.0" in repr(operator)
-    with pytest.raises(ValueError, match="a solve with a mass of 0: it is a positive number"):
+    with pytest.raises(ValueError, match="mass of 0: it is a positive number for even sites"):
         operator.solve(sources(rng))
+
+
+@pytest.mark.parametrize(
+    ("mass", "how"),
+    [
+        (0.0, {"normal": True}),
+        (0.0, {"even_odd": False}),
+        (-0.2, {"even_odd": False}),
+        (0.0, {"solver": "multishift", "shifts": [0.1, 0.5]}),
+    ],
+)
+def test_masses_of_all_sites(device, rng, links, mass, how):
+    """Only the system of the even sites is divided by the mass."""
+    operator, b = lattice.Staggered(lattice.Gauge(links, device=device), mass), sources(rng)
+    x, info = operator.solve(b, tol=1e-9, maxiter=5000, **how)
+    assert info.converged
+    shifts = how.get("shifts", [0.0])
+    for found, shift in zip(x if "shifts" in how else [x], shifts, strict=True):
+        product = operator(found)
+        product = operator.dagger(product) if len(how) > 1 or "normal" in how else product
+        assert error(product + shift * found, b) < 1e-8
 
 
 # ---- propagators --------------------------------------------------------------------------------

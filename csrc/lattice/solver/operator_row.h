@@ -34,6 +34,7 @@ struct operator_row {
     cubc_status (*inner)(const cubc_operator *op, int *out);
     // Checks the parameters that `open` does not, before anything is allocated.
     cubc_status (*check)(const cubc_operator *op);
+    cubc_status (*check_even)(const cubc_operator *op); // what only a system of even sites needs
     // Sets op, flops and the state, whose memory is zero.
     cubc_status (*open)(solver *s, const cubc_operator *from);
 

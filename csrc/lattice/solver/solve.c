@@ -275,6 +275,7 @@ cubc_status cubc_solve(cubc_device *device, const cubc_solve_params *params, cub
     TRY(find_shape(p, &s.row, &s.shape));
     if (!p->b || !p->x) FAIL(CUBC_INVALID_ARGUMENT, "cubc_solve: b or x is NULL");
     if (s.row->check) TRY(s.row->check(p->op));
+    if (s.row->check_even && p->sites != CUBC_ALL_SITES) TRY(s.row->check_even(p->op));
     s.shifts = s.method == &solver_multishift ? p->shift_count : 0;
     s.precise = p->precise;
     s.sloppy = p->sloppy;

@@ -1,6 +1,6 @@
 // Staggered fermions, naive and improved: M = 2 m + D with D anti-Hermitian, that is A - kappa D
 // with A = 2 m and kappa = -1. The operator of the even sites, 2 m - D_eo D_oe / (2 m), is
-// Hermitian and positive; solves have m > 0.
+// Hermitian and positive; its solves have m > 0.
 #include "lattice/operators/flops.h"
 #include "lattice/operators/lattice_problem.h"
 #include "lattice/solver/operator_row.h"
@@ -66,8 +66,19 @@ static cubc_status site_inverse(solver *s, const lattice_field *in, const lattic
 static cubc_status check(const cubc_operator *op)
 {
     const double mass = op->of.staggered.mass;
-    if (mass > 0 && isfinite(mass)) return CUBC_OK;
-    FAIL(CUBC_INVALID_ARGUMENT, "a solve with a mass of %g: it is a positive number", mass);
+    if (isfinite(mass)) return CUBC_OK;
+    FAIL(CUBC_INVALID_ARGUMENT, "a solve with a mass of %g: it is a finite number", mass);
+}
+
+static cubc_status check_even(const cubc_operator *op)
+{
+    const double mass = op->of.staggered.mass;
+    if (mass > 0) return CUBC_OK;
+    FAIL(
+        CUBC_INVALID_ARGUMENT,
+        "a solve with a mass of %g: it is a positive number for even sites; for all of them, those "
+        "of shifts, of normal=True and of even_odd=False, it may be any",
+        mass);
 }
 
 static cubc_status open(solver *s, const cubc_operator *op)
@@ -114,6 +125,7 @@ const operator_row staggered_row = {.name = "staggered",
                                     .reals = COLOUR_VECTOR_REALS,
                                     .state_bytes = sizeof(staggered),
                                     .check = check,
+                                    .check_even = check_even,
                                     .open = open,
                                     .kappa = kappa,
                                     .even_positive = true,

@@ -64,6 +64,8 @@ class WilsonClover(Wilson):
 
     _kernel = "dslash_clover"
 
+    _caches = ("_kept",)
+
     @named
     def __init__(
         self,
@@ -93,7 +95,6 @@ class WilsonClover(Wilson):
             temporal_gauge=temporal_gauge,
         )
         self.csw = _of_planes(csw)
-        # Results for the links, and for those of ranks of this process.
         self._kept: WeakKeyDictionary[Gauge, tuple[Any, dict[Any, Any]]] = WeakKeyDictionary()
 
     def _of(self) -> str:

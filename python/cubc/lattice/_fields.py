@@ -4,6 +4,7 @@ Users have complex arrays ``[t][z][y][x][spin][colour]`` in the DeGrand-Rossi ba
 the native order, which cubc/lattice.h describes.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -189,7 +190,7 @@ def pack(
         **extent_fields(extent),
     }
     data, norms = call("spinor_copy", given, stream=stream)
-    return Spinors(data, norms, extent, 2 * sites // int(np.prod(extent)), site)
+    return Spinors(data, norms, extent, 2 * sites // math.prod(extent), site)
 
 
 def unpack(field: Spinors, like: Any, out: Any = None, stream: Any = None) -> Any:

@@ -131,9 +131,7 @@ class Gauge:
             )
         self._take(links, stream)
         self.grid = grid
-        if project:
-            self.project(nearest=True, stream=stream)
-        self._check(stream, project)
+        self._into_su3(stream, project)
 
     def _take(self, links: Any, stream: Any) -> None:
         t, z, y, x = links.shape[:4]
@@ -172,17 +170,32 @@ class Gauge:
         made._take_parts(team, make)
         return made
 
-    def _check(self, stream: Any, projected: bool) -> None:
+    def _into_su3(self, stream: Any, project: bool) -> None:
+        """Raise ValueError for links that are not in SU(3), which are projected first if asked.
+
+        Unitary links with another determinant have signs or phases of a boundary, and the nearest
+        matrix would be another link.
+        """
         elements, determinant = _observables.own_unitarity(self, stream)
-        if not max(elements, determinant) <= NEAR:  # of NaN both are NaN
-            hint = "project=True replaces each link by the SU(3) matrix nearest to it"
-            if projected or math.isnan(elements):
-                hint = "no SU(3) matrix is nearest to one of no inverse, with NaN or an infinity"
-            raise ValueError(
-                f"the links are not in SU(3): an element of U U^+ - 1 is as large as {elements:.2g}"
-                f" and det U - 1 as {determinant:.2g}, and {NEAR:g} is the most that is taken for "
-                f"rounding; {hint}"
+        has_phases = elements <= NEAR and determinant > 0.1
+        if project and not has_phases:
+            self.project(nearest=True, stream=stream)
+            elements, determinant = _observables.own_unitarity(self, stream)
+        if max(elements, determinant) <= NEAR:  # of NaN both are NaN
+            return
+        hint = "project=True replaces each link by the SU(3) matrix nearest to it"
+        if has_phases:
+            hint = (
+                "these have signs or phases, as of a boundary: multiply the links by the "
+                "reciprocals, and give them to the operator, as antiperiodic_t= or theta="
             )
+        elif project or math.isnan(elements):
+            hint = "no SU(3) matrix is nearest to one of no inverse, with NaN or an infinity"
+        raise ValueError(
+            f"the links are not in SU(3): an element of U U^+ - 1 is as large as {elements:.2g}"
+            f" and det U - 1 as {determinant:.2g}, and {NEAR:g} is the most that is taken for "
+            f"rounding; {hint}"
+        )
 
     def _check_temporal(self, stream: Any) -> None:
         """Raise ValueError if the links are not in temporal gauge, once after each change."""
@@ -322,7 +335,7 @@ class Gauge:
         if grid is not None:
             extent = grid._extent_of_part(extent)
             device = grid.device if device is None else device
-        links = _core.empty((72 * int(np.prod(extent)),), "float64", device=device)
+        links = _core.empty((72 * math.prod(extent),), "float64", device=device)
         _rotations.fill(links, 4, extent, seed, identity, noise, grid)
         return cls.from_native(links, tuple(extent), grid=grid)
 

@@ -99,9 +99,7 @@ def _read_part(
 
     def checked() -> None:
         try:
-            if project:
-                gauge.project(nearest=True)
-            gauge._check(None, project)
+            gauge._into_su3(None, project)
         except ValueError as error:
             raise _named_error(path, error) from None
 

@@ -140,6 +140,9 @@ class Grid:
         # Directions whose faces are exchanged, a bit each.
         self._cut: int = own | sum(1 << d for d, ranks in enumerate(self.grid) if ranks > 1)
 
+    def __getstate__(self) -> Any:
+        raise TypeError("a Grid is of the processes of this run: pickle the links of the rank")
+
     def __repr__(self) -> str:
         return f"Grid({'x'.join(map(str, self.grid))}, rank {self.rank} of {self.size})"
 

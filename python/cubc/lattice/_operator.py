@@ -1,8 +1,9 @@
 """Common part of the operators: fields on their way to kernels and back, and solves."""
 
 from collections.abc import Iterable, Sequence
-from math import isfinite
+from math import isfinite, prod
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from .._calls import name_function, named, real, truth
 from .._core import call
@@ -46,13 +47,15 @@ class Operator:
     (csrc/lattice/solver/operator_row.h).
 
     `_site` are the axes of a site, and `_inner` is the number of fields of a source: the sites of
-    an inner dimension, whose axis comes before those of the lattice.
+    an inner dimension, whose axis comes before those of the lattice. `_caches` names what is made
+    from the links, by the gauge field or the fields of ranks of this process; a copy makes its own.
     """
 
     gauge: Gauge
     precision: str
     _site: tuple[int, ...] = SPINOR
     _inner: int = 1
+    _caches: tuple[str, ...] = ()
     _links_name: str = "links"
     _reals: tuple[int, ...] = (18, 12, 8)  # that one of them may be stored in
 
@@ -79,6 +82,12 @@ class Operator:
         self.theta = angles_of(theta)
         self.reconstruct = int(reconstruct)
         self.precision = precision
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | dict.fromkeys(self._caches)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__ |= state | {name: WeakKeyDictionary() for name in self._caches}
 
     def __repr__(self) -> str:
         return (
@@ -123,6 +132,10 @@ class Operator:
                 f"inner dimension, of {self._inner}"
             )
         return half
+
+    def _numbers(self, half: bool) -> int:
+        """Return how many complex numbers a source has, of all sites or of one parity."""
+        return prod(self.gauge.extent) // (2 if half else 1) * self._inner * prod(self._site)
 
     def __call__(self, x: Any, *, out: Any = None, stream: Any = None) -> Any:
         """Apply the operator.

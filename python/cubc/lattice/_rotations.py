@@ -141,7 +141,7 @@ class Rotation:
         if grid is not None:
             extent = grid._extent_of_part(extent)
             device = grid.device if device is None else device
-        matrices = _core.empty((18 * int(np.prod(extent)),), "float64", device=device)
+        matrices = _core.empty((18 * math.prod(extent),), "float64", device=device)
         fill(matrices, 1, extent, seed, 0, 1, grid)
         return cls.from_native(matrices, extent)
 

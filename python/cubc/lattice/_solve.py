@@ -1,5 +1,6 @@
 """Solutions of M x = b on the device."""
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,6 +11,7 @@ from .._calls import named, real, truth, whole
 from .._html import table
 from .._waiting import compilation_said
 from ._fields import EVEN_ODD, PLAIN, as_complex, device_output, precision_type, returned
+from ._single_range import scaled, scales_into_single
 
 ALL_SITES, BY_PARITY, EVEN_SITES = range(3)
 TOLERANCE = {"double": 1e-10, "single": 1e-5}
@@ -153,6 +155,21 @@ def _prepare(operator: Any, precision: str, stream: Any) -> tuple[str, dict[str,
 
 
 _iterate = _core.lattice_solve
+
+
+def _solved(b: Any, x0: Any, out: Any, grid: Any, system: dict[str, Any]) -> Any:
+    """Solve, with sources scaled that single precision does not hold."""
+    stream, count = system["stream"], math.prod(b.shape) // system.pop("length")
+    scales, length = None, math.prod(b.shape) // max(count, 1)
+    if system["precise"] == precision_type("single") and str(b.dtype) != "complex64":
+        scales = scales_into_single(b, count, grid, stream)
+    if scales is not None:
+        b = scaled(b, scales, length, stream)
+        x0 = None if x0 is None else scaled(x0, scales, length, stream)
+    x, reports = _iterate(b=b, x0=x0, out=out, **system)
+    if scales is not None:
+        x = scaled(x, 1 / scales, length, stream, out=x)
+    return x, [SolveInfo(*report) for report in reports]
 
 
 @named
@@ -323,28 +340,26 @@ def solve(
     kind, parameters = _prepare(operator, precision, stream)
     extents = "x".join(map(str, gauge.extent))
     what = f"the kernels of a solve with {type(operator).__name__} on {extents}"
+    system = {
+        "length": operator._numbers(half),
+        "operator": kind,
+        "parameters": parameters,
+        "extents": gauge.extent,
+        "stream": stream,
+        "solver": solver,
+        "tol": max(TOLERANCE[precision], TOLERANCE[of_b]) if tol is None else real("tol", tol),
+        "maxiter": maxiter,
+        "precise": precision_type(precision),
+        "sloppy": precision_type(sloppy),
+        "sites": EVEN_SITES if half else BY_PARITY if by_parity else ALL_SITES,
+        "normal": normal,
+        "delta": 0.0 if delta is None else real("delta", delta),
+        "order": EVEN_ODD if half else PLAIN,
+        "shifts": None if shifts is None else [real("shifts", s) for s in shifts],
+        "ranks": None if gauge.grid is None else gauge.grid._ranks,
+        "schwarz": schwarz,
+        "schwarz_type": precision_type(schwarz_precision),
+    }
     with compilation_said(what):
-        x, sources = _iterate(
-            operator=kind,
-            parameters=parameters,
-            b=b,
-            x0=x0,
-            out=to,
-            extents=gauge.extent,
-            stream=stream,
-            solver=solver,
-            tol=max(TOLERANCE[precision], TOLERANCE[of_b]) if tol is None else real("tol", tol),
-            maxiter=maxiter,
-            precise=precision_type(precision),
-            sloppy=precision_type(sloppy),
-            sites=EVEN_SITES if half else BY_PARITY if by_parity else ALL_SITES,
-            normal=normal,
-            delta=0.0 if delta is None else real("delta", delta),
-            order=EVEN_ODD if half else PLAIN,
-            shifts=None if shifts is None else [real("shifts", s) for s in shifts],
-            ranks=None if gauge.grid is None else gauge.grid._ranks,
-            schwarz=schwarz,
-            schwarz_type=precision_type(schwarz_precision),
-        )
-    infos = [SolveInfo(*source) for source in sources]
+        x, infos = _solved(b, x0, to, gauge.grid, system)
     return returned(given, x, out), _summary(infos, 0 if shifts is None else len(shifts))

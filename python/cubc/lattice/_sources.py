@@ -4,6 +4,7 @@ They are host arrays with source spin and colour first, or the source colour of 
 `propagator` takes them. Random numbers depend on the seed and the site alone.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -180,7 +181,7 @@ def random_wall_source(
     counts = {"z2": 1, "z4": 2, "u1": 53}
     if noise not in tuple(counts):
         raise ValueError(f"noise {noise!r}: expected one of {', '.join(counts)}")
-    at, volume = _slice_of("random_wall_source", time, extent), int(np.prod(extent[:3]))
+    at, volume = _slice_of("random_wall_source", time, extent), math.prod(extent[:3])
     bits = counts[noise]
     words = _random_u64(seed, at * volume + np.arange(volume)) >> np.uint64(64 - bits)
     turns = words.astype(float).reshape(extent[2::-1]) / 2**bits

@@ -205,6 +205,7 @@ class _ImprovedOperator(_StaggeredOperator):
 
     _action: str
     _links_name, _reals = "long links", (18, 13)
+    _caches = ("_improved",)
 
     def __init__(
         self,
@@ -219,7 +220,6 @@ class _ImprovedOperator(_StaggeredOperator):
         _fat_links.check(self._action, u0, naik_epsilon)
         self.u0 = real("u0", u0)
         self.naik_epsilon = real("naik_epsilon", naik_epsilon)
-        # Those of the gauge field, and of the fields of ranks of this process.
         self._improved: WeakKeyDictionary[Gauge, _Improved] = WeakKeyDictionary()
 
     def _links(self, precision: str, stream: Any) -> dict[str, Any]:

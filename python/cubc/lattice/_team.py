@@ -136,6 +136,9 @@ class Team:
             threading.Thread(target=_serve, args=(tasks,), name=name, daemon=True).start()
         self.ranks = self.run(lambda rank: Grid(grid, self._comms[rank], device=self.devices[rank]))
 
+    def __getstate__(self) -> Any:
+        raise TypeError("ranks are of this process: pickle the links of the field, and its grid=")
+
     def run(self, work: Callable[[int], Any]) -> list[Any]:
         """Return `work` of each rank's number; all ranks work at once, each in its thread.
 

@@ -58,8 +58,8 @@ class Wilson(Propagates, Operator):
         with such links need 12.
     precision : "double", "single" or "half"
         Precision of links and spinors as the operator is applied, and the default of `solve`. half
-        is 16-bit fixed point with a norm for each site. It has no NaN or infinity: a site with one
-        becomes 0 or noise.
+        is 16-bit fixed point with a norm for each site. A site with a NaN or an infinity is NaN,
+        and one whose numbers are all below 4e-34 is 0.
     temporal_gauge : bool
         True: links in time are taken for 1 except in the last time slice, and only those of that
         slice are read. The gauge field is one of `Gauge.temporal_gauge`; a product or solve with
