@@ -147,6 +147,14 @@ def beside(a: Any, v: Any, stream: Any) -> Any:
     return asarray(v, device=asarray(of).device, stream=stream)
 
 
+def in_memory_of(of: Any, x: Any, stream: Any) -> Any:
+    """Return an array of NumPy on the device of another, or of a lazy input's operands."""
+    there = of_device(of)
+    if there is None or not isinstance(x, np.ndarray):
+        return x
+    return asarray(x, device=asarray(there).device, stream=stream)
+
+
 def address_of(x: Any) -> int:
     """Return the place of an array's first item in memory."""
     return int(x.ctypes.data if isinstance(x, np.ndarray) else asarray(x).ptr)

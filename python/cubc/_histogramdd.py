@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import as_array, beside, computed, described, item_dtype, refuse_items
+from ._arrays import as_array, beside, computed, described, in_memory_of, item_dtype, refuse_items
 from ._axes import items_of
 from ._calls import named
 from ._core import asarray, call, reduce, transform
@@ -177,7 +177,7 @@ def _joined(flat: Any, x: Any, edges: Any, options: Any) -> Any:
     here = np.asarray(edges, np.float64)
     own = lazy("x", x=x, dtype="float64")
     values = transform(own, **options)
-    known = _on_device(x, here, options["stream"])
+    known = in_memory_of(x, here, options["stream"])
     places = searchsorted(known, values, "right", **options)
     names = {"k": places, "x": values, "last": float(here[-1]), "n": len(here) - 1}
     inside = "x == last ? n - 1 : k > 0 && k <= n ? k - 1 : -1"
@@ -185,15 +185,6 @@ def _joined(flat: Any, x: Any, edges: Any, options: Any) -> Any:
         return transform(inside, dtype="int64", **names, **options)
     text = f"f < 0 || ({inside}) < 0 ? -1 : f * n + ({inside})"
     return transform(text, f=flat, dtype="int64", **names, **options)
-
-
-def _on_device(x: Any, values: Any, stream: Any) -> Any:
-    """Return values where an array is."""
-    return (
-        values
-        if isinstance(x, np.ndarray)
-        else asarray(values, device=asarray(x).device, stream=stream)
-    )
 
 
 def _counted(flat: Any, weights: Any, x: Any, count: int, options: Any) -> Any:
@@ -219,7 +210,7 @@ def _as_density(hist: Any, edges: list[Any], options: Any) -> Any:
     for d, own in enumerate(edges):
         widths = np.diff(np.asarray(own)).astype(np.float64)
         shape = (1,) * d + (len(widths),) + (1,) * (len(edges) - d - 1)
-        width = _on_device(hist, widths.reshape(shape), options["stream"])
+        width = in_memory_of(hist, widths.reshape(shape), options["stream"])
         made = transform("h / w", h=made, w=width, **options)
     total = hist.sum() if isinstance(hist, np.ndarray) else reduce(hist, "sum", **options)
     return transform("h / t", h=made, t=total, **options)

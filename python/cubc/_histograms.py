@@ -12,7 +12,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from ._arrays import as_array, described, item_dtype, name_of, of_device
+from ._arrays import as_array, described, in_memory_of, item_dtype, name_of, of_device
 from ._bin_rules import bins_by_rule
 from ._calls import primitive, whole
 from ._core import Array, Lazy, asarray, call, empty, reduce, transform
@@ -114,7 +114,7 @@ def histogram(
     if weights is not None:
         fields["weights"] = weights
     fields |= {"in": items, "out": (_sum_type(weights, dtype, out), (count,), out), "bins0": count}
-    fields["edges"] = _beside(items, fields.get("edges"))
+    fields["edges"] = in_memory_of(items, fields.get("edges"), placement.get("stream"))
     is_complex = weights is not None and item_dtype(weights).kind == "c"
     hist = (_complex_sums if is_complex else _run)(fields, placement)
     return _density(hist, edges, placement) if density else hist, edges
@@ -318,7 +318,8 @@ def histogram_channels(
             if fields.setdefault(name, level.get(name)) != level.get(name):
                 raise ValueError("the ranges are of different floating types: give all as one")
     if "edges" in found[0][1]:
-        fields["edges"] = _beside(items, np.concatenate([level["edges"] for _, level in found]))
+        joined = np.concatenate([level["edges"] for _, level in found])
+        fields["edges"] = in_memory_of(items, joined, placement.get("stream"))
     total = sum(e.shape[0] - 1 for e in edges)
     fields["out"] = (_sum_type(None, dtype, out), (total,), out)
     hist = _run(fields, placement)
@@ -343,15 +344,6 @@ def _checked_weights(items: Any, weights: Any) -> Any:
             f"weights should have the same shape as the items, {shapes[1]}, and not {shapes[0]}"
         )
     return taken
-
-
-def _beside(items: Any, x: Any) -> Any:
-    """Move a NumPy array to the device of the items, or of the operands of lazy items."""
-    of = [*items.operands.values(), items] if isinstance(items, Lazy) else [items]
-    arrays = [y for y in of if isinstance(y, Array) or hasattr(y, "__cuda_array_interface__")]
-    if isinstance(x, np.ndarray) and arrays:
-        return asarray(x, device=asarray(arrays[0]).device)
-    return x
 
 
 def _sum_type(weights: Any, dtype: Any, out: Any) -> Any:
@@ -435,10 +427,9 @@ def _extremes(items: Any, placement: Placement) -> Any:
     """Return the smallest and the largest item; those of a device are read at once."""
     options, of = without_workspace(placement), of_device(items)
     if of is None:
-        return [np.asarray(reduce(items, op, **options))[()] for op in ("min", "max")]
+        return [np.asarray(end)[()] for end in reduce(items, ["min", "max"], **options)]
     ends = empty(2, items.dtype, device=asarray(of).device, stream=options["stream"])
-    for k, op in enumerate(("min", "max")):
-        reduce(items, op, out=ends[k : k + 1], **options)
+    reduce(items, ["min", "max"], out=(ends[:1], ends[1:]), **options)
     return ends.numpy()
 
 

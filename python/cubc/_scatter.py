@@ -9,7 +9,16 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from ._arrays import as_array, beside, changeable, computed, described, name_of, refuse_bound
+from ._arrays import (
+    as_array,
+    beside,
+    changeable,
+    computed,
+    described,
+    in_memory_of,
+    name_of,
+    refuse_bound,
+)
 from ._axes import axis_number, items_of
 from ._calls import named, primitive
 from ._core import Lazy, asarray, call, transform
@@ -371,14 +380,13 @@ def _flat_places(places: Any, shape: Any, axis: int, of: Any, stream: Any) -> An
     Where the array has one item along another axis and the indices more, all of them are its.
     """
     steps = steps_of(shape)
-    first: Any = np.zeros(of, np.int64)
+    first = np.zeros(of, np.int64)
     for k, step in enumerate(steps):
         if k != axis and shape[k] > 1:
             along = [1] * len(of)
             along[k] = shape[k]
             first += (np.arange(shape[k]) * step).reshape(along)
-    if not isinstance(places, np.ndarray):
-        first = asarray(first, device=asarray(places).device, stream=stream)
+    first = in_memory_of(places, first, stream)
     text = "f + (k < 0 ? k + n : k) * s"
     given = {"f": first, "k": places, "n": shape[axis], "s": steps[axis]}
     return transform(text, dtype="int64", stream=stream, **given)

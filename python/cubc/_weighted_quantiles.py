@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import as_array, has_nan, item_dtype, refuse_bound, refuse_items
-from ._core import Array, Lazy, asarray, transform
+from ._arrays import as_array, has_nan, in_memory_of, item_dtype, refuse_bound, refuse_items
+from ._core import Lazy, transform
 from ._lazy import lazy
 from ._numpy import cumsum
 from ._ordered import searchsorted
@@ -49,9 +49,7 @@ def weighted(
     _check_sums(total, x[:, 0], leaves_nan_out, s.options)
     kind = q.dtype if q.dtype.kind == "f" else "float64"
     shares = transform(_SHARE, c=sums, t=total, n=s.length, dtype=kind, **s.options).reshape(-1)
-    wanted: Any = q.astype("f8").reshape(-1)
-    if isinstance(shares, Array):
-        wanted = asarray(wanted, device=shares.device, stream=s.options["stream"])
+    wanted = in_memory_of(shares, q.astype("f8").reshape(-1), s.options["stream"])
     places = searchsorted(
         lazy("out_t{i / n, c[i]}", c=shares, n=s.length, size=s.rows * s.length, dtype=_PLACE),
         lazy("out_t{i % r, q[i / r]}", q=wanted, r=s.rows, size=s.rows * q.size, dtype=_PLACE),
@@ -72,8 +70,7 @@ def _as_rows(s: Rows, weights: Any, is_flat: bool) -> Any:
     w = as_array(weights)
     refuse_items("weights", w, "which do not count how often an item is there", ordered=True)
     w = w.array(**s.options) if isinstance(w, Lazy) else w
-    if isinstance(s.items, Array):
-        w = asarray(w, device=s.items.device, stream=s.options["stream"])
+    w = in_memory_of(s.items, w, s.options["stream"])
     if any_of(lazy("w < 0", w=w, dtype=bool), None, **s.options):
         raise ValueError("Weights must be non-negative.")
     if tuple(w.shape) == s.shape:
