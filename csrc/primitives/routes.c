@@ -74,10 +74,8 @@ cubc_status reduce_problem(const cubc_reduce_params *params, problem *out)
 
 static cubc_status check_segments(const cubc_segmented_reduce_params *params)
 {
-    if (!params->offsets && (params->segments ? params->n % params->segments : params->n))
-        FAIL(CUBC_INVALID_ARGUMENT,
-             "%llu items do not make %llu segments of the same length; give offsets",
-             (unsigned long long)params->n, (unsigned long long)params->segments);
+    if (!params->offsets)
+        TRY(problem_equal_segments("segmented_reduce", params->n, params->segments));
     if (params->ends && !params->offsets)
         FAIL(CUBC_INVALID_ARGUMENT, "ends= goes with offsets, the beginnings of the segments");
     return CUBC_OK;

@@ -72,11 +72,10 @@ static cubc_status add_runs(const cubc_scan_params *params, problem *p)
         FAIL(CUBC_INVALID_ARGUMENT, "scan takes keys or segments, not both");
     scan_numbers_set(p, (scan_numbers){params->segments});
     if (params->offsets) return add_offsets(params, p);
-    if (segments && params->n % params->segments)
-        FAIL(CUBC_INVALID_ARGUMENT,
-             "scan: %llu items do not make %llu segments of one size; give offsets",
-             (unsigned long long)params->n, (unsigned long long)params->segments);
-    if (segments) scan_set_kind(p, SCAN_OF_EQUAL_SIZE);
+    if (segments) {
+        TRY(problem_equal_segments("scan", params->n, params->segments));
+        scan_set_kind(p, SCAN_OF_EQUAL_SIZE);
+    }
     if (params->equal && !params->keys)
         FAIL(CUBC_INVALID_ARGUMENT,
              "scan takes an equality of keys, and there are none: give keys");

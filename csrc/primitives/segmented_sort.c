@@ -45,13 +45,8 @@ static cubc_status add_segments(const cubc_segmented_sort_params *params, proble
         FAIL(CUBC_INVALID_ARGUMENT,
              "segmented_sort: what counts from a segment's beginning are indices, without values "
              "that go in, of segments of one size");
-    if (!params->offsets) {
-        if (params->segments ? params->n % params->segments != 0 : params->n != 0)
-            FAIL(CUBC_INVALID_ARGUMENT,
-                 "segmented_sort: %llu items do not make %llu segments of one size; give offsets",
-                 (unsigned long long)params->n, (unsigned long long)params->segments);
-        return CUBC_OK;
-    }
+    if (!params->offsets)
+        return problem_equal_segments("segmented_sort", params->n, params->segments);
     return problem_offsets(p, "the offsets of segmented_sort", params->offsets,
                            params->segments + 1, params->offset_type);
 }

@@ -131,10 +131,7 @@ static cubc_status add_segments(const cubc_segmented_topk_params *params, proble
     if (params->offsets)
         return problem_offsets(p, "the offsets of segmented_topk", params->offsets,
                                params->segments + 1, params->offset_type);
-    if (params->segments ? params->n % params->segments != 0 : params->n != 0)
-        FAIL(CUBC_INVALID_ARGUMENT,
-             "segmented_topk: %llu items do not make %llu segments of one size; give offsets",
-             (unsigned long long)params->n, (unsigned long long)params->segments);
+    TRY(problem_equal_segments("segmented_topk", params->n, params->segments));
     if (params->segments && params->k > mean_length(p))
         FAIL(CUBC_INVALID_ARGUMENT, "segmented_topk: there are no %llu of %llu keys",
              (unsigned long long)params->k, (unsigned long long)mean_length(p));

@@ -403,6 +403,14 @@ const cubc_type problem_all_types[PROBLEM_ALL_TYPES] = {CUBC_I8,  CUBC_I16,  CUB
                                                         CUBC_F16, CUBC_BF16, CUBC_F32, CUBC_F64};
 const int problem_elements[4] = {16, 20, 24, 28};
 
+cubc_status problem_equal_segments(const char *algorithm, uint64_t n, uint64_t segments)
+{
+    if (segments ? n % segments == 0 : n == 0) return CUBC_OK;
+    FAIL(CUBC_INVALID_ARGUMENT,
+         "%s: %llu items do not make %llu segments of one size; give offsets", algorithm,
+         (unsigned long long)n, (unsigned long long)segments);
+}
+
 uint64_t problem_steps(const problem *p, const char *kind)
 {
     return p->algorithm->step_count ? p->algorithm->step_count(p, kind) : 0;

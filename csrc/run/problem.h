@@ -143,6 +143,8 @@ cubc_status problem_offsets(problem *p, const char *what, const void *data, uint
 // second one.
 cubc_status problem_value_input(problem *p, const char *what, const void *data, uint64_t n,
                                 int bytes);
+// Checks that n items make so many segments of one size, which have no offsets.
+cubc_status problem_equal_segments(const char *algorithm, uint64_t n, uint64_t segments);
 cubc_status problem_value_output(problem *p, void *data, uint64_t n, int bytes);
 // The values that a sort takes along or, where `in` is NULL, the indices of its n keys, from 0 to
 // most - 1. `bytes` of 0: neither.
