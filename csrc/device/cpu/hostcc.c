@@ -423,58 +423,70 @@ static cubc_status take_output(const compile_request *request, const char *path,
     return CUBC_OK;
 }
 
+// A compilation in a folder of its own, and what its command points to.
+typedef struct compilation {
+    text compiler, folder, source, output, temporary, words;
+    command command;
+    char **environment;
+    job job;
+} compilation;
+
+static cubc_status write_source(compilation *c, const char *source)
+{
+    TRY(folder_make(&c->folder));
+    text_printf(&c->source, "%s/kernel.cu", c->folder.data);
+    text_printf(&c->output, "%s/kernel.so", c->folder.data);
+    text_printf(&c->temporary, "TMPDIR=%s", c->folder.data);
+    TRY(text_done(&c->source));
+    TRY(text_done(&c->output));
+    TRY(text_done(&c->temporary));
+    return write_file(c->source.data, source, strlen(source));
+}
+
+static cubc_status make_command(compilation *c, const char *more, const char *source)
+{
+    static char dash_o[] = "-o", standard_input[] = "-";
+    const char *extra = getenv("CUBC_CXXFLAGS");
+    text_printf(&c->words, "%s %s %s %s %s", more, options, cpu_target_option(), extra ? extra : "",
+                device_source_rounds(source) ? "-ffp-contract=off" : "");
+    TRY(device_source_options(source, &c->words));
+    TRY(text_done(&c->words));
+    // The names of the compiler and the folder may have spaces: they are not among the words that
+    // are split.
+    char *const last[] = {dash_o, c->output.data, standard_input};
+    c->command.arguments[c->command.count++] = c->compiler.data;
+    TRY(command_add(&c->command, c->words.data));
+    if (c->command.count + (int)COUNT_OF(last) > MAX_ARGUMENTS)
+        FAIL(CUBC_INVALID_ARGUMENT, "CUBC_CXXFLAGS has too many words");
+    for (size_t k = 0; k < COUNT_OF(last); k++) c->command.arguments[c->command.count++] = last[k];
+    c->command.arguments[c->command.count] = NULL;
+    return CUBC_OK;
+}
+
+static cubc_status compile(compilation *c, const compile_request *request, binary *out)
+{
+    char doing[512];
+    const char *more;
+    int exit_status = 0;
+    TRY(find_compiler(&c->compiler, &more));
+    TRY(write_source(c, request->source));
+    TRY(make_command(c, more, request->source));
+    c->environment = child_environment(c->temporary.data);
+    if (!c->environment) return CUBC_NO_MEMORY;
+    TRY(job_start(&c->job, c->command.arguments, c->environment, c->source.data));
+    snprintf(doing, sizeof doing, "compiling %s", request->label);
+    TRY(job_finish(&c->job, request->deadline_s, doing, &exit_status));
+    return take_output(request, c->output.data, &c->job, exit_status, out);
+}
+
 cubc_status hostcc_compile(const compile_request *request, binary *out)
 {
-    text path = {0}, folder = {0}, source = {0}, output = {0}, temporary = {0}, words = {0};
-    command c = {0};
-    job j = {.messages = -1};
-    char **environment = NULL;
-    const char *more, *extra = getenv("CUBC_CXXFLAGS");
-    char doing[512];
-    int exit_status = 0;
-    cubc_status status;
-    GUARD(status, find_compiler(&path, &more), done);
-    GUARD(status, folder_make(&folder), done);
-    text_printf(&source, "%s/kernel.cu", folder.data);
-    text_printf(&output, "%s/kernel.so", folder.data);
-    text_printf(&temporary, "TMPDIR=%s", folder.data);
-    text_printf(&words, "%s %s %s %s %s", more, options, cpu_target_option(), extra ? extra : "",
-                device_source_rounds(request->source) ? "-ffp-contract=off" : "");
-    GUARD(status, device_source_options(request->source, &words), done);
-    GUARD(status, text_done(&source), done);
-    GUARD(status, text_done(&output), done);
-    GUARD(status, text_done(&temporary), done);
-    GUARD(status, text_done(&words), done);
-    GUARD(status, write_file(source.data, request->source, strlen(request->source)), done);
-
-    // The folder's name may hold spaces, so it is not among the words that are split.
-    c.arguments[c.count++] = path.data;
-    GUARD(status, command_add(&c, words.data), done);
-    if (c.count + 3 > MAX_ARGUMENTS)
-        GUARD(status,
-              error_set(__FILE__, __LINE__, CUBC_INVALID_ARGUMENT,
-                        "CUBC_CXXFLAGS has too many words"),
-              done);
-    static char dash_o[] = "-o", standard_input[] = "-";
-    c.arguments[c.count++] = dash_o;
-    c.arguments[c.count++] = output.data;
-    c.arguments[c.count++] = standard_input;
-    c.arguments[c.count] = NULL;
-    environment = child_environment(temporary.data);
-    if (!environment) GUARD(status, CUBC_NO_MEMORY, done);
-    GUARD(status, job_start(&j, c.arguments, environment, source.data), done);
-    snprintf(doing, sizeof doing, "compiling %s", request->label);
-    GUARD(status, job_finish(&j, request->deadline_s, doing, &exit_status), done);
-    status = take_output(request, output.data, &j, exit_status, out);
-done:
-    folder_remove(&folder);
-    mem_free(environment);
-    text_free(&j.log);
-    text_free(&words);
-    text_free(&temporary);
-    text_free(&output);
-    text_free(&source);
-    text_free(&folder);
-    text_free(&path);
+    compilation c = {.job.messages = -1};
+    cubc_status status = compile(&c, request, out);
+    folder_remove(&c.folder);
+    mem_free(c.environment);
+    text *const texts[] = {&c.compiler,  &c.folder, &c.source, &c.output,
+                           &c.temporary, &c.words,  &c.job.log};
+    for (size_t k = 0; k < COUNT_OF(texts); k++) text_free(texts[k]);
     return status;
 }
