@@ -359,19 +359,11 @@ static cubc_status plan_clusters(const problem *p, const instance *i, uint64_t b
     return add_launch(p, &made, out);
 }
 
-static cubc_status segmented_topk_plan(const problem *p, const instance *i, plan *out)
+// A block takes a segment or a part of one, or each of its warps does; a second launch joins parts.
+static cubc_status plan_parts(const problem *p, const instance *i, plan *out)
 {
     segmented_topk_numbers numbers = segmented_topk_numbers_of(p);
     const device_kernel *kernel = &i->kernels[PARTS_KERNEL];
-    if (numbers.segments == 0 || numbers.k == 0) return CUBC_OK;
-    if (kernel->threads == 1) return plan_threads(p, i, out);
-    if (p->wide && i->device->info.shared_bytes_per_block < TOPK_POOL_BYTES)
-        FAIL(CUBC_INVALID_ARGUMENT,
-             "segmented_topk: the device has no room in shared memory for indices of %llu items",
-             (unsigned long long)p->n);
-    if (blocks_take_rows(p, i)) return plan_rows(p, i, out);
-    uint64_t cluster = cluster_of_segment(p, i);
-    if (cluster > 0) return plan_clusters(p, i, cluster, out);
     uint64_t resident = resident_blocks(i, kernel);
     uint64_t key = cubc_type_size((cubc_type)p->type), offset = p->wide ? 8 : 4;
     uint64_t parts = parts_for(p, resident), units = numbers.segments * parts;
@@ -394,6 +386,20 @@ static cubc_status segmented_topk_plan(const problem *p, const instance *i, plan
     made.kernel = &i->kernels[JOIN_KERNEL];
     made.shape.grid = (unsigned)numbers.segments; // fewer than the first launch has blocks
     return add_launch(p, &made, out);
+}
+
+static cubc_status segmented_topk_plan(const problem *p, const instance *i, plan *out)
+{
+    segmented_topk_numbers numbers = segmented_topk_numbers_of(p);
+    if (numbers.segments == 0 || numbers.k == 0) return CUBC_OK;
+    if (i->kernels[PARTS_KERNEL].threads == 1) return plan_threads(p, i, out);
+    if (p->wide && i->device->info.shared_bytes_per_block < TOPK_POOL_BYTES)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "segmented_topk: the device has no room in shared memory for indices of %llu items",
+             (unsigned long long)p->n);
+    if (blocks_take_rows(p, i)) return plan_rows(p, i, out);
+    uint64_t cluster = cluster_of_segment(p, i);
+    return cluster > 0 ? plan_clusters(p, i, cluster, out) : plan_parts(p, i, out);
 }
 
 static const field segmented_topk_fields[] = {

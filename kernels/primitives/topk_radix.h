@@ -243,17 +243,11 @@ FUNCTION void put_item(const topk_args& a, topk_shared& s, const pass_plan& p, k
 }
 
 template <bool INPUT, bool WHOLE>
-FUNCTION void pass_tile(const topk_args& a, topk_shared& s, const pass_plan& p, u64 tile)
+FUNCTION void load_pass_tile(const topk_args& a, const pass_plan& p, u64 begin, u32 items,
+                             u32 first, key_t (&key)[ROWS][VECTOR])
 {
-    const u64 begin = tile * TILE;
-    u64* const messages = a.messages + p.pass * a.message_words;
-    const u32 items = WHOLE                    ? TILE
-                      : p.count - begin < TILE ? static_cast<u32>(p.count - begin)
-                                               : TILE;
-    const u32 first = warp_id() * (ROWS * ROW_ITEMS) + lane_id() * VECTOR;
     const auto in = input_from(a.in, begin);
     const key_t* const kept = (p.state.source == 1 ? a.keys_1 : a.keys_2) + begin;
-    key_t key[ROWS][VECTOR];
     UNROLL
     for (u32 r = 0; r < ROWS; r++) {
         const u32 at = first + r * ROW_ITEMS;
@@ -268,7 +262,15 @@ FUNCTION void pass_tile(const topk_args& a, topk_shared& s, const pass_plan& p, 
                 if (at + j < items) key[r][j] = INPUT ? key_item(in, at + j) : kept[at + j];
         }
     }
-    u32 in_lane[ROWS], all = 0; // selected and equal items, packed
+}
+
+// Encodes the keys, and returns the selected and equal items of the thread, packed, as in_lane has
+// those of each row. Equal ones that are not written are counted by their next digit here.
+template <bool INPUT, bool WHOLE>
+FUNCTION u32 find_ranked(topk_shared& s, const pass_plan& p, u32 items, u32 first,
+                         key_t (&key)[ROWS][VECTOR], u32 (&in_lane)[ROWS])
+{
+    u32 all = 0;
     UNROLL
     for (u32 r = 0; r < ROWS; r++) {
         const u32 at = first + r * ROW_ITEMS;
@@ -288,21 +290,19 @@ FUNCTION void pass_tile(const topk_args& a, topk_shared& s, const pass_plan& p, 
             if ((WHOLE || at + j < items) && digit_above(key[r][j], p) == p.digit)
                 count_digit(s, key[r][j], p.next_cut, j);
     }
-    u32 before[ROWS], in_warp = 0; // items in the warp's lanes and rows before
-    const bool some = warp_ballot(FULL_WARP, all != 0) != 0;
-    if (some) { // otherwise there is nothing to place
-        UNROLL
-        for (u32 r = 0; r < ROWS; r++) {
-            const u32 through = warp_scan(in_lane[r], plus());
-            before[r] = in_warp + through - in_lane[r];
-            in_warp += warp_shuffle(through, SIMT_WARP - 1);
-        }
-    }
+    return all;
+}
+
+// Returns the packed items of the warps before, and has the prefix of the tile in shared memory.
+// in_warp: those of this warp.
+FUNCTION u32 rank_warps(const topk_args& a, topk_shared& s, const pass_plan& p, u64 tile,
+                        u32 in_warp)
+{
+    u64* const messages = a.messages + p.pass * a.message_words;
     if (lane_id() == 0) s.warp_ranks[warp_id()] = in_warp;
     block_sync();
 
     const u32 warps_through = warp_scan(s.warp_ranks[lane_id() < WARPS ? lane_id() : 0], plus());
-    const u32 before_warp = warp_shuffle(warps_through, warp_id()) - in_warp;
     if (warp_id() == 0) {
         const ranks total = ranks_of(warp_shuffle(warps_through, WARPS - 1));
         const ticket mine{0, static_cast<u32>(tile)};
@@ -315,7 +315,31 @@ FUNCTION void pass_tile(const topk_args& a, topk_shared& s, const pass_plan& p, 
         }
     }
     block_sync();
+    return warp_shuffle(warps_through, warp_id()) - in_warp;
+}
 
+template <bool INPUT, bool WHOLE>
+FUNCTION void pass_tile(const topk_args& a, topk_shared& s, const pass_plan& p, u64 tile)
+{
+    const u64 begin = tile * TILE;
+    const u32 items = WHOLE                    ? TILE
+                      : p.count - begin < TILE ? static_cast<u32>(p.count - begin)
+                                               : TILE;
+    const u32 first = warp_id() * (ROWS * ROW_ITEMS) + lane_id() * VECTOR;
+    key_t key[ROWS][VECTOR];
+    u32 in_lane[ROWS], before[ROWS], in_warp = 0; // before: in the warp's lanes and rows before
+    load_pass_tile<INPUT, WHOLE>(a, p, begin, items, first, key);
+    const u32 all = find_ranked<INPUT, WHOLE>(s, p, items, first, key, in_lane);
+    const bool some = warp_ballot(FULL_WARP, all != 0) != 0;
+    if (some) { // otherwise there is nothing to place
+        UNROLL
+        for (u32 r = 0; r < ROWS; r++) {
+            const u32 through = warp_scan(in_lane[r], plus());
+            before[r] = in_warp + through - in_lane[r];
+            in_warp += warp_shuffle(through, SIMT_WARP - 1);
+        }
+    }
+    const u32 before_warp = rank_warps(a, s, p, tile, in_warp);
     if (!some) return; // the next barrier is the caller's, for all warps
     const offset_t* const indices = p.state.source == 1 ? a.indices_1 : a.indices_2;
     UNROLL
