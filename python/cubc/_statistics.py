@@ -7,7 +7,7 @@ mean, which no cancellation spoils.
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -142,12 +142,12 @@ def spread(
                 raise ValueError("ddof and correction can't be provided simultaneously.")
             x = as_array(x)
             check(x, dtype, out)
-            asked = where
-            where, least = counted(x, where)
-            _refuse_axis(x, axis := axis_of(x, axis), asked)
-            how = (axis, dtype, out, ddof if correction is None else correction, keepdims)
+            of_these, least = counted(x, where)
+            _refuse_axis(x, axis := axis_of(x, axis), where)
+            less = ddof if correction is None else correction
             options = {"stream": stream, "device": device}
-            return _spread(is_root, x, *how, where, mean, options, least)
+            how = (axis, dtype, out, less, keepdims, of_these, mean, least, options)
+            return _spread(is_root, x, _Asked(*how))
 
         for name in ("__module__", "__name__", "__qualname__", "__doc__"):
             setattr(call, name, getattr(named_so, name))
@@ -297,36 +297,62 @@ def _quotient(is_root, total, count, kind, out, options) -> Any:
     return out
 
 
-def _spread(is_root, x, axis, dtype, out, ddof, keepdims, where, mean, options, least) -> Any:
-    """Return the variance; `least` is the divisor where there would be none."""
-    count = _count(x, axis, keepdims, where, options)
-    left = (
-        transform("n > d ? n - d : l", n=count, d=ddof, l=least, dtype="float64", **options)
-        if not is_of_numpy(count)
-        else count - ddof
-    )
-    if _none(left):
-        warnings.warn("Degrees of freedom <= 0 for slice.", RuntimeWarning, stacklevel=4)
+class _Asked(NamedTuple):
+    """Arguments of a variance."""
+
+    axis: Any
+    dtype: Any
+    out: Any
+    ddof: Any
+    keepdims: Any
+    where: Any
+    mean: Any
+    least: float  # divisor where there would be none
+    options: dict[str, Any]
+
+
+def _spread(is_root: bool, x: Any, asked: _Asked) -> Any:
+    """Return the variance of an array, or its root."""
+    axis, dtype, out = asked.axis, asked.dtype, asked.out
+    keepdims, where = asked.keepdims, asked.where
+    count = _count(x, axis, keepdims, where, asked.options)
+    divisor = _divisor_of(count, asked)
     kind = np.dtype(dtype or ("float64" if item_dtype(x).kind in "iub" else item_dtype(x)))
     if is_root:
         _refuse_cut_roots(x, axis, kind if out is None else out.dtype, keepdims or out is not None)
-    real = kind if kind.kind != "c" else np.dtype(f"f{kind.itemsize // 2}")
-    if isinstance(left, int | float):
-        divisor: Any = float(left) if left > 0 else least
-    else:
-        divisor = left if not is_of_numpy(left) else np.where(left > 0, left, least)[()]
     some = not isinstance(count, int) or count
-    if mean is None and some and is_one_pass(x, kind, options["device"]):
-        total = squared_deviations(x, kind, axis, count, keepdims, where, options)
-        return _quotient(is_root, total, divisor, kind, out, options)
-    is_real = item_dtype(x).kind != "c"
-    if not is_real and kind.kind != "c":
+    if asked.mean is None and some and is_one_pass(x, kind, asked.options["device"]):
+        total = squared_deviations(x, kind, axis, count, keepdims, where, asked.options)
+        return _quotient(is_root, total, divisor, kind, out, asked.options)
+    if item_dtype(x).kind == "c" and kind.kind != "c":
         raise TypeError(f"the mean of complex numbers is no {kind}: give a complex dtype")
+    real = kind if kind.kind != "c" else np.dtype(f"f{kind.itemsize // 2}")
+    total = _sum_of_squares(x, kind, real, asked)
+    return _quotient(is_root, total, divisor, real if dtype is None else kind, out, asked.options)
+
+
+def _divisor_of(count: Any, asked: _Asked) -> Any:
+    """Return the number of items less `ddof`; a warning where that is none."""
+    if not is_of_numpy(count):
+        given = {"n": count, "d": asked.ddof, "l": asked.least}
+        return transform("n > d ? n - d : l", dtype="float64", **given, **asked.options)
+    left = count - asked.ddof
+    if _none(left):
+        warnings.warn("Degrees of freedom <= 0 for slice.", RuntimeWarning, stacklevel=5)
+    if isinstance(left, int | float):
+        return float(left) if left > 0 else asked.least
+    return np.where(left > 0, left, asked.least)[()]
+
+
+def _sum_of_squares(x: Any, kind: np.dtype[Any], real: np.dtype[Any], asked: _Asked) -> Any:
+    """Return the sum of squared deviations from the mean, for which a pass is taken if needed."""
+    axis, where, options = asked.axis, asked.where, asked.options
+    is_real, mean = item_dtype(x).kind != "c", asked.mean
     if mean is None:
         kept = axis is not None  # else it is one number
-        items = x if dtype is None else in_type(x, dtype)
-        asked = real if is_real and dtype is not None else dtype
-        total, wide = _total(items, items, axis, asked, kept, where, options)
+        items = x if asked.dtype is None else in_type(x, asked.dtype)
+        of = real if is_real and asked.dtype is not None else asked.dtype
+        total, wide = _total(items, items, axis, of, kept, where, options)
         all_of = _count(x, axis, kept, where, options)
         wide = wide if np.dtype(wide).kind in "fc" else "float64"
         mean = _quotient(False, total, all_of, wide, None, options)
@@ -334,5 +360,4 @@ def _spread(is_root, x, axis, dtype, out, ddof, keepdims, where, mean, options, 
     if not is_real and item_dtype(x) != kind:  # C has no difference of two complex types
         x = lazy("x", x=x, dtype=kind)
     squares = lazy(_SQUARE if is_real else _NORM, x=x, m=mean, dtype=wide)
-    total, _ = _total(squares, squares, axis, wide, keepdims, where, options)
-    return _quotient(is_root, total, divisor, real if dtype is None else kind, out, options)
+    return _total(squares, squares, axis, wide, asked.keepdims, where, options)[0]
