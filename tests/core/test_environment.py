@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import isolated
@@ -366,6 +367,7 @@ MALFORMED = {  # a line for the kernel of each
 }
 PARAMETERS = """
 import sys
+import time
 from cubc import _core
 for name in sys.argv[1:]:
     try:
@@ -447,3 +449,17 @@ def test_a_compilation_is_abandoned_from_another_thread(tmp_path):
     )
     env = os.environ | {"CUBC_CXX": f"{compiler}", "CUBC_CACHE": str(tmp_path / "cache")}
     subprocess.run([sys.executable, "-c", code], env=env, check=True, timeout=60)
+
+
+def test_what_killed_compilations_left(tmp_path):
+    """Folders of a day ago are removed, others stay."""
+    root = tmp_path / "tmp"
+    names = ["cubc-compile-gone01", "cubc-compile-now001", "cubc-other"]
+    for name in names:
+        (root / name).mkdir(parents=True)
+        (root / name / "kernel.cu").write_text("")
+        if name != names[1]:
+            os.utime(root / name, (0, time.time() - 2 * 24 * 3600))
+    result = isolated.run(SUM, TMPDIR=root, CUBC_CACHE=tmp_path / "cache", CUBC_DEVICE="cpu")
+    assert result.returncode == 0, result.stderr
+    assert sorted(os.listdir(root)) == sorted(names[1:])

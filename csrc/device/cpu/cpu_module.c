@@ -3,9 +3,9 @@
 #include "device/cpu/cpu_module.h"
 
 #include "device/cpu/cpu_traps.h"
-#include "device/cpu/hostcc.h"
 #include "device/cpu/simt.h"
 #include "device/cpu/simt_switch.h" // SIMT_ASAN
+#include "device/cpu/temporary.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -128,7 +128,7 @@ static void *open_in_memory(const binary *code)
 static cubc_status open_in_file(const binary *code, device_module *module)
 {
     text path = {0};
-    text_printf(&path, "%s/cubc-variant-XXXXXX", hostcc_temporary_folder());
+    text_printf(&path, "%s/cubc-variant-XXXXXX", temporary_root());
     TRY(text_done(&path));
     module->kept = path.data;
     int file = mkstemp(path.data);
@@ -136,8 +136,7 @@ static cubc_status open_in_file(const binary *code, device_module *module)
         int error = errno;
         module->kept = NULL;
         text_free(&path);
-        FAIL(CUBC_IO_ERROR, "cannot make a file in %s: %s", hostcc_temporary_folder(),
-             strerror(error));
+        FAIL(CUBC_IO_ERROR, "cannot make a file in %s: %s", temporary_root(), strerror(error));
     }
     bool written = file_write(file, code->data, code->size);
     close(file);

@@ -8,8 +8,8 @@
 
 #include "device/cpu/cpu_target.h"
 #include "device/cpu/simt_switch.h" // SIMT_ASAN
+#include "device/cpu/temporary.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -118,39 +118,6 @@ static cubc_status find_compiler(text *path, const char **more)
         CUBC_COMPILE_ERROR,
         "no C++ compiler on PATH, which the \"cpu\" device needs: install g++ (Debian: apt install "
         "g++) or name one in CUBC_CXX");
-}
-
-// ---- a private folder ---------------------------------------------------------------------------
-const char *hostcc_temporary_folder(void)
-{
-    const char *folder = getenv("TMPDIR");
-    return folder && *folder ? folder : "/tmp";
-}
-
-static cubc_status folder_make(text *path)
-{
-    text_printf(path, "%s/cubc-XXXXXX", hostcc_temporary_folder());
-    TRY(text_done(path));
-    if (!mkdtemp(path->data)) {
-        int error = errno;
-        path->length = 0;
-        FAIL(CUBC_IO_ERROR,
-             "cannot make a folder in %s: %s; set TMPDIR to a folder that can be written",
-             hostcc_temporary_folder(), strerror(error));
-    }
-    return CUBC_OK;
-}
-
-static void folder_remove(const text *path)
-{
-    if (path->length == 0) return;
-    DIR *folder = opendir(path->data);
-    if (folder) {
-        for (struct dirent *entry; (entry = readdir(folder)) != NULL;)
-            unlinkat(dirfd(folder), entry->d_name, 0); // "." and ".." refuse
-        closedir(folder);
-    }
-    rmdir(path->data);
 }
 
 static cubc_status write_file(const char *path, const char *bytes, size_t length)
@@ -433,7 +400,7 @@ typedef struct compilation {
 
 static cubc_status write_source(compilation *c, const char *source)
 {
-    TRY(folder_make(&c->folder));
+    TRY(temporary_make(&c->folder));
     text_printf(&c->source, "%s/kernel.cu", c->folder.data);
     text_printf(&c->output, "%s/kernel.so", c->folder.data);
     text_printf(&c->temporary, "TMPDIR=%s", c->folder.data);
@@ -483,7 +450,7 @@ cubc_status hostcc_compile(const compile_request *request, binary *out)
 {
     compilation c = {.job.messages = -1};
     cubc_status status = compile(&c, request, out);
-    folder_remove(&c.folder);
+    temporary_remove(c.folder.data);
     mem_free(c.environment);
     text *const texts[] = {&c.compiler,  &c.folder, &c.source, &c.output,
                            &c.temporary, &c.words,  &c.job.log};

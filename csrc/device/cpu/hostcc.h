@@ -17,7 +17,5 @@ cubc_status hostcc_compile(const compile_request *request, binary *out);
 // Number of compilers that this process has started. A compiler may leave a process running (the
 // server of a compiler cache). Where the number has grown, a new process is not blamed on a kernel.
 unsigned hostcc_started(void);
-// Folder of temporary files: TMPDIR, else /tmp.
-const char *hostcc_temporary_folder(void);
 
 #endif
