@@ -48,7 +48,7 @@ from ._find import find_if
 from ._for_each import for_each
 from ._histogramdd import histogram2d, histogramdd
 from ._histograms import bincount, histogram, histogram_channels
-from ._indexing import lexsort, nonzero, where
+from ._indexing import nonzero, where
 from ._interface import ffi, get_include, get_library
 from ._kernel import Kernel
 from ._lazy import lazy
@@ -104,7 +104,7 @@ from ._sets import (
     union1d,
 )
 from ._shuffle import permutation, shuffle
-from ._sorting import argsort, sort, sort_pairs
+from ._sorting import argsort, lexsort, sort, sort_pairs
 from ._statistics import count_nonzero, mean, std, var
 from ._take import take, take_along_axis
 from ._topk import topk

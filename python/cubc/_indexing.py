@@ -4,14 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import as_array, described, item_dtype, name_of, refuse_items, shape_of
-from ._axes import axis_number, items_of
+from ._arrays import as_array, item_dtype, name_of, refuse_items, shape_of
+from ._axes import items_of
 from ._calls import named
 from ._core import Lazy, transform
-from ._lazy import lazy
 from ._selections import flatnonzero
-from ._sorting import argsort
-from ._take import take_along_axis
 
 
 @named
@@ -111,57 +108,3 @@ def nonzero(x, /, *, stream=None, device=None) -> tuple[Any, ...]:
         transform("flat / step % extent", step=max(step, 1), extent=max(extent, 1), **of)
         for step, extent in zip(steps, shape, strict=True)
     )
-
-
-@named
-def lexsort(keys, /, axis=-1, *, stream=None, device=None) -> Any:
-    """Find the indices that sort by several keys, the last one first, as numpy.lexsort does.
-
-    Parameters
-    ----------
-    keys : sequence of array_like, or an array
-        Keys of one shape; of an array its items along the first axis.
-    axis : int
-        Axis along which to sort.
-    stream, device
-        As for `argsort`.
-
-    Returns
-    -------
-    array
-        Indices, int64, of the shape of a key.
-
-    Raises
-    ------
-    TypeError
-        Without keys; as `argsort`.
-    ValueError
-        For keys of different shapes; for an axis that is not there.
-
-    Examples
-    --------
-    >>> print(cubc.lexsort((np.array([2.0, 1.0, 0.0]), np.array([1.0, 1.0, 0.0]))))
-    [2 1 0]
-    """
-    given = [as_array(key) for key in described(keys)]
-    if not given:
-        raise TypeError("lexsort() needs a key or more")
-    if axis is None:
-        raise TypeError("axis is None: expected an int")
-    if any(tuple(key.shape) != tuple(given[0].shape) for key in given):
-        raise ValueError("all keys need to be the same shape")
-    if not tuple(given[0].shape):
-        axis_number(axis, 1)
-        return np.int64(0)
-    options = {"stream": stream, "device": device}
-    order = argsort(_ordered(given[0]), axis, **options)
-    for key in given[1:]:
-        moved = take_along_axis(key, order, axis, **options)
-        order = take_along_axis(order, argsort(_ordered(moved), axis, **options), axis, **options)
-    return order
-
-
-def _ordered(key: Any) -> Any:
-    """Return a key whose zeros are alike: sorts put -0.0 before 0.0, NumPy does not."""
-    floats = "float" in name_of(key.dtype)
-    return lazy("x == 0 ? 0.0f : x", x=key, dtype=key.dtype) if floats else key

@@ -1,4 +1,4 @@
-"""Radix sorts of keys, of keys with values, and of indices.
+"""Radix sorts of keys, of keys with values, of indices, and by several keys.
 
 A. Adinets and D. Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs",
 arXiv 2206.01784, 2022.
@@ -8,14 +8,25 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from ._arrays import dimensions, one_dimension, output_pair
+from ._arrays import (
+    as_array,
+    described,
+    dimensions,
+    name_of,
+    one_dimension,
+    output_pair,
+    refuse_bound,
+)
 from ._axes import axis_number
 from ._axis_sort import argsort_along, sort_along
-from ._calls import primitive, truth
-from ._core import call
+from ._calls import named, primitive, truth
+from ._complex_order import is_complex, keys_of_complex
+from ._core import Lazy, call, transform
 from ._field_order import has_fields, sorted_by_fields
-from ._options import Placement
+from ._lazy import lazy
+from ._options import Placement, without_workspace
 from ._payload import call_with_values
+from ._take import take_along_axis
 
 
 @primitive(workspace="cubc_sort_temp_bytes, aligned to 256 bytes")
@@ -84,6 +95,9 @@ def sort(
     bytes go along with their keys, and those of other sizes are gathered behind the sort. Fields of
     more than 64 bits together take a sort for each 64 bits.
 
+    Complex numbers are sorted by their imaginary, then by their real parts, in NumPy's order, with
+    zeros of both signs alike.
+
     -0.0 comes before 0.0, and NaN after all numbers as in NumPy (so a descending sort begins with
     it); several NaNs are ordered by their bits. All bytes of a bool but 0 are the same key, and
     are written as 1, but in structs that go along; NumPy orders bools by their bytes.
@@ -116,6 +130,9 @@ def sort(
     bits = (begin_bit, end_bit)
     if by_fields := _by_fields("sort", x, axis, order, key, bits):
         return by_fields(x, order, key, descending, False, out, placement)
+    if is_complex(x):
+        given = x, axis, truth("descending", descending), bits, False, out
+        return _sorted_complex(*given, without_workspace(placement))
     if _has_rows("sort", x, axis, begin_bit, end_bit):
         return sort_along(x, axis, truth("descending", descending), out, placement)
     fields = {"keys_in": x, "keys_out": ("keys_in", _flat_shape(x), out)}
@@ -167,6 +184,9 @@ def argsort(
     bits = (begin_bit, end_bit)
     if by_fields := _by_fields("argsort", x, axis, order, key, bits):
         return by_fields(x, order, key, descending, True, out, placement)
+    if is_complex(x):
+        given = x, axis, truth("descending", descending), bits, True, out
+        return _sorted_complex(*given, without_workspace(placement))
     if _has_rows("argsort", x, axis, begin_bit, end_bit):
         return argsort_along(x, axis, truth("descending", descending), out, placement)
     shape = _flat_shape(x)
@@ -295,3 +315,75 @@ def _order(descending: bool, begin_bit: int, end_bit: int | None) -> dict[str, i
         "begin_bit": begin_bit,
         "end_bit": end_bit or 0,
     }
+
+
+def _sorted_complex(
+    x: Any, axis: Any, descending: bool, bits: Any, as_indices: bool, out: Any, options: Any
+) -> Any:
+    """Return complex numbers sorted along an axis, or the indices that sort them."""
+    if bits != (0, None):
+        raise ValueError("complex numbers have no order by some bits: sort their parts")
+    x = x.array(**options) if isinstance(x, Lazy) else as_array(x)
+    if isinstance(x, np.ndarray):
+        refuse_bound("the parts of complex numbers are sorted one after the other")
+    if axis is None:
+        x, axis = x.reshape(-1), 0
+    order = lexsort(keys_of_complex(x, options, descending), axis, **options)
+    made = order if as_indices else take_along_axis(x, order, axis, **options)
+    if out is None:
+        return made
+    return transform("x", x=made, out=out, dtype=made.dtype, **options)
+
+
+@named
+def lexsort(keys, /, axis=-1, *, stream=None, device=None) -> Any:
+    """Find the indices that sort by several keys, the last one first, as numpy.lexsort does.
+
+    Parameters
+    ----------
+    keys : sequence of array_like, or an array
+        Keys of one shape; of an array its items along the first axis.
+    axis : int
+        Axis along which to sort.
+    stream, device
+        As for `argsort`.
+
+    Returns
+    -------
+    array
+        Indices, int64, of the shape of a key.
+
+    Raises
+    ------
+    TypeError
+        Without keys; as `argsort`.
+    ValueError
+        For keys of different shapes; for an axis that is not there.
+
+    Examples
+    --------
+    >>> print(cubc.lexsort((np.array([2.0, 1.0, 0.0]), np.array([1.0, 1.0, 0.0]))))
+    [2 1 0]
+    """
+    given = [as_array(key) for key in described(keys)]
+    if not given:
+        raise TypeError("lexsort() needs a key or more")
+    if axis is None:
+        raise TypeError("axis is None: expected an int")
+    if any(tuple(key.shape) != tuple(given[0].shape) for key in given):
+        raise ValueError("all keys need to be the same shape")
+    if not tuple(given[0].shape):
+        axis_number(axis, 1)
+        return np.int64(0)
+    options = {"stream": stream, "device": device}
+    order = argsort(_ordered(given[0]), axis, **options)
+    for key in given[1:]:
+        moved = take_along_axis(key, order, axis, **options)
+        order = take_along_axis(order, argsort(_ordered(moved), axis, **options), axis, **options)
+    return order
+
+
+def _ordered(key: Any) -> Any:
+    """Return a key whose zeros are alike: sorts put -0.0 before 0.0, NumPy does not."""
+    floats = "float" in name_of(key.dtype)
+    return lazy("x == 0 ? 0.0f : x", x=key, dtype=key.dtype) if floats else key

@@ -7,17 +7,14 @@ import numpy as np
 from ._arrays import as_array, has_nan, item_dtype
 from ._axes import axis_number, items_of, transposed
 from ._calls import named
+from ._complex_order import keys_of_complex
 from ._core import Array, Lazy, asarray, call, empty, transform
-from ._indexing import lexsort
 from ._lazy import lazy
 from ._reductions import any as any_of
 from ._scans import scan
 from ._selections import flatnonzero, unique_consecutive
-from ._sorting import argsort, sort, sort_pairs
+from ._sorting import argsort, lexsort, sort, sort_pairs
 from ._take import take
-
-# NumPy's order of complex numbers: without NaN, then with it as imaginary part, as real part.
-_NANS = "2 * (real(z) != real(z)) + (imag(z) != imag(z))"
 
 
 @named
@@ -134,14 +131,8 @@ def _ordered_with_indices(x: Any, options: dict[str, Any]) -> tuple[Any, Any]:
     if item_dtype(x).kind != "c":  # zeros of both signs are alike here, and the first of them stays
         order = argsort(lazy("x == 0 ? 0.0f : x", x=flat, dtype=flat.dtype), axis=None, **options)
     else:
-        order = lexsort(_keys_of_complex(flat, options), **options)
+        order = lexsort(keys_of_complex(flat, options), **options)
     return take(flat, order, mode="clip", **options), order
-
-
-def _keys_of_complex(z: Any, options: dict[str, Any]) -> list[Any]:
-    """Return what orders complex numbers, the last one first."""
-    parts = [transform(part, z=z, **options) for part in ("imag(z)", "real(z)")]
-    return [*parts, transform(_NANS, z=z, dtype="int8", **options)]
 
 
 def _ordered_parts(x: Any, axis: int, options: dict[str, Any]) -> tuple[Any, Any]:
@@ -160,7 +151,7 @@ def _ordered_parts(x: Any, axis: int, options: dict[str, Any]) -> tuple[Any, Any
     keys = []
     for k in reversed(range(len(columns))):
         is_complex = item_dtype(columns[k]).kind == "c"
-        keys += _keys_of_complex(columns[k], options) if is_complex else [columns[k]]
+        keys += keys_of_complex(columns[k], options) if is_complex else [columns[k]]
     order = lexsort(keys, **options)
     return take(rows, order, 0, mode="clip", **options), order
 

@@ -254,11 +254,37 @@ def test_no_order(device, op):
     assert abs(value(result)) == abs(np.asarray(x)).max()
 
 
+@pytest.mark.parametrize("type", list(DTYPES))
+@pytest.mark.parametrize("axis", [None, 0, 1, -1])
+def test_sorts(device, type, axis):
+    """NumPy's order: real parts first, zeros of both signs alike, NaN behind by its parts."""
+    rng = np.random.default_rng(4)
+    x = (rng.integers(-2, 3, (7, 40)) + 1j * rng.integers(-2, 3, (7, 40))).astype(DTYPES[type])
+    for number in (complex(np.nan, 1), complex(1, np.nan), complex(np.nan, np.nan), -0.0):
+        x[rng.random(x.shape) < 0.1] = number
+    given = on(device, x)
+    same(cubc.sort(given, axis), np.sort(x, axis, kind="stable"))
+    same(cubc.argsort(given, axis), np.argsort(x, axis, kind="stable"))
+    lazy = cubc.lazy("z * 2", z=given, dtype=x.dtype)
+    same(cubc.sort(lazy, axis), np.sort(x * 2, axis, kind="stable"))
+
+
+def test_falling_sorts_and_outputs(device):
+    x = np.array([1 + 1j, 3, 2, 1 - 1j, 3])
+    given, out = on(device, x), on(device, np.zeros(5, complex))
+    assert cubc.sort(given, descending=True, out=out) is out
+    same(out, np.array([3, 3, 2, 1 + 1j, 1 - 1j]))
+    same(cubc.argsort(given, descending=True), np.array([1, 4, 2, 0, 3]))
+    assert cubc.sort(given, out=given) is given
+    same(given, np.sort(x))
+    same(cubc.partition(on(device, x), 2), np.sort(x))
+
+
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (cubc.sort, TypeError, "the keys of sort are complex"),
-        (cubc.argsort, TypeError, "the keys of argsort are complex"),
+        (lambda z: cubc.sort_pairs(z, z), TypeError, "the keys of sort_pairs are complex"),
+        (lambda z: cubc.sort(z, end_bit=8), ValueError, "no order by some bits"),
         (lambda z: cubc.topk(z, 3), TypeError, "the keys of topk are complex"),
         (cubc.merge_sort, TypeError, "compared with < are complex"),
         (lambda z: cubc.searchsorted(z, z), TypeError, "compared with < are complex"),
