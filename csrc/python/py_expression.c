@@ -25,6 +25,17 @@ static bool is_numpy_scalar(PyObject *object)
     return scalar;
 }
 
+// Python's bool for one of NumPy, which has no index and would be taken for a float.
+static PyObject *without_numpy_bool(PyObject *number)
+{
+    static PyObject *bool_type;
+    if (!bool_type) bool_type = PyObject_GetAttrString(py_numpy, "bool");
+    bool found = bool_type && PyObject_IsInstance(number, bool_type) == 1;
+    (void)py_forget();
+    if (!found) return number;
+    return PyObject_IsTrue(number) ? Py_True : Py_False;
+}
+
 // float64 and complex128 of NumPy are also Python's float and complex, and no Python numbers here.
 static bool is_python_number(PyObject *object)
 {
@@ -122,7 +133,7 @@ static int collect_operands(py_expression *f, PyObject *operands,
         int k = f->count++;
         f->operands[k] = (cubc_operand){.name = name};
         if (is_python_number(value) || (shaped && is_numpy_scalar(value))) {
-            f->numbers[k] = value;
+            f->numbers[k] = without_numpy_bool(value);
             continue;
         }
         f->array_count++;

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import _reductions
-from ._arrays import described, shape_of
+from ._arrays import as_array, beside, described, shape_of
 from ._calls import unnamed
 from ._complex_texts import COMPLEX
 from ._core import Array, Lazy, asarray, transform
@@ -157,9 +157,22 @@ def _operand(x: Any) -> Any:
     return None
 
 
+def _beside_arrays(given: Sequence[Any]) -> Sequence[Any]:
+    """Return operands with lists as arrays, in the memory of the others."""
+    if not any(isinstance(x, list | tuple) for x in given):
+        return given
+    of = next((x for x in given if isinstance(x, _ARRAYS)), None)
+    lists = (isinstance(x, list | tuple) for x in given)
+    return [
+        as_array(beside(of, x, None)) if is_list else x
+        for x, is_list in zip(given, lists, strict=True)
+    ]
+
+
 @unnamed
 def compute(ufunc: np.ufunc, *given: Any) -> Any:
     """Return a ufunc of operands as a lazy input; NotImplemented if it has no expression."""
+    given = tuple(_beside_arrays(given))
     values: dict[str, Any] = {}
     operands: list[Any] = []
     taken: list[Mapping[str, Any]] = [values]
@@ -443,4 +456,5 @@ def methods() -> dict[str, Any]:
 
 def methods_in_place() -> dict[str, Any]:
     """Return the operators of arrays alone, which write."""
-    return {f"__i{name}__": _in_place(ufunc) for name, ufunc in _SIGNS.items()}
+    found = {f"__i{name}__": _in_place(ufunc) for name, ufunc in _SIGNS.items()}
+    return found | {"__ipow__": _in_place(np.power)}

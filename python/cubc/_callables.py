@@ -426,9 +426,14 @@ def _items(x: Any) -> Any:
 
 
 def _parameters(function: Any) -> tuple[str, ...]:
-    """Return the names of a function's parameters; of what is not Python's there are none."""
+    """Return the names of a function's parameters; of what is not Python's there are none.
+
+    Those that have a default keep it, and a method has its object.
+    """
     code = getattr(function, "__code__", None)
-    return tuple(code.co_varnames[: code.co_argcount]) if code else ()
+    first = 1 if getattr(function, "__self__", None) is not None else 0
+    defaults = len(getattr(function, "__defaults__", None) or ())
+    return tuple(code.co_varnames[first : code.co_argcount - defaults]) if code else ()
 
 
 def _count(function: Any) -> int:

@@ -28,6 +28,10 @@ def _hyperbolic_tangent(x: str, y: str) -> tuple[str, str]:
 _LOG, _ANGLE = "log(abs(a))", "atan2(imag(a), real(a))"
 _SIZE = f"exp(real(b) * {_LOG} - imag(b) * {_ANGLE})"
 _TURN = f"(imag(b) * {_LOG} + real(b) * {_ANGLE})"
+# That is 1, 0 or no number, as of 1 / 0.
+_POWER_OF_0 = "(b == 0 || real(b) > 0 ? TYPE(b == 0) : TYPE({n}, {n}))".format(
+    n="real(a) / real(a)"
+)
 _TAN = _hyperbolic_tangent("{y}", "{x}")  # tan(z) is -i tanh(iz)
 
 COMPLEX = {
@@ -36,7 +40,7 @@ COMPLEX = {
         "expm1({x}) * cos({y}) - 2 * sin({y} / 2) * sin({y} / 2)",
         "{y} == 0 ? {y} : exp({x}) * sin({y})",
     ),
-    "power": f"a == 0 ? TYPE(b == 0) : TYPE({_SIZE} * cos({_TURN}), {_SIZE} * sin({_TURN}))",
+    "power": f"a == 0 ? {_POWER_OF_0} : TYPE({_SIZE} * cos({_TURN}), {_SIZE} * sin({_TURN}))",
     "log": _text("log({h})", "atan2({y}, {x})"),
     "log1p": _text("log1p({x} * ({x} + 2) + {y} * {y}) / 2", "atan2({y}, 1 + {x})"),
     "log2": _text("log2({h})", "atan2({y}, {x}) * " + _LOG2),

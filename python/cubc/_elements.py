@@ -68,10 +68,11 @@ def _write(part: Array, value: Any) -> None:
         raise ValueError(f"items of the shape {value.shape} do not broadcast to {part.shape}")
     if np.ndim(value) > part.ndim:
         value = asarray(value).reshape(value.shape[np.ndim(value) - part.ndim :])
-    same = not np.ndim(value) or tuple(value.shape) == tuple(part.shape)
+    is_number = not isinstance(value, Array | Lazy) and not np.ndim(value)
+    same = is_number or tuple(value.shape) == tuple(part.shape)
     whole = {} if same else {"whole": part}  # gives its shape to a value with fewer items
     text = "value" if same else "(void(whole), value)"
-    if np.ndim(value):
+    if not is_number:
         store(lazy(text, value=value, **whole), part)
     else:
         transform(text, value=value, out=part, casting="unsafe")

@@ -184,7 +184,8 @@ def _beside(a: Any, values: Any, stream: Any) -> Any:
         values = found if found.dtype.kind == "c" else np.asarray(values, _dtype(a))
         on_host = isinstance(described(a), np.ndarray | np.generic)
         return values if on_host else asarray(values, device=asarray(a).device, stream=stream)
-    return as_array(beside(a, values, stream))
+    values = as_array(beside(a, values, stream))
+    return np.asarray(values) if isinstance(values, np.generic) else values
 
 
 def _flat(x: Any, stream: Any) -> Any:
@@ -204,6 +205,8 @@ def _scatter(
     fields: dict[str, Any], mode: str, commutative: Any, deterministic: Any, placement: Placement
 ) -> Any:
     """Call the core: with atomic operations, or without two values of one place."""
+    if not items_of(tuple(fields["values"].shape)):
+        fields = {**fields, "op": None}  # which changes nothing of any type
     op, dtype = fields["op"], _dtype(fields["in"])
     exact = op in _BUILT_IN and dtype.kind in "biu"
     in_order = bool(deterministic) and not exact

@@ -82,7 +82,8 @@ def sort(
         For items that `asarray` does not take; for an `out` of another type than `x`; for fields
         that are complex.
     ValueError
-        For an axis, a field or a range of bits that the keys do not have; for a kind that NumPy
+        For structs along an axis of several; for an axis, a field or a range of bits that the keys
+        do not have; for a kind that NumPy
         does not have, or for both `kind` and `stable`; as for `reduce`.
 
     Notes

@@ -399,7 +399,7 @@ class Symbol:
     def __round__(self, digits: Any = None) -> Any:
         if digits:
             refuse("round() to digits: write round(x * 10**digits) / 10**digits")
-        return compute(np.rint, self)
+        return self if self.dtype.kind in "iu" else compute(np.rint, self)
 
     def __pow__(self, other: Any) -> Any:
         return compute(np.power, self, other)

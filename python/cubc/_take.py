@@ -18,6 +18,7 @@ MODES = {"raise": 0, "wrap": 1, "clip": 2}
 def places_of(items: Any, indices: Any, stream: Any) -> Any:
     """Return indices as an array beside items; an empty list, of no type yet, is of integers."""
     places = as_array(beside(items, indices, stream))
+    places = np.asarray(places) if isinstance(places, np.generic) else places
     empty = isinstance(indices, list | tuple) and not places.size
     return places.astype("int64") if empty else places
 

@@ -234,3 +234,39 @@ def test_rare_operators_and_conversions(device):
         d.reshape(1, 2)[[0, 0, 0], [0, 1]]
     with pytest.raises(TypeError, match=r"astype\(\): items of complex128 do not become int32"):
         d.astype("c16").astype("i4")
+
+
+def test_arrays_without_dimensions_are_broadcast(device):
+    x = cubc.asarray(np.arange(6.0).reshape(2, 3), device=device)
+    x[0] = x.sum()
+    x[1, ...] = cubc.asarray(3.0, device=device)
+    np.testing.assert_array_equal(x.numpy(), [[15.0] * 3, [3.0] * 3])
+    x[:] = x.mean() * 2
+    np.testing.assert_array_equal(x.numpy(), np.full((2, 3), 18.0))
+
+
+def test_powers_in_place(device):
+    for kind in ("f4", "i8"):
+        x = cubc.asarray(np.arange(4).astype(kind), device=device)
+        same = x
+        x **= 2
+        assert x is same
+        np.testing.assert_array_equal(x.numpy(), np.arange(4).astype(kind) ** 2)
+
+
+def test_lists_beside_arrays(device):
+    x, y = np.array([1, 2]), cubc.asarray(np.array([1, 2]), device=device)
+    for made, expected in (
+        (y == [1, 3], x == [1, 3]),
+        (y != [1, 3], x != [1, 3]),
+        (y.__add__([1, 2.5]), np.add(x, [1, 2.5])),
+        ([5, 6] - y, [5, 6] - x),
+        (y < (2, 2), x < (2, 2)),
+        ([1, 2] * cubc.asarray(3, device=device), np.array([3, 6])),
+        ((y * 2) * [1, 2], x * [2, 4]),
+    ):
+        made = made.array().numpy()
+        assert made.dtype == expected.dtype
+        np.testing.assert_array_equal(made, expected)
+    with pytest.raises(TypeError):
+        y * "a"

@@ -359,3 +359,26 @@ def test_what_a_function_returns_is_refused_with_a_line_of_the_users():
             TypeError, match=r"test_callables.py:\d+: (the result is|an item has no)"
         ):
             call()
+
+
+def test_defaults_of_parameters_are_kept(device):
+    x = on(device, np.arange(5.0))
+    same(cubc.select(x, lambda v, k=2: v > k), np.array([3.0, 4.0]))
+    assert int(cubc.find_if(x, lambda v, k=2: v > k)) == 3
+    same(cubc.transform(lambda x, k=2: x * k, x=x), np.arange(5.0) * 2)
+    assert float(cubc.reduce(x, lambda a, b, c=1: a + b)) == 10
+
+
+def test_methods_of_an_object(device):
+    class Sum:
+        def of(self, a, b):
+            return a + b
+
+    assert int(cubc.reduce(on(device, np.arange(4)), Sum().of)) == 6
+
+
+def test_integers_are_rounded_exactly(device):
+    x = np.array([2**53 + 1, 2**53])
+    same(cubc.select(on(device, x), lambda v: round(v) == 2**53), x[1:])
+    same(cubc.transform(lambda v: round(v), v=on(device, x)), x)
+    same(cubc.transform(lambda v: round(v), v=on(device, np.array([1.5, 2.5]))), np.array([2.0, 2]))

@@ -308,3 +308,12 @@ def test_a_sum_is_the_sums_of_the_parts(n, seed):
     total = cubc.sum(x, device="cpu")
     assert total.real == cubc.sum(x.real.copy(), device="cpu")
     assert total.imag == cubc.sum(x.imag.copy(), device="cpu")
+
+
+def test_powers_of_zero(device):
+    """One, nothing or no number, as NumPy's."""
+    powers = np.array([0, 2, 0.5, -1, 1j, -2 + 1j, 1 + 1j])
+    with np.errstate(all="ignore"):
+        expected = np.zeros(7, complex) ** powers
+    made = value(cubc.transform(lambda z, p: z**p, z=on(device, np.zeros(7, complex)), p=powers))
+    np.testing.assert_array_equal(made, expected)

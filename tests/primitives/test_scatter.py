@@ -286,3 +286,16 @@ def test_what_numpy_refuses_to_put():
     cubc.put(np.zeros(0), [], 1)
     with pytest.raises(ValueError, match="a single dimension"):
         cubc.put_along_axis(np.zeros((2, 3)), np.zeros((2, 1), int), 1, None)
+
+
+@pytest.mark.parametrize("op", [None, "sum", "a - b"])
+def test_numbers_of_numpy_where_places_are_sorted(device, op):
+    given = on(device, np.zeros(3))
+    made = cubc.scatter(given, np.int64(1), np.float64(5), op, deterministic=True)
+    same(made, np.array([0.0, -5 if op == "a - b" else 5, 0]))
+
+
+def test_no_values_of_any_type(device):
+    for x in (np.ones((2, 3), "c8"), np.ones((2, 3), [("a", "i4"), ("b", "f8")])):
+        none, values = on(device, np.zeros(0, int)), on(device, np.zeros((2, 0), x.dtype))
+        same(cubc.scatter(on(device, x), none, values, "a", axis=-1), x)

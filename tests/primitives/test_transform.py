@@ -415,3 +415,11 @@ def test_division_of_any_index(device):
         " return q == x / y && rest == x % y; }(x, y)"
     )
     assert np.asarray(cubc.transform(check, x=on(device, x), y=on(device, y), dtype=bool)).all()
+
+
+def test_bools_of_numpy_are_bools(device):
+    mask = np.array([True, False])
+    same(cubc.where(on(device, mask), on(device, mask), np.True_), np.array([True, True]))
+    made = cubc.transform("x * s", x=on(device, np.array([1, 2], "i4")), s=np.True_)
+    same(made, np.array([1, 2], "i4"))
+    same(cubc.transform("a & s", a=on(device, mask), s=np.True_), mask)
