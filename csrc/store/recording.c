@@ -9,8 +9,11 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static const double store_wait_s = 1.0; // for another process, while the program runs
@@ -33,6 +36,8 @@ static written *all; // in the order of calls_after; the writer's, then of who e
 static size_t room;
 static int round_of_new;
 static volatile sig_atomic_t inbox = -1, outbox = -1; // of the writer's messages
+static struct stat boxes;                             // tells their pipe from a file of the program
+static atomic_bool quitting; // the message QUIT, for a writer whose box is closed
 static volatile sig_atomic_t process;
 
 // ---- rows ---------------------------------------------------------------------------------------
@@ -169,10 +174,30 @@ static cubc_status write_calls(double wait)
 }
 
 // ---- writer -------------------------------------------------------------------------------------
+// A program may close all descriptors, ours too, and have files of its own under their numbers.
+static bool is_box(int fd)
+{
+    struct stat now;
+    return fd >= 0 && fstat(fd, &now) == 0 && now.st_dev == boxes.st_dev &&
+           now.st_ino == boxes.st_ino;
+}
+
+static void wait_without_box(void)
+{
+    enum { STEP_MS = 50 };
+    const struct timespec step = {0, STEP_MS * 1000L * 1000};
+    for (int waited = 0; waited < milliseconds && !atomic_load(&quitting); waited += STEP_MS)
+        nanosleep(&step, NULL);
+}
+
 static message next_message(void)
 {
     struct pollfd ready = {.fd = inbox, .events = POLLIN};
     unsigned char byte = 0;
+    if (!is_box(inbox)) {
+        wait_without_box();
+        return atomic_load(&quitting) ? QUIT : 0;
+    }
     if (poll(&ready, 1, milliseconds) > 0 && read(inbox, &byte, 1) != 1) byte = 0;
     return byte;
 }
@@ -216,7 +241,7 @@ static void on_terminate(int number)
     char byte = TERMINATE;
     int error = errno;
     // A forked child has no writer. The action is the default by now.
-    if (process != getpid() || write(outbox, &byte, 1) != 1) raise(number);
+    if (process != getpid() || !is_box(outbox) || write(outbox, &byte, 1) != 1) raise(number);
     errno = error;
 }
 
@@ -245,8 +270,8 @@ static void close_boxes(void)
 {
     int in = inbox, out = outbox;
     inbox = outbox = -1;
-    if (in >= 0) close(in);
-    if (out >= 0) close(out);
+    if (is_box(in)) close(in);
+    if (is_box(out)) close(out);
 }
 
 static void drop(void)
@@ -278,6 +303,7 @@ static cubc_status open_boxes(void)
     }
     inbox = ends[0];
     outbox = ends[1];
+    if (fstat(inbox, &boxes)) FAIL(CUBC_IO_ERROR, "no pipe for the recording: %s", strerror(errno));
     return CUBC_OK;
 }
 
@@ -289,6 +315,7 @@ static cubc_status begin(const char *name, double seconds, bool keys)
     milliseconds = seconds < 1e6 ? (int)(1e3 * seconds) : (int)1e9;
     round_of_new = 0;
     process = getpid();
+    atomic_store(&quitting, false);
     GUARD(st, check_store(), failed);
     GUARD(st, open_boxes(), failed);
     GUARD(st, calls_record(keys), failed);
@@ -316,7 +343,8 @@ static cubc_status end(uint64_t *lost)
 {
     char byte = QUIT;
     calls_stop();
-    while (write(outbox, &byte, 1) < 0 && errno == EINTR) {
+    atomic_store(&quitting, true);
+    while (is_box(outbox) && write(outbox, &byte, 1) < 0 && errno == EINTR) {
     }
     pthread_join(writer, NULL);
     calls_settle(true);

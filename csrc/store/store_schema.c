@@ -186,6 +186,13 @@ static const entry schemas[STORE_VERSION][ENTRIES] = {SCHEMA(1), SCHEMA(2), SCHE
                          " LEFT JOIN environment e ON e.id = m.environment_id" \
                          " WHERE m.id = ?1"
 
+// A compile error of the machine, by what its message has: OF_MACHINE of cubc/tuner/_status.py.
+#define OF_MACHINE                                                \
+    "status = 'compile_error' AND ("                              \
+    "instr(message, 'the compiler was killed by signal') > 0 OR " \
+    "instr(message, 'o space left on device') > 0 OR "            \
+    "instr(message, 'annot allocate memory') > 0)"
+
 // Adds a row, or renews the one of its key where a condition holds.
 #define PUT_WHERE(condition)                                                               \
     "INSERT INTO measurement (id, checksum" STORE_KEY(NAME)                                \
@@ -216,7 +223,8 @@ static const char *const statements[STATEMENTS] = {
         "INSERT INTO benchmark (name, axes) VALUES (?1, ?2) ON CONFLICT (name, axes) DO NOTHING",
     [FIND_BENCHMARK] = "SELECT id FROM benchmark WHERE name = ?1 AND axes = ?2",
     // A variant that was not worth a measurement may be measured after all.
-    [ADD] = PUT_WHERE("status IN ('lost', 'pruned') AND excluded.status NOT IN ('lost', 'pruned')"),
+    [ADD] = PUT_WHERE("(status IN ('lost', 'pruned') OR " OF_MACHINE
+                      ") AND excluded.status NOT IN ('lost', 'pruned')"),
     [PUT_CALLS] = PUT_WHERE("status = 'recorded' AND excluded.status = 'recorded'"),
     [FIND] = "SELECT id FROM measurement WHERE"
              " benchmark_id = (SELECT id FROM benchmark WHERE name = ?1 AND axes = ?2)"

@@ -307,11 +307,11 @@ def clear_policies():
     _core.clear_policies()
 
 
-if _os.environ.get("CUBC_POLICIES"):
+if _os.environ.get("CUBC_POLICIES", "").strip(_os.pathsep):
     try:
         from .tuner._policies import from_variable as _policies_by_variable
 
-        _policies_by_variable(_os.environ["CUBC_POLICIES"].split(_os.pathsep))
+        _policies_by_variable(list(filter(None, _os.environ["CUBC_POLICIES"].split(_os.pathsep))))
     except (OSError, StoreError, ValueError) as error:
         # A program must not die of a stale variable in its environment.
         _warnings.warn(f"CUBC_POLICIES is ignored: {error}", stacklevel=2)

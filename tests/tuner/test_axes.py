@@ -183,3 +183,12 @@ def test_calls_near_a_workload():
         ax.calls_near({"SegmentSize": 10, "Elements{io}": 100})
         == "SegmentSize=2:40,Elements=25:400"
     )
+
+
+@pytest.mark.parametrize(
+    "function", [ax.choose, lambda owner, axes, wanted: ax.opened(axes, wanted)]
+)
+def test_an_axis_under_two_names(function):
+    for wanted in ({"T{ct}": "F32", "T": "I64"}, {"Elements": 16, "Elements{io}": 20}):
+        with pytest.raises(ValueError, match=r"is given twice, as .* and as"):
+            function("reduce.sum", AXES, wanted)

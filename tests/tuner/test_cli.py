@@ -194,3 +194,12 @@ def test_profile(capsys):
 def test_without_a_command_it_says_what_there_is(capsys):
     assert main([]) == 2
     assert "search    measure variants into a store" in capsys.readouterr().err
+
+
+def test_no_output_at_all(tmp_path):
+    """A process whose output is closed has none to flush."""
+    command = [sys.executable, "-P", "-m", "cubc", "search", "--list-benches"]
+    result = subprocess.run(
+        ["sh", "-c", '"$@" >&-', "sh", *command], stderr=subprocess.PIPE, text=True, timeout=60
+    )
+    assert result.returncode == 0 and "Traceback" not in result.stderr

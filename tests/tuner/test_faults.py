@@ -16,6 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import isolated
 import pytest
 import stores
 from commands import Command, search_here
@@ -237,3 +238,36 @@ def test_a_store_of_another_version(tmp_path):
     assert err.startswith(f"cubc search: {db} was written by a newer cubc (store version 99")
     assert not search.workers
     assert db.read_bytes() == before
+
+
+KILLED = """
+import collections, sys
+from cubc import tuner
+result = tuner.search(
+    "reduce.sum", {"T": "F32", "Elements": 16}, db=sys.argv[1], device="cpu", variants=9, confirm=0,
+    progress=False, seed=1,
+)
+group, = result.groups
+print(sorted(group.status(v) for v in group.cells))
+"""
+
+
+def test_compilers_that_the_system_kills(tmp_path):
+    """What they compiled is compiled again by the next search."""
+    compiler, flag = tmp_path / "c++", tmp_path / "kill"
+    compiler.write_text(
+        f"""#!/bin/sh
+case "$*" in *--version*|*-dumpmachine*) exec c++ "$@";; esac
+[ -f {flag} ] || exec c++ "$@"
+for k in 1 2 3 4 5 6; do mkdir {tmp_path}/$k 2>/dev/null && exec c++ "$@"; done
+kill -9 $$
+"""
+    )
+    compiler.chmod(0o755)
+    flag.touch()
+    where = {"CUBC_CXX": compiler, "CUBC_CACHE": tmp_path / "cache"}
+    first = isolated.output(KILLED, tmp_path / "s.db", **where)
+    assert "compile_error" in first and "'ok'" in first
+    flag.unlink()
+    again = isolated.output(KILLED, tmp_path / "s.db", **where)
+    assert "compile_error" not in again and again.count("'ok'") > first.count("'ok'")

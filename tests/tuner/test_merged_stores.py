@@ -63,6 +63,7 @@ def test_what_is_there_stays(two, tmp_path):
     with pytest.raises(FileExistsError, match="replace=True"):
         tuner.merge(two, out)
     assert out.read_text() == "mine"
+    out.unlink()
     tuner.merge(two, out, replace=True)
     before = told(out)
     tuner.merge([out, two[1]], out, replace=True)  # into one of them
@@ -158,3 +159,14 @@ def test_no_row_is_added_to_a_store_that_is_closed(tmp_path):
     store.close()
     with pytest.raises(ValueError, match="closed"):
         store.add_all([])
+
+
+def test_files_that_are_no_stores_are_not_replaced(two, tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("print(1)" * 999)
+    with pytest.raises(ValueError, match=r"program\.py is no store, which alone is replaced"):
+        tuner.merge(two, program, replace=True)
+    assert program.read_text() == "print(1)" * 999
+    empty = tmp_path / "empty.db"
+    empty.touch()
+    assert tuner.merge(two, empty, replace=True).added > 0

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 
+import isolated
 import numpy as np
 import pytest
 import stores
@@ -405,3 +406,22 @@ def test_a_recording_spoils_no_capture(db, device, monkeypatch):
         graph.launch()
         assert out.get() == 499500
     assert calls(db) == [11]
+
+
+CLOSES = """
+import os, sys, numpy as np, cubc
+from cubc import tuner
+x = np.arange(1000.0)
+with tuner.record(sys.argv[1]):
+    cubc.reduce(x, device="cpu")
+    os.closerange(3, 4096)  # as daemons do
+    own = [open(f"{sys.argv[1]}.{k}", "w+b") for k in range(20)]
+    cubc.reduce(x, device="cpu")
+assert not any(file.read() for file in own)
+print(tuner.recorded(sys.argv[1]).calls.tolist())
+"""
+
+
+def test_a_program_that_closes_all_descriptors(db):
+    """Its own files get their numbers, and no message of the recording."""
+    assert isolated.output(CLOSES, db, timeout=60) == "[2]"

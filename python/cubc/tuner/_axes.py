@@ -168,12 +168,25 @@ def choose(
         For a value that is not declared, with those that are; for no values.
     """
     chosen = {axis.name: axis.values for axis in axes}
+    _refuse_twice(axes, wanted or {})
     for name, values in (wanted or {}).items():
         axis = find(axes, name)
         if axis is None:
             raise unknown(owner, "axis", name, (axis.name for axis in axes))
         chosen[axis.name] = _check(owner, axis, values)
     return chosen
+
+
+def _refuse_twice(axes: Sequence[Axis], wanted: Mapping[str, Any]) -> None:
+    """Raise ValueError for one axis under two names, with its flags and without."""
+    names: dict[str, str] = {}
+    for name in wanted:
+        axis = find(axes, name)
+        if axis is not None and (other := names.setdefault(axis.name, name)) != name:
+            raise ValueError(
+                f"axis {axis.name} is given twice, as {other} and as {name}: give all of its "
+                "values under one name"
+            )
 
 
 def opened(axes: Sequence[Axis], wanted: Mapping[str, Any]) -> tuple[Axis, ...]:
@@ -188,6 +201,7 @@ def opened(axes: Sequence[Axis], wanted: Mapping[str, Any]) -> tuple[Axis, ...]:
     ValueError
         If a value is no positive integer up to 2^40, or if exponents and numbers are mixed.
     """
+    _refuse_twice(axes, wanted)
     return tuple(
         _opened(axis, values) if (values := _given_to(axis, axes, wanted)) is not None else axis
         for axis in axes

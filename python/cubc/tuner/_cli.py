@@ -75,7 +75,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: _say(name, message)
             status = options.run(options) or 0
-            sys.stdout.flush()  # which may fail for want of a reader, too
+            if sys.stdout is not None:  # None where the process has no output
+                sys.stdout.flush()  # which may fail for want of a reader, too
             return status
     except KeyboardInterrupt:
         return 130

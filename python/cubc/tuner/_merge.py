@@ -56,7 +56,7 @@ def merge(paths: StorePaths, out: str | os.PathLike, *, replace: bool = False) -
     out
         Path of the new store.
     replace
-        Overwrite what is there. `out` may then be one of `paths`.
+        Overwrite the store that is there. `out` may then be one of `paths`.
 
     Returns
     -------
@@ -69,6 +69,8 @@ def merge(paths: StorePaths, out: str | os.PathLike, *, replace: bool = False) -
         If `out` is there and `replace` is not said.
     FileNotFoundError, IsADirectoryError
         If a path names no store.
+    ValueError
+        If what is to be replaced is no store.
     OSError
         If the new store cannot be written.
     StoreError
@@ -88,7 +90,9 @@ def merge(paths: StorePaths, out: str | os.PathLike, *, replace: bool = False) -
             f"{place} has a log or a journal beside it: a program may be writing to it; give "
             "another name"
         )
-    if not replace:
+    if replace:
+        _check_replaced(place)
+    else:
         _make(place)  # nobody else can make it from here on
     name = f"{place}.{os.getpid()}.new"
     try:
@@ -104,6 +108,16 @@ def merge(paths: StorePaths, out: str | os.PathLike, *, replace: bool = False) -
             with suppress(FileNotFoundError):
                 os.unlink(f"{name}{end}")
     return merged
+
+
+def _check_replaced(place: Path) -> None:
+    """Raise ValueError for a file that is there and no store: merges replace stores alone."""
+    if not place.exists() or (place.is_file() and not place.stat().st_size):
+        return
+    try:
+        _core.Store(str(place)).close()
+    except _core.StoreError as error:
+        raise ValueError(f"{place} is no store, which alone is replaced: {error}") from None
 
 
 def _make(path: Path) -> None:

@@ -7,12 +7,13 @@ from typing import Any
 from cubc import _core
 
 OK, WRONG, FAULT, TIMEOUT = "ok", "wrong", "fault", "timeout"
+COMPILE_ERROR = "compile_error"
 RESOURCES = "resources"  # it needs more than there is, or than a variant may have
 LOST = "lost"  # not run at this workload: it had lost at others already
 PRUNED = "pruned"  # not run: the compiled variant breaks a constraint
 RECORDED = "recorded"  # no measurement: calls that a program made
 _OF_EXCEPTION: tuple[tuple[type[Exception], str], ...] = (
-    (_core.CompileError, "compile_error"),
+    (_core.CompileError, COMPILE_ERROR),
     (_core.ResourceError, RESOURCES),
     (_core.KernelFault, FAULT),
     (_core.DeviceError, FAULT),
@@ -21,6 +22,8 @@ _OF_EXCEPTION: tuple[tuple[type[Exception], str], ...] = (
 )
 FAILURES = tuple(kind for kind, _ in _OF_EXCEPTION)
 STATUSES = frozenset({OK, WRONG, LOST, PRUNED, *(status for _, status in _OF_EXCEPTION)})
+# What the message of a compile error has that is the machine's, and not the variant's.
+OF_MACHINE = "the compiler was killed by signal", "o space left on device", "annot allocate memory"
 # End of a CompileError's text. A stored message goes without it, since the output follows there.
 ELSEWHERE = " (the whole output is in .log)"
 MESSAGE = 4000  # characters of a message that are kept

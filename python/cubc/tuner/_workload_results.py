@@ -13,7 +13,7 @@ from typing import Any
 
 from ._groups import Group, Measurement, fullest
 from ._objective import TIME, Objective, figures, value
-from ._status import LOST, OK, PRUNED
+from ._status import COMPILE_ERROR, LOST, OF_MACHINE, OK, PRUNED
 from ._workload import CompileTimeWorkload
 
 
@@ -114,6 +114,8 @@ class WorkloadResults:
     def must_retry(self, variant: str, rt: str, *, racing: bool) -> bool:
         """True if a variant was skipped for a reason that this search does not share."""
         cell = self.group_of(variant).cells.get(variant, {}).get(rt)
+        if cell is not None and cell.status == COMPILE_ERROR:
+            return any(text in cell.message for text in OF_MACHINE)
         if cell is None or cell.status not in (LOST, PRUNED):
             return False
         if cell.status == LOST:
