@@ -382,6 +382,10 @@ def _power(self: Any, other: Any, modulo: Any = None, /) -> Any:
     return NotImplemented if modulo is not None else _operated(np.power, self, other)
 
 
+def _power_in_place(self: Any, other: Any, modulo: Any = None, /) -> Any:
+    return NotImplemented if modulo is not None else _in_place(np.power)(self, other)
+
+
 def _divmod(self: Any, other: Any, /) -> Any:
     quotient = _operated(np.floor_divide, self, other)
     if quotient is NotImplemented:
@@ -457,4 +461,4 @@ def methods() -> dict[str, Any]:
 def methods_in_place() -> dict[str, Any]:
     """Return the operators of arrays alone, which write."""
     found = {f"__i{name}__": _in_place(ufunc) for name, ufunc in _SIGNS.items()}
-    return found | {"__ipow__": _in_place(np.power)}
+    return found | {"__ipow__": _power_in_place}

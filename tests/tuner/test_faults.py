@@ -253,7 +253,7 @@ print(sorted(group.status(v) for v in group.cells))
 
 
 def test_compilers_that_the_system_kills(tmp_path):
-    """What they compiled is compiled again by the next search."""
+    """Their variants are compiled again by the next search."""
     compiler, flag = tmp_path / "c++", tmp_path / "kill"
     compiler.write_text(
         f"""#!/bin/sh
