@@ -13,7 +13,7 @@ from ._lazy import lazy
 from ._ordered import searchsorted
 from ._selections import select
 from ._sorting import sort
-from ._unique import in_order, unique
+from ._unique import unique
 
 # Items that differ from both of their neighbours.
 _ALONE = "(i == 0 || z[i] != z[i - 1]) && (i + 1 == n || z[i] != z[i + 1])"
@@ -138,7 +138,7 @@ def intersect1d(
         first = select(first, shared, **options)
         second = select(second, isin(other, known, **options), **options)
         return _of_type(select(known, shared, **options), both, options), first, second
-    x = in_order(x, options) if assume_unique else unique(x, **options)
+    x = sort(x, None, **options) if assume_unique else unique(x, **options)
     return _of_type(select(x, isin(x, y, **options), **options), both, options)
 
 
@@ -233,7 +233,7 @@ def setxor1d(x, y, /, assume_unique=False, *, stream=None, device=None) -> Any:
     y = _flat(beside(x, y, stream), stream)
     if not assume_unique:
         x, y = unique(x, **options), unique(y, **options)
-    both = in_order(concatenate([x, y], stream=stream), options)
+    both = sort(concatenate([x, y], stream=stream), None, **options)
     count = both.shape[0]
     if not count:
         return both

@@ -7,7 +7,6 @@ import numpy as np
 from ._arrays import as_array, has_nan, item_dtype
 from ._axes import axis_number, items_of, transposed
 from ._calls import named
-from ._complex_order import keys_of_complex
 from ._core import Array, Lazy, asarray, call, empty, transform
 from ._lazy import lazy
 from ._reductions import any as any_of
@@ -90,7 +89,7 @@ def unique(
     else:
         single = equal_nan and has_nan(x)
         if not (return_index or return_inverse or return_counts):
-            found = unique_consecutive(in_order(x, options), **options)
+            found = unique_consecutive(sort(x, axis=None, **options), **options)
             return _one_nan(found, options) if single else found
         keys, order = _ordered_with_indices(x, options)
         heads = _heads(keys, single, options)
@@ -104,13 +103,6 @@ def unique(
     if return_counts:
         results.append(_counts(first, keys.shape[0], options))
     return tuple(results) if len(results) > 1 else results[0]
-
-
-def in_order(x: Any, options: dict[str, Any]) -> Any:
-    """Return the items sorted, taken flat; complex numbers as NumPy sorts them."""
-    if item_dtype(x).kind == "c":
-        return _ordered_with_indices(x, options)[0]
-    return sort(x, axis=None, **options)
 
 
 def _ordered_with_indices(x: Any, options: dict[str, Any]) -> tuple[Any, Any]:
@@ -128,10 +120,10 @@ def _ordered_with_indices(x: Any, options: dict[str, Any]) -> tuple[Any, Any]:
         return call("sort", fields, **options)[:2]
     flat = transform("z", z=x, **options)
     flat = flat.reshape(-1)
+    items = flat
     if item_dtype(x).kind != "c":  # zeros of both signs are alike here, and the first of them stays
-        order = argsort(lazy("x == 0 ? 0.0f : x", x=flat, dtype=flat.dtype), axis=None, **options)
-    else:
-        order = lexsort(keys_of_complex(flat, options), **options)
+        items = lazy("x == 0 ? 0.0f : x", x=flat, dtype=flat.dtype)
+    order = argsort(items, axis=None, **options)
     return take(flat, order, mode="clip", **options), order
 
 
@@ -148,11 +140,7 @@ def _ordered_parts(x: Any, axis: int, options: dict[str, Any]) -> tuple[Any, Any
         columns = transposed(rows, count, length, (length, count), None, placement)
     else:  # parts without items are alike
         columns = [transform("0", out=_like(rows, count, "int8", options), **options)]
-    keys = []
-    for k in reversed(range(len(columns))):
-        is_complex = item_dtype(columns[k]).kind == "c"
-        keys += keys_of_complex(columns[k], options) if is_complex else [columns[k]]
-    order = lexsort(keys, **options)
+    order = lexsort([columns[k] for k in reversed(range(len(columns)))], **options)
     return take(rows, order, 0, mode="clip", **options), order
 
 
