@@ -24,6 +24,7 @@ from searches import search
 
 from cubc import _core
 from cubc.tuner import _process as process
+from cubc.tuner._status import OF_MACHINE
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or not shutil.which("cc"),
@@ -271,3 +272,10 @@ kill -9 $$
     flag.unlink()
     again = isolated.output(KILLED, tmp_path / "s.db", **where)
     assert "compile_error" not in again and again.count("'ok'") > first.count("'ok'")
+
+
+def test_the_store_knows_the_errors_of_the_machine():
+    """Rows that a search measures again are those that the store renews."""
+    schema = Path(__file__).parents[2] / "csrc/store/store_schema.c"
+    renewed = re.findall(r"instr\(message, '(.*?)'\)", schema.read_text(encoding="utf-8"))
+    assert renewed == [*OF_MACHINE]

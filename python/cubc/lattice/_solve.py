@@ -157,12 +157,11 @@ def _prepare(operator: Any, precision: str, stream: Any) -> tuple[str, dict[str,
 _iterate = _core.lattice_solve
 
 
-def _solved(b: Any, x0: Any, out: Any, grid: Any, system: dict[str, Any]) -> Any:
-    """Solve, with sources scaled that single precision does not hold."""
-    stream, count = system["stream"], math.prod(b.shape) // system.pop("length")
-    scales, length = None, math.prod(b.shape) // max(count, 1)
+def _solved(b: Any, x0: Any, out: Any, length: int, grid: Any, system: dict[str, Any]) -> Any:
+    """Solve, with sources scaled that single precision does not hold; each has `length` numbers."""
+    scales, stream = None, system["stream"]
     if system["precise"] == precision_type("single") and str(b.dtype) != "complex64":
-        scales = scales_into_single(b, count, grid, stream)
+        scales = scales_into_single(b, math.prod(b.shape) // length, grid, stream)
     if scales is not None:
         b = scaled(b, scales, length, stream)
         x0 = None if x0 is None else scaled(x0, scales, length, stream)
@@ -341,7 +340,6 @@ def solve(
     extents = "x".join(map(str, gauge.extent))
     what = f"the kernels of a solve with {type(operator).__name__} on {extents}"
     system = {
-        "length": operator._numbers(half),
         "operator": kind,
         "parameters": parameters,
         "extents": gauge.extent,
@@ -361,5 +359,5 @@ def solve(
         "schwarz_type": precision_type(schwarz_precision),
     }
     with compilation_said(what):
-        x, infos = _solved(b, x0, to, gauge.grid, system)
+        x, infos = _solved(b, x0, to, operator._numbers(half), gauge.grid, system)
     return returned(given, x, out), _summary(infos, 0 if shifts is None else len(shifts))

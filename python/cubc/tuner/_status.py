@@ -22,7 +22,8 @@ _OF_EXCEPTION: tuple[tuple[type[Exception], str], ...] = (
 )
 FAILURES = tuple(kind for kind, _ in _OF_EXCEPTION)
 STATUSES = frozenset({OK, WRONG, LOST, PRUNED, *(status for _, status in _OF_EXCEPTION)})
-# Parts of the messages of compile errors that are the machine's, and not the variant's.
+# Parts of the messages of compile errors that are the machine's, and not the variant's. The store
+# renews such rows (csrc/store/store_schema.c).
 OF_MACHINE = "the compiler was killed by signal", "o space left on device", "annot allocate memory"
 # End of a CompileError's text. A stored message goes without it, since the output follows there.
 ELSEWHERE = " (the whole output is in .log)"
