@@ -14,7 +14,8 @@ enum {
     MOST_OF_WARP = 2048,  // those that it takes at most, half as many of 8 bytes
     MOST_OF_BLOCK = 8192, // those that a block takes likewise (topk_row.h)
     FEW_KEYS = 256,       // keys of a segment that code with less shared memory selects
-    LEAST_ROW = 256,      // items that code of a warp or a block takes, which is of some sizes
+    WARP_ROW_OF_MANY = 256, // those that a warp takes where more keys are selected
+    LEAST_ROW = 128,        // items that code of a warp or a block takes, which is of some sizes
     H200_SHARED = 232448, // bytes of shared memory of a block
     MOST_HELD = 4096,     // items that a block of the CPU keeps
     HELD_ITEM_BYTES = 16, // at most
@@ -50,7 +51,7 @@ static uint64_t mean_length(const problem *p)
 // Most items of a segment that a warp takes.
 static uint64_t warp_row(const problem *p, int most)
 {
-    if (most > FEW_KEYS) return LEAST_ROW;
+    if (most > FEW_KEYS) return WARP_ROW_OF_MANY;
     return cubc_type_size((cubc_type)p->type) > 4 ? MOST_OF_WARP / 2 : MOST_OF_WARP;
 }
 

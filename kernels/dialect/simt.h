@@ -52,6 +52,16 @@ static_assert(sizeof(u64) == 8 && sizeof(void*) == 8, "the dialect is 64-bit");
 #error "define SIMT_CUDA or SIMT_CPU"
 #endif
 
+// A as its type if the condition holds, else B.
+template <bool CONDITION, class A, class B>
+struct chosen {
+    typedef A type;
+};
+template <class A, class B>
+struct chosen<false, A, B> {
+    typedef B type;
+};
+
 struct no_shared { // storage of a kernel whose blocks share nothing
     u64 none;
 };

@@ -63,6 +63,9 @@ FUNCTION u32 warp_shuffle_word(u32, u32 word, u32) { return word; }
 FUNCTION u32 warp_exchange_word(u32, u32 word, u32) { return word; }
 FUNCTION u32 warp_ballot(u32, bool vote) { return vote ? 1u : 0u; }
 FUNCTION u32 warp_match(u32, u32) { return 1u; }
+FUNCTION u32 warp_sum_word(u32, u32 word) { return word; }
+FUNCTION u32 warp_or_word(u32, u32 word) { return word; }
+FUNCTION u32 block_sync_count(bool yes, u32*) { return yes ? 1u : 0u; }
 #else
 FUNCTION u32 thread_id() { return simt->thread_id(); }
 #define block_sync() simt->block_sync(__FILE__, __LINE__)
@@ -73,6 +76,9 @@ FUNCTION u32 thread_id() { return simt->thread_id(); }
     simt_shuffle_word((mask), (word), lane_id() ^ (bits), __FILE__, __LINE__)
 #define warp_ballot(mask, vote) simt_ballot((mask), (vote), __FILE__, __LINE__)
 #define warp_match(mask, value) simt_match((mask), (value), __FILE__, __LINE__)
+#define warp_sum_word(mask, word) simt_sum_word((mask), (word), __FILE__, __LINE__)
+#define warp_or_word(mask, word) simt_or_word((mask), (word), __FILE__, __LINE__)
+#define block_sync_count(yes, words) simt_sync_count((yes), (words), __FILE__, __LINE__)
 static inline void simt_warp_sync(u32 mask, const char* file, int line)
 {
     u8 mine = 0, all[SIMT_WARP];
@@ -100,6 +106,32 @@ static inline u32 simt_match(u32 mask, u32 value, const char* file, int line)
     for (u32 i = 0; i < SIMT_WARP; i++)
         if ((mask >> i & 1u) && all[i] == value) same |= 1u << i;
     return same;
+}
+static inline u32 simt_sum_word(u32 mask, u32 word, const char* file, int line)
+{
+    u32 all[SIMT_WARP], sum = 0;
+    simt->warp_exchange(mask, &word, 4, all, file, line);
+    for (u32 i = 0; i < SIMT_WARP; i++)
+        if (mask >> i & 1u) sum += all[i];
+    return sum;
+}
+static inline u32 simt_or_word(u32 mask, u32 word, const char* file, int line)
+{
+    u32 all[SIMT_WARP], bits = 0;
+    simt->warp_exchange(mask, &word, 4, all, file, line);
+    for (u32 i = 0; i < SIMT_WARP; i++)
+        if (mask >> i & 1u) bits |= all[i];
+    return bits;
+}
+static inline u32 simt_sync_count(bool yes, u32* words, const char* file, int line)
+{
+    const u32 in_warp = simt_sum_word(~0u, yes, file, line);
+    if (thread_id() % SIMT_WARP == 0) words[thread_id() / SIMT_WARP] = in_warp;
+    (simt->block_sync)(file, line); // not the macro
+    u32 sum = 0;
+    for (u32 w = 0; w < SIMT_THREADS / SIMT_WARP; w++) sum += words[w];
+    (simt->block_sync)(file, line); // not the macro
+    return sum;
 }
 #endif
 

@@ -59,6 +59,9 @@ FUNCTION u32 block_id() { return blockIdx.x; }
 FUNCTION u32 block_count() { return gridDim.x; }
 
 #define block_sync() __syncthreads()
+// A barrier that returns for how many threads of the block `yes` is true. A CPU counts in SIMT_WARPS
+// words of shared memory that nothing else uses meanwhile.
+#define block_sync_count(yes, words) ((void)(words), static_cast<u32>(__syncthreads_count(yes)))
 #define warp_sync(mask) __syncwarp(mask)
 FUNCTION void spin_pause() { __nanosleep(20); }
 FUNCTION void spin_pause_for(u32 nanoseconds) { __nanosleep(nanoseconds); }
@@ -75,6 +78,25 @@ FUNCTION u32 warp_exchange_word(u32 mask, u32 word, u32 bits)
 }
 FUNCTION u32 warp_ballot(u32 mask, bool vote) { return __ballot_sync(mask, vote); }
 FUNCTION u32 warp_match(u32 mask, u32 value) { return __match_any_sync(mask, value); }
+// Returns the sum of the lanes' words, and the bits that are set in one of them, in each lane.
+FUNCTION u32 warp_sum_word(u32 mask, u32 word)
+{
+#if __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(mask, word);
+#else
+    for (u32 d = 1; d < SIMT_WARP; d *= 2) word += warp_exchange_word(mask, word, d);
+    return word;
+#endif
+}
+FUNCTION u32 warp_or_word(u32 mask, u32 word)
+{
+#if __CUDA_ARCH__ >= 800
+    return __reduce_or_sync(mask, word);
+#else
+    for (u32 d = 1; d < SIMT_WARP; d *= 2) word |= warp_exchange_word(mask, word, d);
+    return word;
+#endif
+}
 // Returns the mask of lanes whose value agrees with the caller's in `bit`. Inline assembly, because
 // the compiler would compute the predicate twice.
 template <u32 bit>

@@ -79,17 +79,8 @@ FUNCTION f32 f32_beside(f64 v, bool above)
     return f32_of(bits_of(near) + ((near > 0.0f) == above ? 1u : 0xffffffffu));
 }
 
-template <bool CONDITION, class A, class B>
-struct choose {
-    typedef A type;
-};
-template <class A, class B>
-struct choose<false, A, B> {
-    typedef B type;
-};
-
 struct cell { // one of the equal parts that edge_bins divides the range into
-    typedef choose<(TUNE_BINS_LOG2 <= 15), u16, u32>::type edge_number;
+    typedef chosen<(TUNE_BINS_LOG2 <= 15), u16, u32>::type edge_number;
     edge_number begin, end; // range of the edges in the cell
 };
 
@@ -100,8 +91,8 @@ struct even_bins {
     enum { WHOLE_NUMBERS = is_integer<T>::value };
     enum { NARROW = sizeof(T) <= 4 && TUNE_BINS_LOG2 <= 14 };
     enum { NARROW_INTEGER = NARROW && WHOLE_NUMBERS };
-    typedef typename choose<NARROW, f32, f64>::type guess_t;
-    typedef typename choose<NARROW_INTEGER, T, guess_t>::type bound_t;
+    typedef typename chosen<NARROW, f32, f64>::type guess_t;
+    typedef typename chosen<NARROW_INTEGER, T, guess_t>::type bound_t;
 
     level l;
     f64 scale;           // bins a unit of the items
@@ -289,5 +280,5 @@ struct index_bins {
     FUNCTION_MEMBER u32 exact(item_t) const { return 0; } // never called: find is never unsure
 };
 
-typedef choose<KIND == EVEN, even_bins<item_t>,
-               choose<KIND == BETWEEN, edge_bins, index_bins>::type>::type finder;
+typedef chosen<KIND == EVEN, even_bins<item_t>,
+               chosen<KIND == BETWEEN, edge_bins, index_bins>::type>::type finder;

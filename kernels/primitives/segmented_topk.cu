@@ -8,7 +8,7 @@
 //
 // Where segments are short, each is left to a warp (topk_few.h, topk_row.h), and blocks take only
 // those that are longer. Where there are few of them, each is a block's (topk_runs.h up to 128
-// items, topk_row.h). Few rows that are longer are each a cluster's, of up to sixteen blocks that
+// items, topk_row.h, and topk_bits.h in no order). Few rows that are longer are each a cluster's, of up to sixteen blocks that
 // have all shared memory of a multiprocessor each, which the row fits. Where there are fewer
 // segments than blocks fit the device, others are cut into parts, and a second launch selects from
 // the k items of each part.
@@ -35,6 +35,7 @@
 #define POOL_KEYS ((SIMT_SHARED_BYTES - TUNE_BYTES_BESIDE) / sizeof(held_t))
 #define POOL_RANGE_BITS (sizeof(held_t) > 4 ? 10 : 11)
 #include "segment_topk.h"
+#include "topk_bits.h"
 #include "topk_few.h"
 #include "topk_pool.h"
 #include "topk_row.h"
@@ -47,8 +48,11 @@ enum : u32 {
     // Those of a row that a block takes, for which the device may have too little memory.
     ROW = TUNE_ROW > 4096 && sizeof(key_t) > 4 && SMALL ? 4096u : static_cast<u32>(TUNE_ROW),
     HAS_ROWS = ROW > FEW,
-    ROW_IN_RUNS = 4 * SIMT_WARP, // items of a row whose runs a block puts in order
-    HAS_ROWS_IN_RUNS = ROW <= 2 * ROW_IN_RUNS,
+    HAS_LONGER_ROWS = !TUNE_EQUAL_SIZE || ROW < TUNE_ROW,
+    // A block puts runs of the shortest rows in order, and halves the range of the others' keys that
+    // it need not order, if they are a few a thread.
+    HAS_ROWS_IN_RUNS = ROW <= 4 * SIMT_WARP,
+    HAS_ROWS_BY_BITS = TUNE_UNORDERED && ROW <= 1024 && ROW <= 2 * SIMT_THREADS,
     // A kernel that no call launches is compiled empty.
     HAS_ROWS_ALONE = HAS_ROWS && !HAS_WARP_ROWS,
     HAS_PARTS = !HAS_ROWS,
@@ -329,19 +333,41 @@ KERNEL(segmented_topk_parts, segmented_topk_args, segmented_topk_shared)
 }
 
 // ---- rows ---------------------------------------------------------------------------------------
+typedef chosen<HAS_ROWS_BY_BITS, bits_shared<ROW>, row_shared<ROW, block_team>>::type counted_row;
+typedef chosen<HAS_ROWS_IN_RUNS, runs_shared<ROW>, counted_row>::type row_of_block;
+
+// The less it is, the more rows are under way.
 struct rows_shared {
     union {
-        row_shared<ROW, block_team> row;
-        runs_shared<ROW_IN_RUNS> runs;
-        segmented_topk_shared longer;
+        row_of_block row;
+        chosen<HAS_LONGER_ROWS, segmented_topk_shared, no_shared>::type longer;
     };
 };
 
-// Selects from a segment that is no row. It is not inlined, so that rows have short code.
-SLOW_FUNCTION void select_longer(const segmented_topk_args& a, rows_shared& s, u64 segment)
+// Select from a row, each with its storage. Called by all threads of a block.
+FUNCTION void select_by_block(const segmented_topk_args& a, runs_shared<ROW>& s, u64 segment,
+                              const stretch& row)
 {
-    select_part(a, s.longer, segment);
+    select_by_runs(a, s, segment, row.begin, static_cast<u32>(row.count));
 }
+FUNCTION void select_by_block(const segmented_topk_args& a, bits_shared<ROW>& s, u64 segment,
+                              const stretch& row)
+{
+    select_by_bits(a, s, segment, row.begin, static_cast<u32>(row.count));
+}
+FUNCTION void select_by_block(const segmented_topk_args& a, row_shared<ROW, block_team>& s,
+                              u64 segment, const stretch& row)
+{
+    select_row(block_team{s.team}, a, s, segment, row.begin, static_cast<u32>(row.count));
+}
+
+// Selects from a segment that is no row. It is not inlined, so that rows have short code.
+SLOW_FUNCTION void select_longer(const segmented_topk_args& a, segmented_topk_shared& s,
+                                 u64 segment)
+{
+    select_part(a, s, segment);
+}
+FUNCTION void select_longer(const segmented_topk_args&, no_shared&, u64) {}
 
 // Selects from each segment by a block.
 KERNEL(segmented_topk_rows, segmented_topk_args, rows_shared)
@@ -349,14 +375,11 @@ KERNEL(segmented_topk_rows, segmented_topk_args, rows_shared)
     if constexpr (!HAS_ROWS) return;
     NO_UNROLL
     for (u64 segment = block_id(); segment < a.set.count; segment += block_count()) {
-        const stretch mine = part_of_segment(a, segment, 0);
-        if (HAS_ROWS_IN_RUNS && mine.count <= ROW_IN_RUNS)
-            select_by_runs(a, s.runs, segment, mine.begin, static_cast<u32>(mine.count));
-        else if ((!TUNE_EQUAL_SIZE || ROW < TUNE_ROW) && mine.count > ROW)
-            select_longer(a, s, segment);
+        const stretch mine = whole_segment(a, segment);
+        if (HAS_LONGER_ROWS && mine.count > ROW)
+            select_longer(a, s.longer, segment);
         else
-            select_row(block_team{s.row.team}, a, s.row, segment, mine.begin,
-                       static_cast<u32>(mine.count));
+            select_by_block(a, s.row, segment, mine);
     }
 }
 
@@ -366,7 +389,7 @@ KERNEL(segmented_topk_clusters, segmented_topk_args, pool_shared)
 {
     if constexpr (!CLUSTERS) return;
     const u64 segment = block_id() / cluster_blocks();
-    const stretch whole = part_of_segment(a, segment, 0);
+    const stretch whole = whole_segment(a, segment);
     const auto in = input_from(a.in, whole.begin);
     const pool_part part = pool_share(whole.count, whole.count);
     const span mine =

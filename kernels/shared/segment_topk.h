@@ -35,12 +35,18 @@ struct stretch {
     u64 begin, at, count;
 };
 
+FUNCTION stretch whole_segment(const segmented_topk_args& a, u64 segment)
+{
+    if constexpr (TUNE_EQUAL_SIZE) return stretch{segment * a.set.size, 0, a.set.size};
+    const u64 begin = segment_begin(a.set, segment);
+    return stretch{begin, 0, larger(segment_end(a.set, segment), begin) - begin};
+}
+
 FUNCTION stretch part_of_segment(const segmented_topk_args& a, u64 segment, u64 part)
 {
-    const u64 begin = segment_begin(a.set, segment),
-              end = larger(segment_end(a.set, segment), begin);
-    const u64 length = end - begin;
-    if (a.parts == 1) return stretch{begin, 0, length}; // without a division
+    const stretch whole = whole_segment(a, segment);
+    if (a.parts == 1) return whole; // without a division
+    const u64 begin = whole.begin, length = whole.count;
     // By hand: with ceil_div registers of segmented_topk_join spill.
     const u64 share = length / a.parts + (length % a.parts != 0);
     const u64 at = smaller(part * share, length);

@@ -76,6 +76,23 @@ def test_segments_and_rows_of_a_gpu(threads, type):
         check(x, k, edges(x.size, 200), "cpu")
 
 
+@pytest.mark.parametrize(("threads", "type"), in_turn([128, 512], ["I8", "F32", "I64"], 3), ids=str)
+@pytest.mark.usefixtures("policies")
+def test_one_row_by_a_block_that_halves_the_range(threads, type):
+    """Blocks of a key or two a thread; all are one key, or differ in the first or the last bit."""
+    use_variant(type, f"ipt_4.tpb_{threads}.mb_1")
+    for size in (1, 2, 33, 127, 128, 129, 256, 300, 512, 1000, 2048):
+        for kind in KINDS:
+            x = ordered(kind, size, type).reshape(1, -1)
+            for k in {1, min(8, size), (size + 1) // 2, max(1, size - 1), size}:
+                check_rows(x, k, "cpu", largest=k % 2 == 0)
+    ends = np.iinfo(TYPES[type]) if type != "F32" else np.finfo("f4")
+    for low, high in ((3, 3), (2, 3), (ends.min, ends.max)):
+        x = np.where(np.arange(300) % 7 == 3, low, high).astype(TYPES[type]).reshape(1, -1)
+        for k in (1, 43, 44, 299):
+            check_rows(x, k, "cpu", largest=False)
+
+
 @pytest.mark.parametrize(("type", "kind"), in_turn(["U8", "F32", "I64"], KINDS, 2))
 def test_long_rows(device, type, kind):
     """By clusters where a device has them, and in parts where they are too many."""
