@@ -44,6 +44,7 @@ from ._core import (
     transform,
 )
 from ._device import device, device_info, synchronize
+from ._environment import is_on as _is_on
 from ._find import find_if
 from ._for_each import for_each
 from ._histogramdd import histogram2d, histogramdd
@@ -316,11 +317,11 @@ if _os.environ.get("CUBC_POLICIES", "").strip(_os.pathsep):
         # A program must not die of a stale variable in its environment.
         _warnings.warn(f"CUBC_POLICIES is ignored: {error}", stacklevel=2)
 
-if _os.environ.get("CUBC_TRACE", "0") != "0":
-    try:
+try:
+    if _is_on("CUBC_TRACE"):
         trace()
-    except ModuleNotFoundError as error:
-        _warnings.warn(f"CUBC_TRACE is ignored: {error}", stacklevel=2)
+except (ModuleNotFoundError, ValueError) as error:
+    _warnings.warn(f"CUBC_TRACE is ignored: {error}", stacklevel=2)
 
 if _os.environ.get("CUBC_TUNE"):
     try:

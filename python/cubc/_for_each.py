@@ -6,7 +6,6 @@ value stays when a later statement writes to its item.
 """
 
 import functools
-import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ from ._arrays import as_array, is_cpu, is_read_only, item_dtype, whole_name
 from ._callables import _parameters, _prepared
 from ._calls import named, whole
 from ._core import Array, Lazy, asarray, device_info, is_binding
+from ._environment import is_on
 from ._kernel import Kernel
 from ._lazy import dialect
 from ._symbols import MOST_ENDS, Symbol, Trace, converted, number_of, plain_of, refuse
@@ -168,7 +168,7 @@ def for_each(body, n, /, *, check=None, stream=None, device=None, **operands) ->
     if n < 0:
         raise ValueError(f"n is {n}: expected 0 or more")
     if check is None:
-        check = _is_checked() and not is_binding()
+        check = is_on("CUBC_CHECK") and not is_binding()
     if not isinstance(check, bool | np.bool):
         raise TypeError(
             f"check is of the type {type(check).__name__}: expected True or False; an operand "
@@ -183,14 +183,6 @@ def for_each(body, n, /, *, check=None, stream=None, device=None, **operands) ->
     place = _place_of(arrays, device)
     if n:
         _launch(body, n, arrays, numbers, bool(check), stream, place)
-
-
-def _is_checked() -> bool:
-    """Tell if CUBC_CHECK asks for it, by the core's rule for a number of the environment."""
-    given = os.environ.get("CUBC_CHECK") or "0"
-    if given not in ("0", "1"):
-        raise ValueError(f'CUBC_CHECK is "{given}", must be a number from 0 to 1')
-    return given == "1"
 
 
 def _sorted_out(operands: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -62,10 +62,10 @@ def write(path: str | os.PathLike, kind: Kind, pieces: Iterable[bytes]) -> int:
     from pathlib import Path
 
     check(path, kind)
-    place = Path(os.path.realpath(path))  # the file that a link names, not the link
-    if place.exists() and not place.is_file():
-        with open(place, "wb") as file:
+    if Path(path).exists() and not Path(path).is_file():  # /dev/stdout may name what has no path
+        with open(path, "wb") as file:
             return sum(map(file.write, pieces))
+    place = Path(os.path.realpath(path))  # the file that a link names, not the link
     part = Path(f"{place}.{os.getpid()}.new")
     try:
         flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC

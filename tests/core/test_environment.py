@@ -40,6 +40,13 @@ def test_a_compiler_that_is_not_there(tmp_path):
     assert 'CompileError: CUBC_CXX names the C++ compiler "/nonexistent"' in last_line(result)
 
 
+@pytest.mark.parametrize("name", ["CUBC_TRACE", "CUBC_RECORD_KEYS"])
+def test_a_switch_is_0_or_1(name, tmp_path):
+    changes = {"CUBC_RECORD": tmp_path / "w.db", name: "off"}
+    result = isolated.run("import cubc", **changes)
+    assert f'ignored: {name} is "off", must be a number from 0 to 1' in result.stderr
+
+
 def test_a_compiler_in_a_folder_with_a_space(tmp_path):
     folder = tmp_path / "my programs"
     folder.mkdir()

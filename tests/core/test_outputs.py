@@ -1,6 +1,7 @@
 """Outputs of commands and functions: what is there is replaced by its like alone."""
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -102,6 +103,12 @@ def test_a_link_stays_one_and_a_device_is_written_to(db, tmp_path):
     assert not Path(os.devnull).is_file()
     with pytest.raises(IsADirectoryError, match="is a folder"):
         tuner.analyze(db).report(tmp_path)
+
+
+def test_a_pipe_that_a_descriptor_names_is_written_to(db):
+    command = [sys.executable, "-m", "cubc", "policy", "-o", "/dev/stdout", str(db)]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert "\tipt_" in result.stdout and "not written" not in result.stderr
 
 
 def test_what_fails_leaves_what_was_there(tmp_path):

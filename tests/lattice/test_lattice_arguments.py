@@ -28,10 +28,10 @@ EXTENTS = {
 
 @pytest.mark.parametrize("name", EXTENTS)
 @pytest.mark.parametrize(
-    "extent", [4, None, (4, 4, 4), (4.0, 4, 4, 4), "4444", (0, 4, 4, 4), (-2,) * 4]
+    "extent", [4, None, (4, 4, 4), (4.0, 4, 4, 4), "4444", (0, 4, 4, 4), (-2,) * 4, (65534,) * 4]
 )
 def test_an_extent(name, extent):
-    with pytest.raises((TypeError, ValueError), match=r"extent is .*(4|None|4\.0|'4'|0|-2)"):
+    with pytest.raises((TypeError, ValueError), match=r"extent is .*(4|None|4\.0|'4'|0|-2|65534)"):
         EXTENTS[name](extent)
 
 

@@ -22,6 +22,7 @@ PLAIN, EVEN_ODD, NATIVE = range(3)
 # Sites around a part, on each side of the directions that are cut: plaquettes and staples reach
 # one, and with an even number parities stay. Links of hisq take 4.
 MARGIN = 2
+MOST_SITES = 1 << 48  # their bytes can be counted; no memory has room for so many
 NEAR = 1e-4  # of a matrix to SU(3), |U U^+ - 1| and |det U - 1|: more is not rounding
 
 
@@ -60,6 +61,8 @@ def sites_along(extent: Any) -> tuple[int, int, int, int]:
     x, y, z, t = (integer("extent", one) for one in extent)
     if min(x, y, z, t) < 1:
         raise ValueError(f"extent is {extent!r:.80}: each is 1 or more")
+    if x * y * z * t > MOST_SITES:
+        raise ValueError(f"extent is {extent!r:.80}: a lattice has up to 2^48 sites")
     return x, y, z, t
 
 

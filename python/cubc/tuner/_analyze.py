@@ -399,6 +399,15 @@ def _table(rows: list, columns: list[str]) -> Table:
     return Table(rows, columns=columns)
 
 
+def warn_without_score(group: Group) -> None:
+    """Warn of variants whose objective is no positive number, which tables leave out."""
+    if left_out := group.objective.without_score(group.measurements()):
+        warn(
+            f"{group.benchmark}: {' and '.join(group.objective.texts)} of {listed(left_out)} is no "
+            "positive number, so there is no score: take an expression that is, as 'error + 1e-9'"
+        )
+
+
 def analyze(
     paths: StorePaths,
     R: str | None = None,
@@ -425,7 +434,8 @@ def analyze(
     Warns
     -----
     RuntimeWarning
-        If no measurement of a benchmark and workload has the figures of the objective.
+        If no measurement of a benchmark and workload has the figures of the objective, or if that
+        is no positive number for some variants, which have no score then.
 
     Raises
     ------
@@ -458,4 +468,5 @@ def analyze(
         warn(f"{', '.join(names)}: not all was measured with what {figure} needs, and has no score")
     for group in groups:
         group.objective = wanted
+        warn_without_score(group)
     return Analysis(groups)

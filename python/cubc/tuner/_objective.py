@@ -62,6 +62,18 @@ class Objective:
         names = {name for part in self.parts for name in part.names}
         return not measured or any(names <= known.keys() for known in measured)
 
+    def without_score(self, cells: Iterable[Measurement]) -> list[str]:
+        """Variants of measurements that have the figures, of which a part is no positive number."""
+        measured = ((cell.variant, figures(cell)) for cell in cells if cell.center is not None)
+        return [
+            *dict.fromkeys(
+                variant
+                for variant, known in measured
+                for part in self.parts
+                if part.names <= known.keys() and value(part, known) is None
+            )
+        ]
+
     def __repr__(self) -> str:
         return f"Objective({', '.join(self.texts)})"
 

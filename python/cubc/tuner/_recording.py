@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from cubc import _core
 from cubc._calls import name_function, truth
+from cubc._environment import is_on
 
 from ._stores import store_path
 
@@ -87,8 +88,10 @@ def from_variable(path: str) -> None:
     ------
     OSError, StoreError
         If the store cannot be written.
+    ValueError
+        If ``CUBC_RECORD_KEYS`` is neither 0 nor 1.
     """
-    recording = record(path, keys=os.environ.get("CUBC_RECORD_KEYS", "") not in ("", "0"))
+    recording = record(path, keys=is_on("CUBC_RECORD_KEYS"))
     recording.__enter__()
     atexit.register(_end, recording, path)
 

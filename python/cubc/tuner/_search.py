@@ -17,6 +17,7 @@ from typing import Any
 
 from cubc import _core
 
+from ._analyze import warn_without_score
 from ._benchmark import Benchmark, joined
 from ._checks import count, integer, positive, takes_arguments_of
 from ._constraints import Constraint, parse
@@ -244,6 +245,8 @@ class Search:
             for group in one.results.groups
             if group.cells
         ]
+        for group in found:
+            warn_without_score(group)
         ended = {name(one): one.ended for one in course.searches}
         return Result(found, failed, ended, self._benchmark)
 
