@@ -303,6 +303,18 @@ cubc_status store_put_row(store *s, int which, const store_record *record, bool 
     return CUBC_OK;
 }
 
+cubc_status store_has_calls(store *s, const store_record *record, bool *found)
+{
+    sql_query q;
+    TRY(sql_start(s->db, FIND_CALLS, &q));
+    bind_key(s, &q, &record->row);
+    sql_bind_real(&q, record->row.calls);
+    sql_bind_text(&q, record->created);
+    cubc_status st = sql_step(&q, found);
+    sql_finish(&q);
+    return st;
+}
+
 static void checkpoint(store *s, int rows)
 {
     s->uncheckpointed += rows;

@@ -122,6 +122,11 @@ static const char result_2[] =
     IN_4_##since(" " #column " " TYPE_##kind ",", "")
 #define DECLARE_5(since, table, kind, from, column, name, most) \
     IN_5_##since(" " #column " " TYPE_##kind ",", "")
+#define OF_KEY                                                                             \
+    "SELECT id FROM measurement WHERE"                                                     \
+    " benchmark_id = (SELECT id FROM benchmark WHERE name = ?1 AND axes = ?2)"             \
+    " AND source_hash = ?3 AND ct = ?4 AND variant = ?5 AND rt = ?6 AND device_id = ?7"    \
+    " AND environment_id = ?8 AND round = ?9"
 #define KEY "(benchmark_id, source_hash, ct, variant, rt, device_id, environment_id, round)"
 #define MEASUREMENT(version)                                                                \
     "CREATE TABLE measurement ( id INTEGER PRIMARY KEY," STORE_KEY(DECLARE_##version)       \
@@ -226,10 +231,8 @@ static const char *const statements[STATEMENTS] = {
     [ADD] = PUT_WHERE("(status IN ('lost', 'pruned') OR " OF_MACHINE
                       ") AND excluded.status NOT IN ('lost', 'pruned')"),
     [PUT_CALLS] = PUT_WHERE("status = 'recorded' AND excluded.status = 'recorded'"),
-    [FIND] = "SELECT id FROM measurement WHERE"
-             " benchmark_id = (SELECT id FROM benchmark WHERE name = ?1 AND axes = ?2)"
-             " AND source_hash = ?3 AND ct = ?4 AND variant = ?5 AND rt = ?6 AND device_id = ?7"
-             " AND environment_id = ?8 AND round = ?9",
+    [FIND] = OF_KEY,
+    [FIND_CALLS] = OF_KEY " AND status = 'recorded' AND calls = ?10 AND created = ?11",
     [NEXT_ID] = "SELECT id FROM measurement WHERE id > ?1 ORDER BY id LIMIT 1",
     [ALL_DEVICES] = "SELECT * FROM device ORDER BY id",
     [ALL_ENVIRONMENTS] = "SELECT * FROM environment ORDER BY id",

@@ -17,7 +17,8 @@ enum {
     FIND_BENCHMARK,
     ADD,
     PUT_CALLS,
-    FIND, // number of the row of a key
+    FIND,       // number of the row of a key
+    FIND_CALLS, // the same, if it has these calls of the same moment
     NEXT_ID,
     ALL_DEVICES, // tables that an upgrade copies as they are
     ALL_ENVIRONMENTS,

@@ -3,10 +3,12 @@
 import os
 import sqlite3
 
+import numpy as np
 import pytest
 import stores
 from stores import confirmed, row, write
 
+import cubc
 from cubc import _core, tuner
 from cubc.tuner import _cli as cli
 
@@ -55,6 +57,21 @@ def test_the_first_counts(two, tmp_path):
             if one["variant"] == B and one["device_uuid"] != "another"
         ]
         assert b["samples"] == stores.samples(center)
+
+
+def test_calls_of_recordings_add_up(tmp_path):
+    """And those of one recording count once, however often they are merged."""
+    paths = []
+    for name, calls in (("a", 5), ("b", 3)):
+        paths.append(tmp_path / f"{name}.db")
+        with tuner.record(paths[-1]):
+            for _ in range(calls):
+                cubc.reduce(np.ones(100, "f4"), device="cpu")
+    out = tmp_path / "all.db"
+    assert tuner.merge(paths, out).repeated == 0
+    assert list(tuner.recorded(out).calls) == [8] == list(tuner.recorded(paths).calls)
+    assert tuner.merge([out, *paths], out, replace=True).repeated == 2
+    assert list(tuner.recorded(out).calls) == [8]
 
 
 def test_what_is_there_stays(two, tmp_path):

@@ -344,7 +344,7 @@ class Analysis(Figures):
         pandas.DataFrame
             Columns: benchmark; each axis by its plain name (of lattices ``T`` is the extent in
             time and ``T{ct}`` the type); variant; each parameter by its label, or as
-            ``round{parameter}`` where another column has that name;
+            ``round{parameter}`` where another column has that name, as axes do;
             round (0 in the search, from 1 where it was measured again); status and message;
             center_us and base_us (medians, microseconds); speedup (by the objective: of the round
             from 1, else as in `scores`); gbps (10^9 bytes that must move,

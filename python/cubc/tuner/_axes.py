@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -103,7 +103,7 @@ def given(axes: Mapping[str, Any] | None) -> dict[str, Any]:
     if not isinstance(wanted, Mapping) or not all(isinstance(name, str) for name in wanted):
         like = "{'T': 'F32', 'Elements': [16, 20]}"
         raise TypeError(f"axes is {axes!r:.80}, must be a dict of values by axis name, as {like}")
-    return dict(wanted)
+    return {name: list(one) if isinstance(one, Iterator) else one for name, one in wanted.items()}
 
 
 def told_apart(axes: Sequence[Axis], wanted: Mapping[str, Any]) -> dict[str, Any]:
@@ -365,12 +365,13 @@ def parse_axes(text: str) -> tuple[Axis, ...]:
         for axis in axes:
             if not 1 <= len(set(axis.values)) == len(axis.values) <= MOST_VALUES:
                 raise ValueError
-            if axis.compile_time or not all(map(_is_int64, axis.values)):
+            if axis.compile_time or not all(map(is_int64, axis.values)):
                 raise ValueError
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"{text!r:.200} declares no axes") from error
     return axes
 
 
-def _is_int64(value: Any) -> bool:
+def is_int64(value: Any) -> bool:
+    """True for an int that a store can hold."""
     return type(value) is int and -(2**63) <= value < 2**63

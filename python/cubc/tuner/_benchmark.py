@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from types import CodeType
 from typing import Any
 
 from cubc import _core
@@ -21,6 +20,7 @@ from cubc._extras import need
 
 from . import _axes as ax
 from ._constraints import Constraint, check_names, parse
+from ._identity import identity
 from ._source import Source
 from ._space import Space, Value, named, parse_label
 from ._state import Skipped, State
@@ -28,14 +28,6 @@ from ._user_benchmark import PickledWorkload
 from ._workload import Compilation, CompileTimeWorkload
 
 Function = Callable[[State], Any]
-
-
-def _instructions(code: CodeType) -> tuple:
-    """Instructions of a function, without its lines, file name and comments."""
-    constants = tuple(
-        _instructions(one) if isinstance(one, CodeType) else repr(one) for one in code.co_consts
-    )
-    return code.co_code, code.co_names, code.co_varnames, constants
 
 
 class SourceSpace(Space):
@@ -67,8 +59,8 @@ class Benchmark:
         Text that is compiled.
     axes : tuple of Axis
         Those declared.
-    instructions : str
-        Text of the function, for the hash of what is measured.
+    identity : str
+        Text of the function and of the values that it uses, for the hash of what is measured.
     given_base : dict of str to int or str
         Values of base that were given.
 
@@ -99,6 +91,8 @@ class Benchmark:
         base: Mapping[str, Value] | None,
         constraints: str | Iterable[str],
     ):
+        if not inspect.isfunction(function):
+            raise TypeError(f"a benchmark is made of a function, as of def, not {function!r:.80}")
         if not re.fullmatch(r"[A-Za-z_]\w*", function.__name__, re.ASCII):
             raise ValueError(
                 f"a benchmark is stored under its function's name, and {function.__name__!r} is no "
@@ -106,7 +100,7 @@ class Benchmark:
             )
         self.function = function
         self.file = function.__code__.co_filename  # a pickle of the function forgets it
-        self.instructions = repr(_instructions(function.__code__))
+        self.identity = identity(function)
         self.source = Source(_located(source, function), function.__name__)
         self.name = f"{self.source.name}.{function.__name__}"
         self.axes = _declared(self.name, {} if axes is None else axes)
@@ -275,7 +269,7 @@ def joined(several: Sequence[Benchmark]) -> Benchmark:
                     "searched together: search one after the other"
                 )
     found.function = _Either(several)
-    found.instructions = "".join(one.instructions for one in several)
+    found.identity = "".join(one.identity for one in several)
     found.name = f"{first.source.name}.{'_'.join(one.name.rpartition('.')[2] for one in several)}"
     which = ax.Axis("Benchmark", tuple(range(len(several))))
     found.axes = (
@@ -290,7 +284,8 @@ SHARED = ("source", "base", "constraints", "axes")
 
 def _shared(one: Benchmark) -> tuple:
     axes = [(axis.name, axis.values if axis.compile_time else ()) for axis in one.axes]
-    return one.source.text, one.given_base, [c.text for c in one.constraints], axes
+    text = one.source.text.replace(f'"{one.source.name}.cu"', '""')  # named after the function
+    return text, one.given_base, [c.text for c in one.constraints], axes
 
 
 def _union(axes: Sequence[ax.Axis]) -> ax.Axis:
@@ -333,14 +328,14 @@ def _declared(owner: str, axes: Mapping[str, Any]) -> tuple[ax.Axis, ...]:
             raise ValueError(f"{owner}: axis {axis.plain} is declared twice")
         if not 1 <= len(set(values)) == len(values) <= ax.MOST_VALUES:
             raise ValueError(f"{owner}: axis {name} needs values, each once")
-        if not axis.compile_time and not all(type(value) is int for value in values):
+        if not axis.compile_time and not all(map(ax.is_int64, values)):
             raise ValueError(
-                f"{owner}: the values of axis {name} must be integers, not {given!r:.80}"
+                f"{owner}: the values of axis {name} must be integers of 64 bits, not {given!r:.80}"
             )
         if "[pow2]" in name and any(int(value) < 0 for value in values):
             raise ValueError(f"{owner}: axis {name} has exponents of two, of 0 and more")
-        if axis.compile_time:
-            ax.parse_workload(ax.workload_text(dict.fromkeys([name], values[0])))
+        for value in values if axis.compile_time else ():
+            ax.parse_workload(ax.workload_text({name: value}))
         found.append(axis)
     return tuple(found)
 
@@ -376,7 +371,7 @@ class UserCompileTimeWorkload(CompileTimeWorkload):
         """Hash of the source with this workload, and of the function, which says what is right."""
         complete = self.user_benchmark.source.complete(self.arch, self.ct)
         digest = hashlib.sha256(complete.encode())
-        digest.update(self.user_benchmark.instructions.encode())
+        digest.update(self.user_benchmark.identity.encode())
         return digest.hexdigest()
 
     def text(self, variant: str) -> str:
@@ -440,7 +435,9 @@ def benchmark(
     callable
         Decorator of a function of a `State`, which makes the arrays of a workload and says what is
         measured. It runs in the measuring process; and up to its first array in yours, to
-        learn which workloads it skips.
+        learn which workloads it skips. A store's measurements count for it while the source, its
+        code and the values that it uses are the same: of its defaults, of enclosing functions and
+        of its module numbers, texts, arrays, lists of these, and functions.
 
     Raises
     ------
@@ -448,6 +445,8 @@ def benchmark(
         If there is no source of this name.
     LookupError
         If base or a constraint names a parameter that the source does not declare.
+    TypeError
+        If what is decorated is no function, as a class or a partial function is none.
     ValueError
         If the source has no kernel or a malformed range; for axes that are malformed.
 

@@ -18,27 +18,32 @@ _WHERE = ("device", "arch", "device_uuid", "driver", "compiler", "source_hash")
 def measurement_rows(group: Group) -> list[dict[str, Any]]:
     """Rows of a group, which all have the same columns.
 
-    A user names parameters and metrics. One that has the name of another column is
-    ``round{parameter}`` or ``samples{metric}``.
+    A user names axes, parameters and metrics. One that has the name of another column is
+    ``device{axis}``, ``round{parameter}`` or ``samples{metric}``.
     """
     cells = list(group.measurements())
     if not cells:
         return []
-    about = [_about(group, cell) for cell in cells]
+    workloads = [columns(group.ct, cell.rt) for cell in cells]
     found = [_figures(group, cell) for cell in cells]
     where = {name: getattr(group, name) for name in _WHERE}
-    taken = {*about[0], *found[0], *where, "store", "id"}
+    taken = {"benchmark", "variant", *found[0], *where, "store", "id"}
+    of_axes = _names(workloads, "axis", taken)
     parameters = [cell.parameters for cell in cells]
     of_parameters = _names(parameters, "parameter", taken)
     of_metrics = _names((cell.metrics for cell in cells), "metric", taken)
     return [
-        first
+        {"benchmark": group.benchmark}
+        | {column: workload[name] for name, column in of_axes.items()}
+        | {"variant": cell.variant}
         | {column: values.get(name) for name, column in of_parameters.items()}
         | figures
         | {column: cell.metrics.get(name) for name, column in of_metrics.items()}
         | where
         | {"store": cell.store, "id": cell.id}
-        for cell, first, values, figures in zip(cells, about, parameters, found, strict=True)
+        for cell, workload, values, figures in zip(
+            cells, workloads, parameters, found, strict=True
+        )
     ]
 
 
@@ -59,11 +64,6 @@ def _names(several: Iterable[Iterable[str]], kind: str, taken: set[str]) -> dict
     found = {name: f"{name}{{{kind}}}" if name in taken else name for name in names}
     taken.update(found.values())
     return found
-
-
-def _about(group: Group, cell: Measurement) -> dict[str, Any]:
-    workload = columns(group.ct, cell.rt)
-    return {"benchmark": group.benchmark} | workload | {"variant": cell.variant}
 
 
 def _figures(group: Group, cell: Measurement) -> dict[str, Any]:

@@ -63,6 +63,16 @@ class CompileTimeWorkload:
         """True if a label is base's, or fulfils the constraints on parameters."""
         return variant == "base" or not self.constraints or self.space.valid(variant)
 
+    def admits_compiled(self, variant: str, known: Mapping[str, float]) -> bool:
+        """True if what the compiler made of an admitted variant fulfils the constraints on that.
+
+        A figure that is not known decides nothing.
+        """
+        figures = {**parse_label(variant), **known}
+        return variant == "base" or all(
+            one(figures) for one in self.constraints if one.names <= figures.keys()
+        )
+
     @cached_property
     def bases(self) -> list[str]:
         """Label of base at each of `rts`: what a call there runs."""
