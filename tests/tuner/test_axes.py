@@ -192,3 +192,8 @@ def test_an_axis_under_two_names(function):
     for wanted in ({"T{ct}": "F32", "T": "I64"}, {"Elements": 16, "Elements{io}": 20}):
         with pytest.raises(ValueError, match=r"is given twice, as .* and as"):
             function("reduce.sum", AXES, wanted)
+
+
+def test_values_that_can_be_taken_once():
+    wanted = ax.given({"A": (value for value in (1, 2)), "B": "F32", "C": [3]})
+    assert wanted == {"A": [1, 2], "B": "F32", "C": [3]}

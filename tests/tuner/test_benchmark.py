@@ -1,5 +1,7 @@
 """Benchmarks of a user's own kernels, on every device."""
 
+import functools
+import os
 import subprocess
 import sys
 import textwrap
@@ -11,6 +13,7 @@ from searches import TIMING
 
 import cubc
 from cubc import tuner
+from cubc.tuner._benchmark import joined
 
 SAXPY = """
 // %RANGE% TUNE_THREADS tpb 64:256:64
@@ -233,12 +236,72 @@ def test_another_function_is_another_benchmark(tmp_path):
     assert hashes[0] != hashes[1]
 
 
+COUNT = 3
+TABLE = np.arange(3)
+
+
+def identity_of(function):
+    return own(SAXPY.replace("BROKEN", ""), function).identity
+
+
+def test_the_values_that_a_function_uses_are_of_its_identity(monkeypatch):
+    """Of enclosing functions, defaults and the module: numbers, arrays, lists and functions."""
+
+    def made(n, of=(1, 2), more=None):
+        def inner(state, k=n, *, also=2 * n):
+            return n, of, COUNT, TABLE, more and more(n)
+
+        return inner
+
+    same = identity_of(made(3))
+    assert identity_of(made(3)) == same
+    others = [made(4), made(3, of=[1, 3]), made(3, more=lambda n: n), made(3, more=lambda n: -n)]
+    assert len({same, *map(identity_of, others)}) == 5
+    for name, value in (("COUNT", 4), ("TABLE", np.arange(1, 4))):
+        with monkeypatch.context() as changed:
+            changed.setitem(globals(), name, value)
+            assert identity_of(made(3)) != same
+    itself = []
+    itself.append(itself)
+    assert identity_of(made(3, of=itself))
+
+
+def test_sets_in_a_function_are_the_same_in_each_process(tmp_path):
+    (tmp_path / "beside.py").write_text(
+        "from cubc import tuner\n"
+        "@tuner.benchmark('// %RANGE% A tpb 32,64\\n__global__ void k(float* x) {}')\n"
+        "def one(state):\n"
+        "    return state in {'a', 'b', 'c', 'dd'}, (1, frozenset({'e', 'f', 'g'}))\n"
+        "print(one.identity)\n"
+    )
+    said = {
+        subprocess.run(
+            [sys.executable, tmp_path / "beside.py"],
+            env={**os.environ, "PYTHONHASHSEED": str(seed)},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in range(3)
+    }
+    assert len(said) == 1
+
+
+def test_what_is_no_function_is_no_benchmark():
+    for other in (functools.partial(saxpy, None), print, object()):
+        with pytest.raises(TypeError, match="a benchmark is made of a function"):
+            own(SAXPY.replace("BROKEN", ""), other)
+
+
 def test_declarations_that_mean_nothing():
     source = SAXPY.replace("BROKEN", "")
     with pytest.raises(TypeError, match=r"base is \['tpb'\], must be a dict"):
         own(source, saxpy, base=["tpb"])
     with pytest.raises(ValueError, match=r"A\[pow2\] has exponents of two, of 0 and more"):
         own(source, saxpy, axes={"A[pow2]": [3, -1]})
+    with pytest.raises(ValueError, match="'T{ct}=unsigned int' is no workload"):
+        own(source, saxpy, axes={"T{ct}": ["F32", "unsigned int"]})
+    with pytest.raises(ValueError, match="the values of axis N must be integers of 64 bits"):
+        own(source, saxpy, axes={"N": [1, 2**63]})
 
 
 def test_a_lambda_is_no_benchmark():
@@ -372,6 +435,8 @@ def test_several_are_scored_together(tmp_path, device):
     other = own(tmp_path / "both.cu", make("add", None), axes(8), base={"tpb": 128})
     with pytest.raises(ValueError, match="differ in their base"):
         search([add, other], db, device)
+    inline = [own(source, make(name, None), axes(8)) for name in ("add", "times")]
+    assert joined(inline).name == "add.add_times"
     with pytest.raises(TypeError, match=r"only benchmarks made by tuner\.benchmark"):
         search([add, "reduce.sum"], db, device)
 

@@ -197,6 +197,17 @@ def test_results_are_of_variants_that_fulfil_the_constraints(tmp_path):
     assert set(found.to_frame().variant) == {"base"}
 
 
+def test_figures_in_the_store_are_asked_for_constraints(tmp_path):
+    """Those that it does not have decide nothing: threads and occupancy."""
+    search(tmp_path / "c.db", variants=3, confirm=0)
+    found = search(tmp_path / "c.db", constraints="blocks_per_sm < 0", confirm=0, variants=1)
+    frame = found.to_frame()
+    assert set(frame[frame.status == "ok"].variant) == {"base"}
+    found = search(tmp_path / "c.db", constraints="threads > 0", confirm=0, variants=3)
+    frame = found.to_frame()
+    assert len(set(frame[frame.status == "ok"].variant)) == 4
+
+
 def test_constraints_on_a_replay_of_a_store(tmp_path):
     device = f"replay:{tuner.example_db()}"
     options = {"device": device, "variants": 5, "progress": False}

@@ -136,6 +136,14 @@ def test_columns_that_a_user_named_like_others(tmp_path):
     assert (frame["error{metric}"], frame["id{metric}"]) == (2, 3)
 
 
+def test_columns_of_axes_that_a_user_named_like_others(tmp_path):
+    more = {"rt": "device=5,benchmark=7", "axes": '[["device", [5]], ["benchmark", [7]]]'}
+    rows = [of_a_user("base", 16, 1.0) | more]
+    frame = tuner.analyze(stores.write(tmp_path / "s.db", rows)).to_frame().iloc[0]
+    assert (frame["device{axis}"], frame["benchmark{axis}"]) == (5, 7)
+    assert (frame["benchmark"], frame["variant"]) == ("own.kernel", "base")
+
+
 def test_values_of_a_parameter_that_became_names(tmp_path):
     """An earlier kernel in the same store had numbers, and base has neither."""
     rows = [of_a_user(label, 16, 1.0) for label in ("base", "acc_1")]

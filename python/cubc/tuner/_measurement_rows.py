@@ -41,9 +41,7 @@ def measurement_rows(group: Group) -> list[dict[str, Any]]:
         | {column: cell.metrics.get(name) for name, column in of_metrics.items()}
         | where
         | {"store": cell.store, "id": cell.id}
-        for cell, workload, values, figures in zip(
-            cells, workloads, parameters, found, strict=True
-        )
+        for cell, workload, values, figures in zip(cells, workloads, parameters, found, strict=True)
     ]
 
 

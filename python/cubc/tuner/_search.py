@@ -240,7 +240,7 @@ class Search:
                 message = f"no variant of {one.workload} was found that fulfils {limits}"
                 warn(message)
         found = [
-            group.among(one.workload.admits)
+            group.among(one.results.admits)
             for one in course.searches
             for group in one.results.groups
             if group.cells
@@ -357,8 +357,8 @@ def search(*arguments: Any, **options: Any) -> Result:
         space itself. One over figures of the compiled variant is evaluated before running:
         registers, local_bytes (spills and stack of a thread), shared_bytes (of a block), threads,
         blocks_per_sm (resident on a multiprocessor), occupancy (0 to 1); a variant that fails it
-        has the status ``"pruned"``. Variants in `db` that break constraints on parameters are not
-        in the result.
+        has the status ``"pruned"``. Variants in `db` that break constraints, of which it does not
+        have threads and occupancy, are not in the result.
     racing
         Give a variant up as soon as it cannot come near the best any more; its status is then
         ``"lost"``. False measures every variant at all workloads.

@@ -15,7 +15,7 @@ from . import _axes as ax
 from ._checks import regex
 from ._constraints import Constraint, check_names
 from ._groups import Group
-from ._space import Space
+from ._space import Space, parse_label
 from ._words import listed
 
 # Takes a deadline in seconds, the byte by which it is abandoned, and a bundle; returns its seconds.
@@ -64,13 +64,15 @@ class CompileTimeWorkload:
         return variant == "base" or not self.constraints or self.space.valid(variant)
 
     def admits_compiled(self, variant: str, known: Mapping[str, float]) -> bool:
-        """True if what the compiler made of an admitted variant fulfils the constraints on that.
+        """True if figures of a variant fulfil the constraints on what the compiler makes of it.
 
-        A figure that is not known decides nothing.
+        Constraints on a figure that is not known decide nothing.
         """
-        figures = {**parse_label(variant), **known}
-        return variant == "base" or all(
-            one(figures) for one in self.constraints if one.names <= figures.keys()
+        values = {**known, **parse_label(variant)}
+        return all(
+            one(values)
+            for one in self.constraints
+            if one.needs_compiling and one.names <= values.keys()
         )
 
     @cached_property

@@ -50,9 +50,26 @@ class WorkloadResults:
             for group in self._stored:
                 if group.model_key == self._groups[info["uuid"]].model_key:
                     self._groups[group.device_uuid] = group.only(workload.rts)
+        self._refused = set(self._broken_of_store())
         self._measured: dict[str, list[Group]] = {}  # by variant: of a hundred devices, few have it
         for group in self.groups:
             self._note(group)
+
+    def _broken_of_store(self) -> Iterator[str]:
+        """Stored variants that a constraint on what the compiler made of them leaves out."""
+        if not self._workload.limits:
+            return
+        for group in self._stored:
+            for variant, cells in group.cells.items():
+                worked = [cell for cell in cells.values() if cell.status == OK]
+                if variant != "base" and not all(
+                    self._workload.admits_compiled(variant, figures(cell)) for cell in worked
+                ):
+                    yield variant
+
+    def admits(self, variant: str) -> bool:
+        """True if a label is base's, or fulfils the constraints, as far as it is known."""
+        return variant not in self._refused and self._workload.admits(variant)
 
     def _note(self, group: Group) -> None:
         """Note which variants a group has."""
@@ -174,7 +191,7 @@ class WorkloadResults:
 
         Base is not among them.
         """
-        admitted = filter(self._workload.admits, self.variants())
+        admitted = filter(self.admits, self.variants())
         complete = (v for v in admitted if self.speedups(v) is not None)
         scored = ((self.group_of(variant).score(variant), variant) for variant in complete)
         return [v for _, v in sorted((-s, v) for s, v in scored if s is not None)]

@@ -141,7 +141,7 @@ class WorkloadSearch:
     @property
     def is_empty(self) -> bool:
         """True if the strategy has looked and found no variant that fulfils the constraints."""
-        found = any(map(self.workload.admits, self.results.variants()))
+        found = any(map(self.results.admits, self.results.variants()))
         return self.ended == SPACE and bool(self.workload.constraints) and not found
 
     def _check_base(self) -> None:
@@ -284,7 +284,7 @@ class WorkloadSearch:
         limit = math.inf if self._limit is None else self._limit
         stored = self.results.variants()
         for variant in stored:
-            wanted = self._tried < limit and self.workload.admits(variant)
+            wanted = self._tried < limit and self.results.admits(variant)
             self._tried += wanted
             if not (runs := self._missing_runs(variant)):
                 self._finish(variant, fresh=False, counts=wanted)
