@@ -298,7 +298,7 @@ def test_declarations_that_mean_nothing():
         own(source, saxpy, base=["tpb"])
     with pytest.raises(ValueError, match=r"A\[pow2\] has exponents of two, of 0 and more"):
         own(source, saxpy, axes={"A[pow2]": [3, -1]})
-    with pytest.raises(ValueError, match="'T{ct}=unsigned int' is no workload"):
+    with pytest.raises(ValueError, match=r"'T\{ct\}=unsigned int' is no workload"):
         own(source, saxpy, axes={"T{ct}": ["F32", "unsigned int"]})
     with pytest.raises(ValueError, match="the values of axis N must be integers of 64 bits"):
         own(source, saxpy, axes={"N": [1, 2**63]})

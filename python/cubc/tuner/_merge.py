@@ -45,10 +45,9 @@ def merge(paths: StorePaths, out: str | os.PathLike, *, replace: bool = False) -
 
     Each store is read as `analyze` reads it: from a copy in memory, with every row checked, and no
     journal is played back. A row is what one device measured of a variant at a workload in a round;
-    one that several stores have is kept once, the first of them. Recorded calls add up, those of one
-    recording once. So measurements of different
-    devices, drivers, compilers and versions of a kernel all stay. The new store is written beside
-    its place and put there when it is whole.
+    one that several stores have is kept once, the first of them. So measurements of different
+    devices, drivers, compilers and versions of a kernel all stay. Recorded calls add up, those of
+    one recording once. The new store is written beside its place and put there when it is whole.
 
     Parameters
     ----------
