@@ -469,6 +469,17 @@ def test_ranks_of_a_host_take_its_gpus_in_turn(monkeypatch):
     assert _grid._device_of(None, None) == "cuda:0"
 
 
+@pytest.mark.parametrize(
+    "other", [np.ones((1, 2, 2, 2)), np.ones((2, 2, 2, 1)), np.ones((2, 2, 2, 2), complex)]
+)
+def test_parts_that_are_not_alike_are_not_gathered(other):
+    both = Two(lambda value: value)
+    both.allgather = lambda value: [other, value]
+    grid = lattice.Grid((1, 1, 1, 2), both, device="cpu")
+    with pytest.raises(ValueError, match="the part of rank 1 is float64 .* they are alike"):
+        grid.gather(np.ones((2, 2, 2, 2)))
+
+
 def test_parts_are_gathered():
     grid = lattice.Grid((1, 1, 2, 1), Two(), device="cpu")
     assert (grid.rank, grid.size, grid.place) == (1, 2, (0, 0, 1, 0))

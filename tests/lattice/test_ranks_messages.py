@@ -369,6 +369,26 @@ def test_a_rank_that_dies_ends_those_that_want_memory(tmp_path):
     ranks.run(2, die_before_more_sources, tmp_path, "cpu", ranks.PairComm, limit=30, ends=ends)
 
 
+def give_up_before_more_sources(comm):
+    """Rank 1 alone wants more memory: what it has given up is over for both, with any sources."""
+    grid = lattice.Grid((1, 1, 1, comm.size), comm, timeout=1, transport="memory")
+    gauge = lattice.Gauge(grid.part(near_one(whole_extent(grid.grid)[::-1])), grid=grid)
+    operator, b = lattice.Wilson(gauge, KAPPA), fields(EXTENT, 9)[1]
+    operator.solve(b[0], tol=1e-2)
+    if comm.rank == 1:
+        with pytest.raises(TimeoutError, match="rank 1 of 2 waited 1 s for a message of rank 0"):
+            operator.solve(b, tol=1e-2)
+    else:
+        time.sleep(2)
+    for call in (lambda: operator.solve(b[1], tol=1e-2), lambda: operator(b[0]), grid.check):
+        with pytest.raises(TimeoutError, match="results since then are void"):
+            call()
+
+
+def test_a_rank_that_gives_up_wanting_memory_ends_the_others(tmp_path):
+    ranks.run(2, give_up_before_more_sources, tmp_path, "cpu", ranks.PairComm, limit=30)
+
+
 class Two(test_ranks.Two):
     """The second of two ranks; the first sends what it gets. Messages above `most` bytes fail."""
 

@@ -228,6 +228,19 @@ def test_files(tmp_path):
     np.testing.assert_array_equal(links, whole.links().numpy())
 
 
+def test_what_is_made_of_the_links_is_made_once(monkeypatch):
+    """By operators of the parts, which are made anew for each call."""
+    made = []
+    term = lattice.WilsonClover._term
+    monkeypatch.setattr(lattice.WilsonClover, "_term", lambda *a: made.append(1) or term(*a))
+    _, cut, psi = gauges((1, 1, 1, 2))
+    D = lattice.WilsonClover(cut, KAPPA, 1.5)
+    first = D(psi)
+    count = len(made)
+    np.testing.assert_array_equal(D(psi), first)
+    assert len(made) == count > 0
+
+
 def test_a_solve():
     extent = whole_extent((1, 1, 1, 2))
     links, (_, b) = near_one(extent[::-1]), fields(extent, 2)
@@ -258,6 +271,15 @@ def test_what_is_refused():
     for call in (cut, cut.dagger, cut.dslash, cut.solve):
         with pytest.raises(ValueError, match="stream= is for one device"):
             call(psi, stream=1)
+    for call in (gauge.links, gauge.copy, gauge.unitarity, gauge.temporal_gauge, gauge.project):
+        with pytest.raises(ValueError, match="stream= is for one device"):
+            call(stream=1)
+    for call in (
+        lambda **options: lattice.Gauge(links, **options),
+        lambda **options: lattice.Gauge.random((4, 2, 4, 4), **options),
+    ):
+        with pytest.raises(TypeError, match="device= is for one device: give devices="):
+            call(grid=(1, 1, 1, 2), device="cpu")
     with pytest.raises(ValueError, match="names of 2 devices"):
         lattice.Gauge(links, grid=(1, 1, 1, 2), devices=["cpu"])
     with pytest.raises(TypeError, match=r"give grid=\(1, 1, 1, 2\)"):

@@ -167,13 +167,18 @@ static cubc_status open_area(cubc_ranks *r, rank_area *a)
 static cubc_status reserve(cubc_ranks *r, size_t face_bytes, uint64_t mails)
 {
     const rank_area *newest = r->newest;
-    const size_t had = newest ? newest->face_bytes : 0;
+    const size_t had = newest ? newest->face_bytes : 0, grown = had + had / 2;
     const uint64_t had_mails = newest ? newest->mails : 0;
+    TRY(ranks_failure(r));
     if (newest && face_bytes <= had && mails <= had_mails) return CUBC_OK;
+    // Ranks of which one has given up would take steps of different calls together.
+    TRY(cubc_ranks_check(r, NULL));
     rank_area *a = mem_zalloc(1, sizeof *a);
     if (!a) return ranks_agree(r, CUBC_NO_MEMORY);
     a->ranks = r;
-    a->face_bytes = larger(round_up(face_bytes, ALIGNMENT), had);
+    // Older areas stay, since launches that were recorded have their places. The newest grows by
+    // half at least, so that all are three times as large at most.
+    a->face_bytes = round_up(face_bytes > had ? larger(face_bytes, grown) : had, ALIGNMENT);
     a->mails = larger(larger(mails, had_mails), 1);
     cubc_status st = open_area(r, a);
     if (st) {

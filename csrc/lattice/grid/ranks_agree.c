@@ -2,11 +2,19 @@
 #include "lattice/grid/rank_area.h"
 
 // Fails if a rank does not come to the same place in time. The numbers that are sent do not matter.
+// A rank that has given up takes part in no later step, of which the others may be one behind.
 static cubc_status wait_for_all(cubc_ranks *r)
 {
-    if (!r->meeting) return CUBC_OK;
+    messenger *m = r->meeting;
+    if (!m) return CUBC_OK;
+    TRY(ranks_failure(r));
     r->went[r->comm.rank] = CUBC_OK;
-    return r->meeting->api->gather(r->meeting, r->went, sizeof *r->went, NULL);
+    cubc_status st = m->api->gather(m, r->went, sizeof *r->went, NULL);
+    if (st != CUBC_TIMEOUT) return st;
+    ranks_fail(r, rank_failure(MESSAGE_MOVED, r->comm.rank, m->late < 0 ? NOBODY : m->late),
+               cubc_error_message());
+    TRY(ranks_stop(r));
+    return st;
 }
 
 // all_gather waits for a rank that has ended as long as it likes.

@@ -61,14 +61,19 @@ static cubc_status open(solver *s, const cubc_operator *from)
 
 static cubc_status check(const cubc_operator *op)
 {
-    const double twice = 2 * op->of.wilson.kappa, t = twice * op->of.doublet.mu,
-                 e = twice * op->of.doublet.epsilon;
     TRY(wilson_check(op));
     TRY(wilson_check_number("mu", op->of.doublet.mu));
-    TRY(wilson_check_number("epsilon", op->of.doublet.epsilon));
+    return wilson_check_number("epsilon", op->of.doublet.epsilon);
+}
+
+static cubc_status check_even(const cubc_operator *op)
+{
+    const double twice = 2 * op->of.wilson.kappa, t = twice * op->of.doublet.mu,
+                 e = twice * op->of.doublet.epsilon;
     if (squared_modulus(t, e) != 0) return CUBC_OK;
     FAIL(CUBC_INVALID_ARGUMENT,
-         "the site term of a doublet with 2 kappa mu = %g and 2 kappa epsilon = %g has no inverse",
+         "the site term of a doublet with 2 kappa mu = %g and 2 kappa epsilon = %g has no inverse; "
+         "even_odd=False solves for all sites",
          t, e);
 }
 
@@ -85,4 +90,5 @@ static const field fields[] = {WILSON_FIELDS, FIELD(cubc_doublet_operator, mu, F
 
 const operator_row doublet_row =
     WILSON_ROW(.name = "doublet", .state_bytes = sizeof(doublet), .inner = flavours,
-               .site_inverse = site_inverse, .check = check, .details = &term, FIELDS(fields));
+               .site_inverse = site_inverse, .check = check, .check_even = check_even,
+               .details = &term, FIELDS(fields));

@@ -10,6 +10,7 @@ from .._calls import named, real
 from .._core import call
 from ._fields import NATIVE, PLAIN, extent_fields
 from ._gauge import Gauge
+from ._team import refuse_of_one_device
 from ._updates import UNITARY
 
 
@@ -35,6 +36,7 @@ class Paths:
     naik: float = 0.0
 
 
+LEAST_U0 = 1e-50  # whose sixth power can be divided by
 FAT7 = Paths(1 / 8, 1 / 16, 1 / 64, 1 / 384)
 HISQ = Paths(1, 1 / 16, 1 / 64, 1 / 384, -1 / 8, -1 / 24)  # of the links that are projected
 
@@ -83,8 +85,8 @@ def check(action: str, u0: float, naik_epsilon: float) -> None:
     if action not in ("fat7", "asqtad", "hisq"):
         raise ValueError(f"action {action!r}: expected 'fat7', 'asqtad' or 'hisq'")
     u0, naik_epsilon = real("u0", u0), real("naik_epsilon", naik_epsilon)
-    if not u0 > 0 or not isfinite(u0):
-        raise ValueError(f"u0 is {u0}: expected a positive number")
+    if not isfinite(u0) or u0 < LEAST_U0:
+        raise ValueError(f"u0 is {u0}: expected a positive number, of {LEAST_U0:g} and more")
     if u0 != 1 and action != "asqtad":
         raise ValueError(f"u0 is {u0}: links of {action} have no tadpole factor; only asqtad's do")
     if not isfinite(naik_epsilon):
@@ -176,6 +178,7 @@ def fat_links(
         raise TypeError(f"gauge is {gauge!r:.60}, must be a cubc.lattice.Gauge")
     paths = paths_of(action, u0, naik_epsilon)
     if (team := gauge.team) is not None:
+        refuse_of_one_device(stream=stream)
         parts = team.run(
             lambda rank: fat_links(gauge.parts[rank], action, u0=u0, naik_epsilon=naik_epsilon)
         )

@@ -31,7 +31,7 @@ from ._fields import (
 )
 from ._grid import Grid
 from ._io_write import write_links, write_part
-from ._team import Team
+from ._team import Team, refuse_of_one_device
 
 MOST_NOISE = 1e100  # of random links: the squares of more overflow
 
@@ -111,6 +111,7 @@ class Gauge:
         self._packed: dict[tuple[int, str], Any] = {}
         self.version = 0
         if isinstance(grid, Sequence):
+            refuse_of_one_device(device=device, stream=stream)
             self._cut(links, grid, devices, project)
             return
         if grid is not None and not isinstance(grid, Grid):
@@ -327,6 +328,7 @@ class Gauge:
     ) -> Gauge:
         extent, seed = sites_along(extent), integer("seed", seed)
         if isinstance(grid, Sequence):
+            refuse_of_one_device(device=device)
             team = Team(grid, devices)
             return cls._of_team(
                 team,
@@ -445,6 +447,7 @@ class Gauge:
         False
         """
         if self.team is not None:
+            refuse_of_one_device(stream=stream)
             return Gauge._of_team(self.team, lambda rank: self.parts[rank].copy())
         return Gauge.from_native(
             _core.transform("u", u=self._native, stream=stream), self.extent, grid=self.grid
@@ -495,6 +498,7 @@ class Gauge:
         (2, 6, 4, 8, 4, 3, 3)
         """
         if self.team is not None:
+            refuse_of_one_device(stream=stream)
             whole = self.team.joined(self.team.run(lambda rank: self.parts[rank].links()))
             to = device_output(out, whole.shape, whole.dtype)
             if to is not None:

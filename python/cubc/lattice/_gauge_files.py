@@ -11,7 +11,7 @@ from ._gauge import Gauge
 from ._grid import Grid
 from ._io import FileInfo, read_field, read_links
 from ._io_write import write_links
-from ._team import Team
+from ._team import Team, refuse_of_one_device
 
 PRINTED = 1e-5  # of the digits that programs print of single precision
 
@@ -69,6 +69,7 @@ def read_gauge(
     if isinstance(grid, Grid):
         return _read_part(path, verify, project, record, grid, device)
     if grid is not None:
+        refuse_of_one_device(device=device)
         team = Team(grid, devices)
         return Gauge._of_team(
             team, lambda rank: _read_part(path, verify, project, record, team.ranks[rank], None)

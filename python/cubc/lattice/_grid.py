@@ -193,15 +193,21 @@ class Grid:
         Raises
         ------
         ValueError
-            If the parts of the ranks differ in shape, or have not all axes of the lattice.
+            If the parts of the ranks differ in shape or type, or have not all axes of the lattice.
 
         Examples
         --------
         >>> lattice.Grid().gather(np.ones((6, 4, 2, 4))).shape
         (6, 4, 2, 4)
         """
-        parts = self._all(on_host(field))
-        return self._joined([_with_axes(part, axis) for part in parts], axis)
+        parts = [_with_axes(part, axis) for part in self._all(on_host(field))]
+        for rank, part in enumerate(parts):
+            if (part.shape, part.dtype) != (parts[0].shape, parts[0].dtype):
+                raise ValueError(
+                    f"the part of rank {rank} is {part.dtype} of shape {part.shape}, that of "
+                    f"rank 0 {parts[0].dtype} of shape {parts[0].shape}: they are alike"
+                )
+        return self._joined(parts, axis)
 
     def _joined(self, parts: list[np.ndarray], axis: int = 0) -> np.ndarray:
         """Return the array of the whole lattice, of all ranks' parts."""

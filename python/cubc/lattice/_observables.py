@@ -10,6 +10,7 @@ import numpy as np
 from .._calls import named
 from .._core import call
 from ._fields import MARGIN, extent_fields
+from ._team import refuse_of_one_device
 
 if TYPE_CHECKING:
     from ._gauge import Gauge
@@ -165,6 +166,7 @@ def temporal_deviation(gauge: Gauge, stream: Any = None) -> float:
 
 def _measured(gauge: Gauge, quantity: int, stream: Any = None) -> Any:
     if gauge.team is not None:
+        refuse_of_one_device(stream=stream)
         made = gauge.team.run(lambda rank: _measured(gauge.parts[rank], quantity))
         return np.max(made, 0) if quantity == UNITARITY else made[0]
     if gauge.grid is not None and quantity < UNITARITY:

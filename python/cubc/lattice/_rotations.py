@@ -27,6 +27,7 @@ from ._fields import (
     sites_along,
     unpack,
 )
+from ._team import refuse_of_one_device
 
 if TYPE_CHECKING:
     from ._gauge import Gauge
@@ -235,6 +236,7 @@ def transform(
     if rotation.extent != gauge.extent:
         raise ValueError(f"{rotation!r} and {gauge!r} are of different lattices")
     if (team := gauge.team) is not None:
+        refuse_of_one_device(stream=stream)
         given = team.parts(rotation.numpy(), 0)
         return gauge._of_team(
             team,
@@ -297,6 +299,7 @@ def temporal_gauge(gauge: Gauge, *, stream: Any = None) -> tuple[Gauge, Rotation
      [0. 0. 1.]]
     """
     if (team := gauge.team) is not None:
+        refuse_of_one_device(stream=stream)
         made = team.run(lambda rank: temporal_gauge(gauge.parts[rank]))
         whole = team.whole([g.numpy() for _, g in made], 0)
         fixed = gauge._of_team(team, lambda rank: made[rank][0])

@@ -34,7 +34,7 @@ class SolveInfo:
     residual : float
         ``|b - M x| / |b|`` on the whole lattice, computed in `precision` from the returned x in its
         own type; ``|b - M x|`` if b is zero. NaN if x is NaN, which means that b, x0 or M has a
-        number that is not finite.
+        number that is not finite, or x0 one whose square is none.
     seconds : float
         Time from the call to the result, without compilation.
     gflops : float
@@ -270,7 +270,8 @@ def solve(
     -------
     x : array
         Solution, of the type of `b`; a NumPy array if `b` is one. All of it is NaN if b, x0 or M
-        has a number that is not finite, for each of several sources by itself.
+        has a number that is not finite, or x0 one whose square is none, for each of several
+        sources by itself.
     info : SolveInfo
         Report with the true residual. A solve that did not converge raises no error.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 import functools
 import math
 import os
@@ -102,6 +101,14 @@ def _dismiss(every: list[SimpleQueue[Callable[[], None] | None]]) -> None:
     """End the threads of ranks."""
     for tasks in every:
         tasks.put(None)
+
+
+def refuse_of_one_device(*, device: Any = None, stream: Any = None) -> None:
+    """Refuse options of one device, for ranks of this process."""
+    if device is not None:
+        raise TypeError("device= is for one device: give devices=, those of the ranks")
+    if stream is not None:
+        raise ValueError("stream= is for one device: leave it out, ranks have their own streams")
 
 
 class Team:
@@ -243,7 +250,8 @@ class Team:
     @staticmethod
     def operator_of(operator: Any, rank: int) -> Any:
         """Return the operator on a rank's part."""
-        mine = copy.copy(operator)
+        mine = object.__new__(type(operator))  # a copy has caches of its own, empty ones
+        mine.__dict__ |= operator.__dict__
         mine.gauge = operator.gauge.parts[rank]
         return mine
 
@@ -273,10 +281,7 @@ class Team:
         before : tuple of int
             Axes of the result before those of the first field.
         """
-        if stream is not None:
-            raise ValueError(
-                "stream= is for one device: leave it out, ranks have their own streams"
-            )
+        refuse_of_one_device(stream=stream)
         if out is not None and not is_on_host(out):
             raise ValueError("out is on a device: fields of ranks of one process go by the host")
         axes = 4 + len(operator._site)

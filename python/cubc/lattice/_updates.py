@@ -10,6 +10,7 @@ from .._calls import named
 from .._core import call, synchronize
 from .._progress import bar
 from ._fields import MARGIN, extent_fields, integer
+from ._team import refuse_of_one_device
 
 if TYPE_CHECKING:
     from ._gauge import Gauge
@@ -47,6 +48,7 @@ def project(gauge: Gauge, *, nearest: bool = False, stream: Any = None) -> None:
     True
     """
     if gauge.team is not None:
+        refuse_of_one_device(stream=stream)
         gauge.team.run(lambda rank: project(gauge.parts[rank], nearest=nearest))
         gauge.changed()
         return
