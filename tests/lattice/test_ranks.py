@@ -476,7 +476,7 @@ def test_parts_that_are_not_alike_are_not_gathered(other):
     both = Two(lambda value: value)
     both.allgather = lambda value: [other, value]
     grid = lattice.Grid((1, 1, 1, 2), both, device="cpu")
-    with pytest.raises(ValueError, match="the part of rank 1 is float64 .* they are alike"):
+    with pytest.raises(ValueError, match=r"the part of rank 1 is float64 .* they are alike"):
         grid.gather(np.ones((2, 2, 2, 2)))
 
 
