@@ -11,7 +11,6 @@ import pytest
 import stores
 from searches import TIMING
 
-import cubc
 from cubc import tuner
 from cubc.tuner._benchmark import joined
 
@@ -502,50 +501,3 @@ def test_errors_before_anything_is_built(tmp_path):
         own(SAXPY, saxpy, {"Elements": ["many"]})
     with pytest.raises(ValueError, match="base has tpb=65"):
         search(own(SAXPY, saxpy, base={"tpb": 65}), tmp_path / "own.db", "cpu")
-
-
-def state(device="cpu", **rt):
-    return tuner.State({"T{ct}": "U32"}, {"Elements[pow2]": 16, **rt}, device)
-
-
-def bit_entropy(words):
-    bits = np.unpackbits(words.view(np.uint8))
-    share = bits.mean()
-    return 0.0 if share in (0, 1) else -share * np.log2(share) - (1 - share) * np.log2(1 - share)
-
-
-@pytest.mark.parametrize("entropy", [1.0, 0.811, 0.544, 0.337, 0.201, 0])
-def test_entropy(device, entropy):
-    words = state(device).random(entropy=entropy).numpy()
-    assert words.shape == (2**16,) and words.dtype == np.uint32
-    assert abs(bit_entropy(words) - entropy) < 0.005
-
-
-def test_distributions(device):
-    s = state(device)
-    x = s.random((100, 1000), "F64", low=-2, high=6).numpy()
-    assert x.shape == (100, 1000) and -2 <= x.min() < -1.99 and 5.99 < x.max() < 6
-    assert abs(x.mean() - 2) < 0.02 and abs(x.std() - 8 / 12**0.5) < 0.02
-    y = s.random(10**5, "F32", distribution="normal").numpy()
-    assert abs(y.mean()) < 0.02 and abs(y.std() - 1) < 0.02 and abs((y > 1).mean() - 0.1587) < 0.005
-    i = s.random(10**5, "I8", low=-3, high=3).numpy()
-    counts = np.bincount(i.astype(int) + 3)
-    assert len(counts) == 7 and abs(counts - 10**5 / 7).max() < 600
-    assert abs(np.corrcoef(x.ravel(), y)[0, 1]) < 0.02
-    again = state(device)
-    np.testing.assert_array_equal(again.random((100, 1000), "F64", low=-2, high=6).numpy(), x)
-    for wrong in ({"low": 1}, {"low": 2, "high": 1}, {"entropy": 0.5}, {"distribution": "cauchy"}):
-        with pytest.raises(ValueError):
-            s.random(10, **wrong)
-
-
-def test_the_state_knows_its_workload(device):
-    s = state(device, Rows=3)
-    assert s["Elements"] == 2**16 and s["Rows"] == 3 and s.ct == {"T": "U32"}
-    with pytest.raises(LookupError, match="did you mean Rows"):
-        s["Row"]
-    with pytest.raises(ValueError, match="no array that this state made"):
-        s.writes(cubc.empty(3, "f4", device=device))
-    s.zeros(3)
-    with pytest.raises(ValueError, match="before the first array"):
-        s.skip("late")

@@ -37,8 +37,13 @@ DTYPES = {
     "U16": "uint16",
     "U32": "uint32",
     "U64": "uint64",
+    "F16": "float16",
+    "BF16": "bfloat16",
     "F32": "float32",
     "F64": "float64",
+    "C64": "complex64",
+    "C128": "complex128",
+    "BOOL": "bool",
 }
 SEED = 42
 
@@ -134,7 +139,8 @@ class State:
             A dtype or a name such as ``"F32"``; by default the type on the axis ``T``.
         low, high
             Bounds; of integers the upper one is included. By default 0 and 1 for floats, and all
-            bits at random for integers.
+            bits at random for integers. They are those of both parts of a complex number, and of
+            each field of a struct.
         entropy
             Entropy of each random bit: 1.000, 0.811, 0.544, 0.337, 0.201 (it is the conjunction of
             1 to 5 draws, as in CUB's benchmarks) or 0.
@@ -146,9 +152,10 @@ class State:
         LookupError
             If the workload has no axis that a default is taken from.
         ValueError
-            If there is no such distribution or entropy, or `low` is above `high`.
+            If there is no such distribution or entropy, or `low` is above `high`, or one of them is
+            no number of the type.
         TypeError
-            If the type is none of cubc's.
+            If the type is none of cubc's, or a bound is no number.
 
         Examples
         --------
@@ -181,7 +188,7 @@ class State:
         >>> state.zeros((2, 3), "I32").tolist()
         [[0, 0, 0], [0, 0, 0]]
         """
-        return self._keep(shape, dtype, lambda out: cubc.transform("0", out=out))
+        return self._keep(shape, dtype, partial(_fill, byte=0))
 
     @named
     def empty(self, shape: Extent | None = None, dtype: Any = None) -> cubc.Array:
@@ -537,6 +544,13 @@ def _dtype(dtype: Any) -> Any:
     return DTYPES.get(dtype, dtype) if isinstance(dtype, str) else dtype
 
 
+def _fill(out: cubc.Array, byte: int) -> None:
+    out[...] = np.full(out.dtype.itemsize, byte, np.uint8).view(out.dtype)[0]
+
+
 def _poison(out: cubc.Array) -> None:
-    nothing = "0.0 / 0.0" if out.dtype.kind == "f" else "0xa5a5a5a5a5a5a5a5ull"
-    cubc.transform(nothing, out=out)
+    """Fill an array with NaN where there is one, and else with a number that is seldom right."""
+    if out.dtype.kind in "fc" or out.dtype.name == "bfloat16":
+        out[...] = math.nan
+    else:
+        _fill(out, 0xA5)
