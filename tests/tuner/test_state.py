@@ -1,5 +1,6 @@
 """Arrays that a benchmark's function makes by its state, and what is right in them."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -10,6 +11,7 @@ INTEGERS = ["I8", "I16", "I32", "I64", "U8", "U16", "U32", "U64"]
 FLOATS = ["F16", "BF16", "F32", "F64"]
 COMPLEX = ["C64", "C128"]
 STRUCT = np.dtype([("a", "i4", (3,)), ("b", [("c", "u1"), ("d", "f4")])])
+BF16 = ml_dtypes.bfloat16
 
 
 def state(device="cpu", **rt):
@@ -116,3 +118,75 @@ def test_bounds_that_a_type_has_not(dtype, bounds, message):
 def test_bounds_that_are_no_numbers():
     with pytest.raises(TypeError, match="low is 'a': expected a number"):
         state().random(4, low="a", high=1)
+
+
+def wrong(device, items, expected, **options):
+    s = state(device)
+    y = s.array(np.atleast_1d(items))
+    s.verify(y, expected, **options)
+    return s.wrong({})
+
+
+@pytest.mark.parametrize(
+    "item, expected, options",
+    [
+        (np.int32(2), 3, {"atol": 1}),
+        (np.int32(-2), -3, {"rtol": 0.5}),
+        (np.int32(2), 2.7, {"atol": 1}),
+        (np.uint64(2**64 - 1), np.uint64(2**64 - 1), {}),
+        (np.float32(0.1), 0.1, {"rtol": 0}),
+        (np.float32(2), 2, {}),
+        (np.complex64(2 + 1j), 2.001 + 1j, {"rtol": 1e-3}),
+        (np.complex64(2 + 1j), 2.000001 + 1j, {}),
+        (BF16(2), 2.05, {}),
+        (BF16(2), 2.5, {"atol": 0.5}),
+        (BF16(np.nan), np.nan, {}),
+        (np.bool(True), 1, {}),
+    ],
+)
+def test_items_that_are_close_are_right(device, item, expected, options):
+    assert wrong(device, item, np.atleast_1d(expected), **options) == ""
+
+
+@pytest.mark.parametrize(
+    "item, expected",
+    [
+        (np.int32(2), 3),
+        (np.uint8(2), 258),
+        (np.int32(2), 2**32 + 2),
+        (np.int32(2), 2.7),
+        (np.uint64(2**64 - 1), -1),
+        (np.int64(2**60 + 1), 2**60),
+        (np.complex64(2), 2.001),
+        (BF16(2), 2.5),
+        (np.bool(True), 2),
+    ],
+)
+def test_items_that_no_conversion_makes_right(device, item, expected):
+    for right in (np.atleast_1d(expected), cubc.asarray(np.atleast_1d(expected), device=device)):
+        assert "1 of 1 items differ" in wrong(device, item, right)
+
+
+@pytest.mark.parametrize(
+    "expected, message",
+    [
+        (2 + 5j, "of a real output are complex: take their real parts"),
+        ("two", "of the type <U3 are no numbers"),
+        (None, "is no array of numbers"),
+    ],
+)
+def test_contents_that_no_output_has(expected, message):
+    with pytest.raises(TypeError, match=message):
+        wrong("cpu", np.float32(2), np.atleast_1d(expected) if expected else None)
+
+
+def test_expected_structs(device):
+    s = state(device)
+    items = np.array([(1, 2.0), (3, 4.0)], [("a", "i4"), ("b", "f8")])
+    y = s.array(items)
+    s.verify(y, [(1, 2), (3, 4)])
+    s.verify(y, items)
+    assert s.wrong({}) == ""
+    s.verify(y, items["a"])
+    with pytest.raises(TypeError, match=r"the output has items of .*, expected are int32"):
+        s.wrong({})

@@ -7,24 +7,41 @@ from typing import Any
 import numpy as np
 
 import cubc
+from cubc._arrays import as_array, item_dtype
 
-RTOL = {"float16": 1e-2, "float32": 1e-5, "float64": 1e-12}
+RTOL = {
+    "float16": 1e-2,
+    "bfloat16": 5e-2,
+    "float32": 1e-5,
+    "float64": 1e-12,
+    "complex64": 1e-5,
+    "complex128": 1e-12,
+}
 # Equal infinities are equal, and nothing else is close to one.
 _FLOATS = "x == y || (x != x && y != y) || (y - y == 0 && fabs(x - y) <= a + r * fabs(y)) ? 0 : 1"
+_COMPLEX = (
+    "x == y || (x != x && y != y) || (abs(y - y) == 0 && abs(x - y) <= a + r * abs(y)) ? 0 : 1"
+)
+# A difference of integers of the same sign is exact in 64 bits, whatever their types.
+_APART = (
+    "(x < 0) != (y < 0) ? fabs((double)x - (double)y)"
+    " : (double)((u64)x < (u64)y ? (u64)y - (u64)x : (u64)x - (u64)y)"
+)
+_INTEGERS = f"({_APART}) <= a + r * fabs((double)y) ? 0 : 1"
 
 
 def difference(actual: cubc.Array, expected: Any, rtol: float | None, atol: float) -> str:
     """Describe how an array differs from the expected one; "" if it does not."""
-    right = expected if isinstance(expected, cubc.Array) else _like(actual, expected)
+    right = cubc.asarray(_like(actual, expected), device=actual.device)
     if right.shape != actual.shape:
         return f"it has the shape {actual.shape}, expected is one of {right.shape}"
     wrong = cubc.empty(actual.shape, "uint8", device=actual.device)
-    floats = actual.dtype.kind == "f"
     rtol = RTOL.get(actual.dtype.name, 0.0) if rtol is None else rtol
-    if floats:
-        cubc.transform(_FLOATS, x=actual, y=right, a=float(atol), r=float(rtol), out=wrong)
-    else:
+    if actual.dtype.fields:
         cubc.transform("x != y", x=actual, y=right, out=wrong)
+    else:
+        text = {"f": _FLOATS, "c": _COMPLEX}.get(_kind(right), _INTEGERS)
+        cubc.transform(text, x=actual, y=right, a=float(atol), r=float(rtol), out=wrong)
     count = int(cubc.reduce(wrong))
     if not count:
         return ""
@@ -34,9 +51,28 @@ def difference(actual: cubc.Array, expected: Any, rtol: float | None, atol: floa
     return f"{count} of {actual.size} items differ, the first at [{place}]: {given}, not {wanted}"
 
 
-def _like(actual: cubc.Array, expected: Any) -> cubc.Array:
-    host = np.ascontiguousarray(expected)
-    if host.dtype != actual.dtype:
-        with np.errstate(all="ignore"):
-            host = host.astype(actual.dtype)
-    return cubc.asarray(host, device=actual.device)
+def _like(actual: cubc.Array, expected: Any) -> Any:
+    """Return expected contents in a type in which the output can be compared with them.
+
+    They are rounded to that of an output of floats or of complex numbers. Integers stay as they
+    are: another type may not hold them.
+    """
+    if actual.dtype.fields:
+        is_list = isinstance(expected, list | tuple)
+        of = np.asarray(expected, actual.dtype) if is_list else as_array(expected)
+        if of.dtype != actual.dtype:
+            raise TypeError(f"the output has items of {actual.dtype}, expected are {of.dtype}")
+        return of
+    of = as_array(expected)
+    kind, own = _kind(of), _kind(actual)
+    if kind not in "biufc":
+        raise TypeError(f"expected contents of the type {of.dtype} are no numbers")
+    if kind == "c" and own != "c":
+        raise TypeError("expected contents of a real output are complex: take their real parts")
+    to = actual.dtype if own in "fc" else np.dtype("float64") if kind == "f" else of.dtype
+    with np.errstate(all="ignore"):
+        return of if of.dtype == to else of.astype(to)
+
+
+def _kind(of: Any) -> str:
+    return "f" if item_dtype(of).name == "bfloat16" else item_dtype(of).kind

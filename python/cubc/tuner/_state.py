@@ -341,8 +341,10 @@ class State:
             The right contents; or a function of the output, a NumPy array, that gives the right
             contents or whether they are right.
         rtol, atol
-            An item may be off by ``atol + rtol * abs(expected)``. By default rtol is 0 for
-            integers, 1e-5 for float32 and 1e-12 for float64. NaN is right where NaN is expected.
+            An item of a number may be off by ``atol + rtol * abs(expected)``. By default rtol is 0
+            for integers, 0.05 for bfloat16, 0.01 for float16, 1e-5 for float32 and complex64, and
+            1e-12 for float64 and complex128. NaN is right where NaN is expected. What is expected
+            is rounded to the type of an output of floats.
 
         Raises
         ------
