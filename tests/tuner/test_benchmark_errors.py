@@ -23,6 +23,39 @@ def twice(state):
 
 tuner.search(twice, db="s.db", device="cpu", variants=1, confirm=0)
 """
+FACTORY = """
+from cubc import tuner
+
+def search(check, metric):
+    def named(y):
+        return check(y)
+
+    @tuner.benchmark("twice.cu", {"Elements": [8]})
+    def twice(state):
+        x = state.random(dtype="F32")
+        state.writes(x)
+        state.verify(x, named)
+        state.metric("score", metric)
+        state.exec(lambda launch: launch.kernel("twice", x, x.size))
+
+    tuner.search(twice, db="s.db", device="cpu", variants=1, confirm=0)
+"""
+CALLER = """
+import factory
+
+def score(values):
+    return {}["score"]
+
+factory.search(lambda y: CHECK, score)
+"""
+
+
+def error_of_base(program):
+    """The end of what a program prints whose benchmark's base does not run."""
+    code = "import os, runpy, sys\nos.chdir(sys.argv[1])\nsys.path.insert(0, sys.argv[1])\n"
+    code += "runpy.run_path(sys.argv[2], run_name='__main__')"
+    done = isolated.run(code, program.parent, program)
+    return done.stderr.rpartition("base does not run: ")[2]
 
 
 @pytest.mark.parametrize(
@@ -38,13 +71,24 @@ def test_an_error_names_the_line_of_the_function(tmp_path, mistake, message):
     (tmp_path / "twice.cu").write_text(SOURCE)
     program = tmp_path / "program.py"
     program.write_text(PROGRAM.replace("MISTAKE", mistake))
-    code = "import os, runpy, sys\nos.chdir(sys.argv[1])\n"
-    code += "runpy.run_path(sys.argv[2], run_name='__main__')"
-    done = isolated.run(code, tmp_path, program)
-    told = done.stderr.rpartition("base does not run: ")[2]
+    told = error_of_base(program)
     line = PROGRAM.replace("MISTAKE", mistake).split("\n")[6].strip()
     assert f'File "{program}", line 7, in <lambda>\n    {line}\n' in told
     assert message in told and "_calls.py" not in told
+
+
+def test_an_error_names_the_file_of_each_function(tmp_path):
+    """A check and a metric need not be of the module that makes the benchmark."""
+    (tmp_path / "twice.cu").write_text(SOURCE)
+    factory, program = tmp_path / "factory.py", tmp_path / "program.py"
+    factory.write_text(FACTORY)
+    program.write_text(CALLER.replace("CHECK", "1 / 0"))
+    told = error_of_base(program)
+    assert f'File "{factory}", line 6, in named\n    return check(y)\n' in told
+    assert f'File "{program}", line 7, in <lambda>\n    factory.search(lambda y: 1 / 0' in told
+    program.write_text(CALLER.replace("CHECK", "True"))
+    told = error_of_base(program)
+    assert f'File "{program}", line 5, in score\n    return {{}}["score"]\n' in told
 
 
 @pytest.mark.parametrize(

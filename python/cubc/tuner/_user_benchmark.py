@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import cubc
@@ -32,9 +33,8 @@ class UserRunTimeWorkload:
     def __init__(self, workload: UserCompileTimeWorkload, rt: dict[str, int], device: str):
         self._workload, self._device = workload, device
         self._state = State(workload.ct, rt, device)
-        self._reported = partial(_reported, workload.user_benchmark.file)
         self._right: dict[int, cubc.Array] | None = None  # outputs of base, by place
-        with self._reported():
+        with _reported():
             workload.user_benchmark.function(self._state)
         self.measure, self.measure_hot = _core.measure, _core.measure_hot
 
@@ -53,7 +53,7 @@ class UserRunTimeWorkload:
         workload = self._workload
         title = f"{workload.benchmark} {label}"
         program = _core.Program(workload.text(label), title, self._device, workload.threads(label))
-        with self._reported():
+        with _reported():
             self._state.record(program, workload.user_benchmark.source.kernels, self._values(label))
             if label == "base" and self._right is None:
                 self._check(program)
@@ -72,24 +72,24 @@ class UserRunTimeWorkload:
 
     def metrics(self, label: str) -> str:
         """Metrics of a variant, whose outputs are there, as a store has them."""
-        with self._reported():
+        with _reported():
             return to_text(self._state.metrics(self._values(label)))
 
     def verify(self, program: _core.Program) -> str:
         """Run once and say what is wrong, "" if nothing is."""
         self.poison()
-        with self._reported():
+        with _reported():
             program.run()
         return self.wrong()
 
     def poison(self) -> None:
         """Give the outputs their first contents."""
-        with self._reported():
+        with _reported():
             self._state.renew()
 
     def wrong(self) -> str:
         """Say what is wrong with the outputs as they are, "" if nothing is."""
-        with self._reported():
+        with _reported():
             return self._state.wrong(self._right or {})
 
 
@@ -110,10 +110,10 @@ class PickledWorkload(NamedTuple):
 
 
 @contextmanager
-def _reported(file: str) -> Iterator[None]:
+def _reported() -> Iterator[None]:
     """Report an error of a user's function, with its traceback, as a failure of the variant.
 
-    The traceback has the lines of the user, in the file that the function is of.
+    The traceback has the lines of the user, each in the file that its function is of.
     """
     try:
         yield
@@ -121,13 +121,15 @@ def _reported(file: str) -> Iterator[None]:
         raise
     except Exception as error:
         report = traceback.TracebackException.from_exception(error)
-        users = (f for f in report.stack if _CUBC not in Path(f.filename).parents)
-        frames: list[Any] = [_located(f, file) for f in users]
+        walked = zip(report.stack, traceback.walk_tb(error.__traceback__), strict=True)
+        users = ((f, of) for f, (of, _) in walked if _CUBC not in Path(f.filename).parents)
+        frames: list[Any] = [_located(f, of) for f, of in users]
         report.stack = traceback.StackSummary.from_list(frames)
         raise _core.ResourceError("".join(report.format()).strip()) from None
 
 
-def _located(frame: traceback.FrameSummary, file: str) -> traceback.FrameSummary:
-    if frame.filename != _PICKLED or not Path(file).is_file():  # it was typed into a notebook
-        return frame
-    return traceback.FrameSummary(file, frame.lineno, frame.name)
+def _located(summary: traceback.FrameSummary, frame: FrameType) -> traceback.FrameSummary:
+    file = frame.f_globals.get("__file__", "")  # which a pickle keeps; a notebook has none
+    if summary.filename != _PICKLED or not Path(file).is_file():
+        return summary
+    return traceback.FrameSummary(file, summary.lineno, summary.name)
