@@ -82,6 +82,12 @@ static bool is_name(word w)
     return is_identifier(w, MAX_NAME + 1) && w.at[0] != '_' && !numbered;
 }
 
+// The fault of a kind of device for which a parameter has values of its own.
+static const char *check_kind(word w)
+{
+    return is_word(w, "cpu") || is_word(w, "cuda") ? NULL : "a kind is cpu or cuda, as in cpu=";
+}
+
 // ---- %RANGE% lines ------------------------------------------------------------------------------
 static const char *parse_range(word w, parameter *out)
 {
@@ -169,6 +175,7 @@ static const char *parse_parameter(const char *at, const char *end, const char *
         parameter own = *out;
         if (!memchr(w.at, '=', w.length)) return "behind the values only kind=values may follow";
         word which = cut(&w, '=');
+        if ((wrong = check_kind(which))) return wrong;
         if ((wrong = parse_values(w, &own))) return wrong;
         if ((wrong = check_switch(&own))) return wrong;
         if (is_word(which, kind)) *out = own;
@@ -216,12 +223,14 @@ static const char *parse_gone(const char *at, const char *end, const char *kind,
 {
     word label = next_word(&at, end), value = next_word(&at, end);
     uint64_t number, own;
+    const char *wrong;
     if (!is_identifier(label, PARAMETER_LABEL) || memchr(label.at, '_', label.length) ||
         !read_number(value, MAX_VALUE, &number))
         return "expected: label value";
     for (word w; (w = next_word(&at, end)).length;) {
         word which = cut(&w, '=');
         if (!read_number(w, MAX_VALUE, &own)) return "behind the value only kind=value may follow";
+        if ((wrong = check_kind(which))) return wrong;
         if (is_word(which, kind)) number = own;
     }
     if (gone_parameter(out, label) || find_parameter(out, label) >= 0) return "the label was used";

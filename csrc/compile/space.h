@@ -6,7 +6,7 @@
 //     // %RANGE% TUNE_ACCUMULATOR acc float,double
 //     // %RANGE% --maxrregcount= regs 32,64,255
 //     // %RANGE% --use_fast_math fast 0:1:1 cpu=0
-// macro, label, values, and optionally other values for one kind of device. Values are
+// macro, label, values, and optionally other values for one kind of device, cpu or cuda. Values are
 // start:end:step with the end included, or a list of numbers or of names. In place of a macro an
 // option of the compiler may stand, which is left out at 0: one that ends in "=" takes the value,
 // any other has 0 and 1.
