@@ -95,6 +95,7 @@ def test_policies(db, capsys):
             "there is no program 'no-such-program'",
         ),
         (["bundle", "--", "no-such-program"], "there is no program 'no-such-program'"),
+        (["record", "-o", "x.db", "--", EXAMPLE], "is not executable: chmod +x makes it so"),
         (["analyze", EXAMPLE, "-a", "T=F32"], "of this; there is reduce.sum I16, scan."),
         (["search", "-R", "reduce.sum", "-a", "T{ct}=[]"], "'T{ct}=[]' holds no value: write"),
         (["search", "-R", "reduce.sum", "-a", "T="], "not of the form Axis=value"),

@@ -311,8 +311,15 @@ def _recorded(options: argparse.Namespace) -> None:
 
 
 def _find_program(command: Sequence[str]) -> None:
-    if shutil.which(command[0]) is None:
-        raise LookupError(f"there is no program '{command[0]}': what follows -- is a command")
+    program = command[0]
+    if shutil.which(program) is not None:
+        return
+    if os.path.dirname(program) and os.path.isfile(program):
+        raise PermissionError(
+            f"'{program}' is not executable: chmod +x makes it so; or name what runs it, as python "
+            f"{program}"
+        )
+    raise LookupError(f"there is no program '{program}': what follows -- is a command")
 
 
 def _bundle(options: argparse.Namespace) -> int:
