@@ -108,8 +108,9 @@ def test_files_that_cannot_be_replayed(tmp_path):
     path.write_text("tpb,time_ms\n32,\n")
     with pytest.raises(ValueError, match="every variant failed"):
         tuner.search("failed", device=f"replay:{path}")
-    with pytest.raises(FileNotFoundError):
-        tuner.search("x", device=f"replay:{tmp_path}/none.csv")
+    for none in ("none.csv", "none.db"):
+        with pytest.raises(FileNotFoundError, match=f"there is no store .*{none}, nor a table"):
+            tuner.search("x", device=f"replay:{tmp_path}/{none}")
     with pytest.raises(ValueError, match="no path"):
         tuner.search("x", device="replay:")
     two = tmp_path / "two.db"

@@ -131,6 +131,8 @@ def is_replay(device: Any) -> TypeGuard[str]:
 def replay_info(device: str) -> dict[str, Any]:
     """Info of a file as a device; OSError if it cannot be read."""
     path = Path(store_path(device.removeprefix(PREFIX)))
+    if not path.exists():
+        raise FileNotFoundError(f"there is no store {path}, nor a table, to be replayed")
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     texts = dict.fromkeys(("driver", "compiler", "runtime"), "-")
     names = {"name": "replay", "kind": "replay", "model": f"replay of {path.name}", "arch": ARCH}
