@@ -177,6 +177,14 @@ def test_a_pool_that_breaks_and_cannot_be_replaced(db, monkeypatch, marker):
     assert "base" in [variant for _, variant, _ in keys(db)]
 
 
+@pytest.mark.parametrize("pool", [ThreadPoolExecutor, ProcessPoolExecutor])
+def test_an_executor_that_is_shut_down(db, pool):
+    with pool(1) as ended:
+        pass
+    with pytest.raises(RuntimeError, match="the executor is shut down: search within its with"):
+        search(db, executor=ended)
+
+
 def test_variants_whose_processes_always_die_are_at_fault(db, monkeypatch):
     real = _core.device_info("cpu")
 

@@ -48,7 +48,7 @@ class Processes:
         Raises
         ------
         RuntimeError
-            If it is broken and cannot be replaced.
+            If it is broken and cannot be replaced, or is shut down.
         """
         try:
             return self.executor.submit(task, *arguments)
@@ -59,6 +59,13 @@ class Processes:
             except BrokenExecutor:
                 self.renew()
                 return self.executor.submit(task, *arguments)
+            except RuntimeError as error:
+                if "after shutdown" not in str(error):  # of Python, Dask and mpi4py
+                    raise
+                raise RuntimeError(
+                    "the executor is shut down: search within its with statement, or give "
+                    f"{self._name}= a function that makes one, as lambda: ProcessPoolExecutor(4)"
+                ) from None
 
     def renew(self) -> None:
         """Make another executor in place of a broken one; RuntimeError if that cannot be."""
