@@ -296,6 +296,12 @@ def test_unknown_strategy():
         make(["random"])
 
 
+@pytest.mark.parametrize("made", [None, "random", STRATEGIES["random"]])
+def test_a_callable_that_makes_no_strategy(space, made):
+    with pytest.raises(TypeError, match=r"strategy= made .*, must make an object with ask"):
+        make(lambda space, seed: made)(space, 0)
+
+
 @pytest.mark.parametrize(
     "label",
     ["", "ipt", "ipt_", "ipt_1;system", "ipt_1.", ".ipt_1", "ipt_1..tpb_2", "ipt_-1", "ipt_1 ",

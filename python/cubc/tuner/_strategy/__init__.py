@@ -54,7 +54,7 @@ def make(strategy: Any) -> Factory:
     Parameters
     ----------
     strategy
-        A name, a sampler of Optuna, or a callable of (space, seed), which is taken as it is.
+        A name, a sampler of Optuna, or a callable of (space, seed).
 
     Raises
     ------
@@ -66,7 +66,7 @@ def make(strategy: Any) -> Factory:
     if is_sampler(strategy):
         return partial(Sampled, strategy)
     if callable(strategy):
-        return strategy
+        return strategy if strategy in STRATEGIES.values() else partial(_made, strategy)
     if not isinstance(strategy, str):
         names = ", ".join(map(repr, STRATEGIES))
         what = f"must be one of {names}, a sampler of Optuna, or a callable of (space, seed)"
@@ -74,3 +74,15 @@ def make(strategy: Any) -> Factory:
     if strategy not in STRATEGIES:
         raise unknown("the tuner", "strategy", strategy, STRATEGIES)
     return STRATEGIES[strategy]
+
+
+def _made(factory: Factory, space: Space, seed: int) -> Strategy:
+    """Strategy that a user's callable makes; TypeError if it is none."""
+    strategy: Any = factory(space, seed)
+    has = [callable(getattr(strategy, name, None)) for name in ("ask", "tell")]
+    if isinstance(strategy, type) or not all(has):
+        raise TypeError(
+            f"strategy= made {strategy!r:.80}, must make an object with ask() and "
+            "tell(variant, score)"
+        )
+    return strategy
