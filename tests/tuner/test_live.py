@@ -154,5 +154,8 @@ def test_what_is_no_side(tmp_path):
             tuner.compare_live(sys.executable, wrong, "reduce.sum", AXES, device="cpu")
     with pytest.raises(LookupError, match=r"did you mean reduce\.sum"):
         tuner.compare_live(sys.executable, OTHER, "reduce.smu", device="cpu")
+    refused = rf"^compare_live\(\): {sys.executable}: variant 'none': expected label_value"
+    with pytest.raises(ValueError, match=refused):
+        tuner.compare_live(sys.executable, OTHER, "reduce.sum", AXES, device="cpu", variant="none")
     with pytest.raises(ValueError, match="rounds"):
         tuner.compare_live(sys.executable, OTHER, "reduce.sum", AXES, device="cpu", rounds=0)

@@ -95,7 +95,8 @@ def compare_live(
     LookupError, NoDeviceError
         As `search`.
     ValueError
-        As `search`; and if a side cannot measure: the message has the end of its output.
+        As `search`; and if a side cannot measure, as a variant that it does not have: the message
+        says why, or has the end of its output.
 
     Examples
     --------
@@ -170,6 +171,8 @@ def measure(side: Side, request: Mapping[str, Any], places: int) -> list[float]:
         raise ValueError(f"{side.name}: no answer within {SECONDS:.0f} s") from None
     except WorkerDied as death:
         raise ValueError(f"{side.name}: {death}") from None
+    if isinstance(answer, dict) and isinstance(answer.get("refused"), str):
+        raise ValueError(f"{side.name}: {answer['refused']:.1000}")
     try:
         times = [float(np.exp(np.mean([np.log(round_time(o)) for o in one]))) for one in answer]
     except (ValueError, TypeError):

@@ -1,9 +1,9 @@
 """One side of one round of a live comparison: ``python -P _side.py <socket>``.
 
-It reads one request from the socket, measures, answers with the samples, and ends. Request and
-answer are JSON in frames as _frames.py has them. That side's Python runs this script, and its cubc
-may be older or newer than this one. So it imports nothing of the tuner, and of the core only what
-measures.
+It reads one request from the socket, measures, answers with the samples, or with what is wrong with
+the request, and ends. Request and answer are JSON in frames as _frames.py has them. That side's
+Python runs this script, and its cubc may be older or newer than this one. So it imports nothing of
+the tuner, and of the core only what measures.
 """
 
 import json
@@ -34,7 +34,11 @@ def main() -> None:
     """Answer the request on the socket."""
     with socket.socket(fileno=int(sys.argv[1])) as channel, channel.makefile("rb") as requests:
         [length] = LENGTH.unpack(requests.read(LENGTH.size))
-        answer = json.dumps(measured(json.loads(requests.read(length)))).encode()
+        try:
+            found: object = measured(json.loads(requests.read(length)))
+        except (ValueError, LookupError) as error:
+            found = {"refused": str(error)}
+        answer = json.dumps(found).encode()
         channel.sendall(LENGTH.pack(len(answer)) + answer)
 
 
