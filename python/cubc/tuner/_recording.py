@@ -64,7 +64,7 @@ def record(db: str | os.PathLike, *, keys: bool = False) -> Iterator[None]:
     ValueError
         If calls are being recorded already.
     TypeError
-        If `keys` is no bool.
+        If `keys` is neither a bool nor 0 or 1.
     """
     try:
         path = os.path.abspath(store_path(db))  # a program may change its folder
