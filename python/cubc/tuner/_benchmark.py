@@ -99,7 +99,6 @@ class Benchmark:
                 "name: define the function with def and ASCII letters"
             )
         self.function = function
-        self.file = function.__code__.co_filename  # a pickle of the function forgets it
         self.identity = identity(function)
         self.source = Source(_located(source, function), function.__name__)
         self.name = f"{self.source.name}.{function.__name__}"
