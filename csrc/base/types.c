@@ -115,6 +115,18 @@ type_value type_one(cubc_type type)
     return one;
 }
 
+// All bytes count but the sign of a floating part, in the highest bit of its last byte.
+bool type_truth(cubc_type type, const void *number)
+{
+    const size_t part = table[type_real(type)].size;
+    const bool is_signed_zero = table[type].kind >= KIND_FLOAT;
+    const unsigned char *bytes = number;
+    unsigned seen = 0;
+    for (size_t k = 0; k < table[type].size; k++)
+        seen |= is_signed_zero && k % part == part - 1 ? bytes[k] & 0x7Fu : bytes[k];
+    return seen != 0;
+}
+
 bool type_converts(cubc_type from, cubc_type to)
 {
     if (from == to) return true;

@@ -53,6 +53,8 @@ cubc_type type_widened(cubc_type type);
 cubc_type type_common(cubc_type a, cubc_type b);
 // 1 as a number of the type.
 type_value type_one(cubc_type type);
+// True if a number is not 0, as a NaN is.
+bool type_truth(cubc_type type, const void *number);
 // The struct that the dialect calls so; false if there is none.
 bool type_from_dialect(const char *name, cubc_type *out);
 // True if a value may become one of another type: a struct is never converted, and a complex number

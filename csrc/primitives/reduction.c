@@ -10,7 +10,7 @@ static cubc_status add_operator(const reduction *r, problem *p)
         FAIL(CUBC_INVALID_TYPE, "acc_type is %d: expected a cubc_type such as CUBC_F32",
              (int)r->acc_type);
     TRY(problem_operator(p, r->call, r->op, r->init_in_memory ? NULL : r->init));
-    if (r->init && r->init_in_memory) TRY(problem_init_in_memory(p, r->call, r->init));
+    if (r->init && r->init_in_memory) TRY(problem_init_in_memory(p, r->call, r->acc_type, r->init));
     p->commutative = p->op || r->commutative;
     // The value for no items: a kernel that starts with its own identity need not look for it.
     if (p->n == 0 && p->op && p->op->float_mask) p->has_init = true;

@@ -104,7 +104,7 @@ cubc_status scan_operands(const cubc_scan_params *params, const algorithm *a, pr
     if (out->op && out->op->arg)
         FAIL(CUBC_INVALID_ARGUMENT, "scan does not take %s; use min or max", params->op);
     if (params->init && params->init_in_memory)
-        TRY(problem_init_in_memory(out, "scan", params->init));
+        TRY(problem_init_in_memory(out, "scan", params->acc_type, params->init));
     return begin_exclusive(out);
 }
 

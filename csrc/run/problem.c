@@ -53,8 +53,25 @@ static cubc_status check_conversions(const problem *p, const char *family)
     return CUBC_OK;
 }
 
+// A value of the caller's accumulator, of which logical operators take the truth.
+static cubc_status take_init(problem *p, const char *op, cubc_type type, const void *init)
+{
+    p->has_init = true;
+    if (!p->op || !p->op->logical) {
+        memcpy(&p->init, init, cubc_type_size(type));
+        return CUBC_OK;
+    }
+    if (!type_converts(type, CUBC_BOOL))
+        FAIL(CUBC_INVALID_TYPE, "%s begins with a number, and acc_type is %.200s: give BOOL", op,
+             type_table[type].description);
+    const bool truth = type_truth(type, init);
+    memcpy(&p->init, &truth, sizeof truth);
+    return CUBC_OK;
+}
+
 cubc_status problem_operator(problem *p, const char *family, const char *op, const void *init)
 {
+    const cubc_type given = (cubc_type)p->acc_type;
     if (!op) FAIL(CUBC_INVALID_ARGUMENT, "%s: an operator is needed", family);
     TRY(operator_read(op, &p->op));
     if (!p->op) p->expression = op;
@@ -65,9 +82,7 @@ cubc_status problem_operator(problem *p, const char *family, const char *op, con
              cubc_type_name((cubc_type)p->acc_type));
     TRY(check_conversions(p, family));
     if (p->op && p->op->arg && init) FAIL(CUBC_INVALID_ARGUMENT, "%s takes no initial value", op);
-    p->has_init = init != NULL;
-    if (init) memcpy(&p->init, init, cubc_type_size((cubc_type)p->acc_type));
-    return CUBC_OK;
+    return init ? take_init(p, op, given, init) : CUBC_OK;
 }
 
 const char *problem_operator_name(const problem *p)
@@ -259,13 +274,17 @@ cubc_status problem_check_apart(const problem *p, const void *memory, size_t byt
     return CUBC_OK;
 }
 
-cubc_status problem_init_in_memory(problem *p, const char *family, const void *init)
+cubc_status problem_init_in_memory(problem *p, const char *family, cubc_type type, const void *init)
 {
     const operand place = {
         .data = (void *)(uintptr_t)init, .n = 1, .type = p->acc_type, .width = 1};
     operand checked;
     if (p->op && p->op->arg) FAIL(CUBC_INVALID_ARGUMENT, "%s takes no initial value", p->op->name);
-    TRY(problem_array(p, &checked, "the initial value", init, 1, (cubc_type)p->acc_type));
+    if (type != (cubc_type)p->acc_type)
+        FAIL(CUBC_INVALID_TYPE, "%s of an initial value in memory has the acc_type %s, not %s",
+             problem_operator_name(p), cubc_type_name((cubc_type)p->acc_type),
+             cubc_type_name(type));
+    TRY(problem_array(p, &checked, "the initial value", init, 1, type));
     for (int k = 0; k < p->output_count; k++) // a single result is written after it has been read
         if (p->outputs[k].n > 1 && overlap(&p->outputs[k], &place))
             FAIL(CUBC_INVALID_ARGUMENT,

@@ -117,8 +117,10 @@ typedef struct problem {
 // Resolves the operator of a reduction or scan into op or expression, and takes in init. The types
 // of the items, of the accumulator and of the result, the last output so far, are there already.
 cubc_status problem_operator(problem *p, const char *family, const char *op, const void *init);
-// Takes in an initial value that is in the device's memory, after the operator and the outputs.
-cubc_status problem_init_in_memory(problem *p, const char *family, const void *init);
+// Takes in an initial value that is in the device's memory, after the operator and the outputs. It
+// has the type that the caller gives for the accumulator, which must be that of the operator.
+cubc_status problem_init_in_memory(problem *p, const char *family, cubc_type type,
+                                   const void *init);
 // The operator in the name of a benchmark.
 const char *problem_operator_name(const problem *p);
 // An expression of a and b that says which consecutive keys are equal (kernels/shared/same_run.h);

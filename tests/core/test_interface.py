@@ -285,3 +285,63 @@ def test_cffi_counts_channels(c):
     params.levels[1].bins = 0
     assert lib.cubc_histogram(device, params, ffi.NULL, 0, ffi.NULL) != lib.CUBC_OK
     assert "0 bins in channel 1; expected 1 to 2^30" in error(ffi, lib)
+
+
+# ---- initial values -----------------------------------------------------------------------------
+def truths_of(c, name, op, acc_type, init, in_memory=0):
+    """Return the status and the result of cubc_reduce, or the last item of cubc_scan."""
+    ffi, lib, device = c
+    x, out = np.full(3, op == b"all"), np.zeros(3, bool)
+    params = ffi.new(f"cubc_{name}_params *")
+    keep = ffi.new("char[]", op), ffi.from_buffer(x), ffi.from_buffer(out), ffi.from_buffer(init)
+    params.op, setattr_in, params.out, params.init = keep
+    setattr(params, "in", setattr_in)
+    params.n, params.acc_type, params.init_in_memory = x.size, acc_type, in_memory
+    params.type = params.out_type = lib.CUBC_BOOL
+    status = getattr(lib, f"cubc_{name}")(device, params, ffi.NULL, 0, ffi.NULL)
+    assert lib.cubc_synchronize(device, ffi.NULL) == lib.CUBC_OK
+    return status, bool(out[0])
+
+
+@pytest.mark.parametrize("name", ["reduce", "scan"])
+@pytest.mark.parametrize(
+    ("acc_type", "value", "truth"),
+    [
+        ("F64", np.float64(1), True),
+        ("F64", np.float64(-0.0), False),
+        ("F64", np.float64(np.nan), True),
+        ("F16", np.float16(0.5), True),
+        ("F16", np.float16(-0.0), False),
+        ("I32", np.int32(256), True),
+        ("I64", np.int64(-(2**63)), True),
+        ("I64", np.int64(0), False),
+        ("C64", np.complex64(complex(-0.0, -0.0)), False),
+        ("C64", np.complex64(2j), True),
+        ("BOOL", np.uint8(2), True),
+    ],
+)
+def test_cffi_begins_with_the_truth_of_a_number(c, name, acc_type, value, truth):
+    _ffi, lib, _device = c
+    for op in (b"any", b"all"):
+        init = np.array([value])
+        got = truths_of(c, name, op, getattr(lib, f"CUBC_{acc_type}"), init)
+        assert got == (lib.CUBC_OK, truth)
+
+
+@pytest.mark.parametrize("name", ["reduce", "scan"])
+def test_cffi_truths_in_memory_are_bools(c, name):
+    ffi, lib, _device = c
+    assert truths_of(c, name, b"any", lib.CUBC_BOOL, np.array([True]), 1) == (lib.CUBC_OK, True)
+    status, _out = truths_of(c, name, b"any", lib.CUBC_F64, np.array([1.0]), 1)
+    assert status == lib.CUBC_INVALID_TYPE
+    assert "any of an initial value in memory has the acc_type BOOL, not F64" in error(ffi, lib)
+
+
+def test_cffi_truths_of_structs_are_refused(c):
+    ffi, lib, _device = c
+    name, struct = ffi.new("char[]", b"k"), ffi.new("cubc_type *")
+    members = ffi.new("cubc_member *", {"name": name, "type": lib.CUBC_F64})
+    assert lib.cubc_type_struct(members, 1, 8, struct) == lib.CUBC_OK
+    status, _out = truths_of(c, "reduce", b"any", struct[0], np.array([1.0]))
+    assert status == lib.CUBC_INVALID_TYPE
+    assert "give BOOL" in error(ffi, lib)

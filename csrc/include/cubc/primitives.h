@@ -49,8 +49,8 @@ typedef struct cubc_reduce_params {
                         // of a and b
     int commutative;    // not 0: operands of an expression may be reordered (built-in ones are)
     const void *init;   // one value of acc_type, or NULL for none
-    int init_in_memory; // not 0: init is in the device's memory, and read by the launch; 0: in the
-                        // host's, and read by the call
+    int init_in_memory; // not 0: init is in the device's memory, and read by the launch, for any
+                        // and all a BOOL; 0: in the host's, and read by the call
     int deterministic;  // not 0: the same bits in every run, with every policy and on every device,
                         // but those of a NaN; products and sums of an expression are rounded each.
                         // 0: floats have the same bits in every run on one device with one policy
