@@ -18,7 +18,7 @@ FUNCTION u64 divide(u64 a, u64 b)
     return (a | b) >> 32 ? a / b : static_cast<u32>(a) / static_cast<u32>(b);
 }
 
-FUNCTION u64 wrapped(i64 index, u64 length, u64 mode)
+FUNCTION u64 in_range(i64 index, u64 length, u64 mode)
 {
     const i64 most = static_cast<i64>(length);
     if (mode == WRAP && (index < 0 || index >= most)) index %= most;
@@ -26,14 +26,26 @@ FUNCTION u64 wrapped(i64 index, u64 length, u64 mode)
     return static_cast<u64>(index < 0 ? 0 : index < most ? index : most - 1);
 }
 
+FUNCTION u64 in_range(u64 index, u64 length, u64 mode)
+{
+    if (mode == WRAP && index >= length) index %= length;
+    return index < length ? index : length - 1;
+}
+
+template <class I>
+FUNCTION u64 in_range(I index, u64 length, u64 mode)
+{
+    return in_range(static_cast<i64>(index), length, mode);
+}
+
 // The place in the array of the k-th item that is moved. FLAT: outer and columns are 1. ALONG: an
 // index for each item.
 template <bool FLAT, bool ALONG, class In>
 FUNCTION u64 place_of(const In& indices, const axis_places& at, u64 k)
 {
-    if (FLAT) return wrapped(static_cast<i64>(input_item(indices, k)), at.length, at.mode);
+    if (FLAT) return in_range(input_item(indices, k), at.length, at.mode);
     const u64 row = divide(k, at.columns), matrix = divide(row, at.count);
     const u64 column = k - row * at.columns;
-    const i64 index = static_cast<i64>(input_item(indices, ALONG ? k : row - matrix * at.count));
-    return (matrix * at.length + wrapped(index, at.length, at.mode)) * at.columns + column;
+    const auto index = input_item(indices, ALONG ? k : row - matrix * at.count);
+    return (matrix * at.length + in_range(index, at.length, at.mode)) * at.columns + column;
 }

@@ -345,3 +345,38 @@ def test_cffi_truths_of_structs_are_refused(c):
     status, _out = truths_of(c, "reduce", b"any", struct[0], np.array([1.0]))
     assert status == lib.CUBC_INVALID_TYPE
     assert "give BOOL" in error(ffi, lib)
+
+
+# ---- indices ------------------------------------------------------------------------------------
+@pytest.mark.parametrize("columns", [1, 2])
+def test_cffi_indices_without_a_sign(c, columns):
+    """From 2**63 on, too, which are beyond the end."""
+    ffi, lib, device = c
+    x = np.arange(5 * columns, dtype=np.int32)
+    indices = np.array([2, 7, 2**63, 2**63 + 1, 2**64 - 1], np.uint64)
+    rows, out = x.reshape(5, columns), np.zeros((5, columns), np.int32)
+    wrapped = [int(k) % 5 for k in indices]
+    clipped = [min(int(k), 4) for k in indices]
+    for mode, expected in ((0, clipped), (1, wrapped), (2, clipped)):
+        take = ffi.new("cubc_take_params *")
+        setattr(take, "in", pointer(ffi, x))
+        take.indices, take.out = pointer(ffi, indices), pointer(ffi, out)
+        take.n, take.index_count, take.total = x.size, indices.size, out.size
+        take.length, take.columns, take.mode = 5, columns, mode
+        take.type, take.index_type = lib.CUBC_I32, lib.CUBC_U64
+        assert lib.cubc_take(device, take, ffi.NULL, 0, ffi.NULL) == lib.CUBC_OK, error(ffi, lib)
+        assert lib.cubc_synchronize(device, ffi.NULL) == lib.CUBC_OK
+        np.testing.assert_array_equal(out, rows[expected])
+        added, ones = np.zeros_like(rows), np.ones_like(rows)
+        scatter, op = ffi.new("cubc_scatter_params *"), ffi.new("char[]", b"sum")
+        setattr(scatter, "in", pointer(ffi, added))
+        scatter.indices, scatter.values = pointer(ffi, indices), pointer(ffi, ones)
+        scatter.out, scatter.op = pointer(ffi, added), op
+        scatter.n, scatter.index_count, scatter.total = x.size, indices.size, out.size
+        scatter.length, scatter.columns, scatter.mode = 5, columns, mode
+        scatter.type = scatter.value_type = lib.CUBC_I32
+        scatter.index_type = lib.CUBC_U64
+        status = lib.cubc_scatter(device, scatter, ffi.NULL, 0, ffi.NULL)
+        assert status == lib.CUBC_OK, error(ffi, lib)
+        assert lib.cubc_synchronize(device, ffi.NULL) == lib.CUBC_OK
+        assert added[:, 0].tolist() == np.bincount(expected, minlength=5).tolist()
