@@ -1,11 +1,14 @@
 // Shapes and types of calls with indices: see indexed.h.
 #include "primitives/indexed.h"
+#include "base/size.h"
 
 enum { MODES = 3 };
 
 cubc_status indexed_shape(const indexed_call *c, indexed_numbers *out)
 {
-    const uint64_t rows = c->length * c->columns, outer = rows ? c->n / rows : 0;
+    uint64_t rows = c->length;
+    if (!size_multiply(&rows, c->columns)) rows = 0;
+    const uint64_t outer = rows ? c->n / rows : 0;
     const uint64_t each = c->along ? outer * c->columns : 1;
     *out = (indexed_numbers){.total = c->total,
                              .length = c->length,

@@ -60,7 +60,7 @@ static cubc_status begin_exclusive(problem *p)
 static cubc_status add_offsets(const cubc_scan_params *params, problem *p)
 {
     scan_set_kind(p, SCAN_BY_OFFSETS);
-    return problem_offsets(p, "the offsets of scan", params->offsets, params->segments + 1,
+    return problem_offsets(p, "the offsets of scan", params->offsets, params->segments,
                            params->offset_type);
 }
 

@@ -18,7 +18,7 @@ cubc_status segment_ids_problem(const cubc_segment_ids_params *params, problem *
     if ((!small && params->out_type != CUBC_I64) || (small && params->segments >= INT32_MAX))
         FAIL(CUBC_INVALID_TYPE, "the numbers of %llu segments are I64, or I32 below 2^31, not %s",
              (unsigned long long)params->segments, cubc_type_name(params->out_type));
-    TRY(problem_offsets(out, "the offsets of segment_ids", params->offsets, params->segments + 1,
+    TRY(problem_offsets(out, "the offsets of segment_ids", params->offsets, params->segments,
                         params->offset_type));
     TRY(problem_output(out, "the output of segment_ids", params->out, params->n, params->out_type));
     TRY(problem_check_overlap(out, ANY_INPUT));

@@ -47,8 +47,8 @@ static cubc_status add_segments(const cubc_segmented_sort_params *params, proble
              "that go in, of segments of one size");
     if (!params->offsets)
         return problem_equal_segments("segmented_sort", params->n, params->segments);
-    return problem_offsets(p, "the offsets of segmented_sort", params->offsets,
-                           params->segments + 1, params->offset_type);
+    return problem_offsets(p, "the offsets of segmented_sort", params->offsets, params->segments,
+                           params->offset_type);
 }
 
 // Inputs may be the outputs of their number, but the offsets are no such input, nor are operands of

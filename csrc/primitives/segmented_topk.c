@@ -1,6 +1,7 @@
 // Descriptor of segmented_topk: kernels/primitives/segmented_topk.cu, and
 // kernels/cpu/cpu_segmented_topk.cu on the CPU.
 #include "base/integer.h"
+#include "base/size.h"
 #include "primitives/topk_sizes.h"
 #include "run/instance.h"
 #include "run/problem.h"
@@ -10,15 +11,15 @@
 enum { PARTS_KERNEL, JOIN_KERNEL, ROWS_KERNEL, CLUSTERS_KERNEL };
 
 enum {
-    FEW = 64,             // items of a segment that a warp takes in registers
-    MOST_OF_WARP = 2048,  // those that it takes at most, half as many of 8 bytes
-    MOST_OF_BLOCK = 8192, // those that a block takes likewise (topk_row.h)
-    FEW_KEYS = 256,       // keys of a segment that code with less shared memory selects
+    FEW = 64,               // items of a segment that a warp takes in registers
+    MOST_OF_WARP = 2048,    // those that it takes at most, half as many of 8 bytes
+    MOST_OF_BLOCK = 8192,   // those that a block takes likewise (topk_row.h)
+    FEW_KEYS = 256,         // keys of a segment that code with less shared memory selects
     WARP_ROW_OF_MANY = 256, // those that a warp takes where more keys are selected
     LEAST_ROW = 128,        // items that code of a warp or a block takes, which is of some sizes
-    H200_SHARED = 232448, // bytes of shared memory of a block
-    MOST_HELD = 4096,     // items that a block of the CPU keeps
-    HELD_ITEM_BYTES = 16, // at most
+    H200_SHARED = 232448,   // bytes of shared memory of a block
+    MOST_HELD = 4096,       // items that a block of the CPU keeps
+    HELD_ITEM_BYTES = 16,   // at most
 };
 
 typedef struct segmented_topk_traits {
@@ -131,7 +132,7 @@ static cubc_status add_segments(const cubc_segmented_topk_params *params, proble
              TOPK_MOST, (unsigned long long)params->k);
     if (params->offsets)
         return problem_offsets(p, "the offsets of segmented_topk", params->offsets,
-                               params->segments + 1, params->offset_type);
+                               params->segments, params->offset_type);
     TRY(problem_equal_segments("segmented_topk", params->n, params->segments));
     if (params->segments && params->k > mean_length(p))
         FAIL(CUBC_INVALID_ARGUMENT, "segmented_topk: there are no %llu of %llu keys",
@@ -141,7 +142,7 @@ static cubc_status add_segments(const cubc_segmented_topk_params *params, proble
 
 cubc_status segmented_topk_problem(const cubc_segmented_topk_params *params, problem *out)
 {
-    uint64_t found = params->segments * params->k;
+    uint64_t found = params->segments;
     *out = (problem){.algorithm = &segmented_topk_algorithm,
                      .n = params->n,
                      .type = (uint8_t)problem_input_type(params->in, params->type),
@@ -150,6 +151,10 @@ cubc_status segmented_topk_problem(const cubc_segmented_topk_params *params, pro
                      .wide = params->n > UINT32_MAX};
     problem_set_benchmark(out, params->offsets ? "segmented_topk.segments" : "segmented_topk.rows",
                           params->unordered ? ".unordered" : "");
+    if (!size_multiply(&found, params->k))
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "segmented_topk: %llu keys of each of %llu segments are too many",
+             (unsigned long long)params->k, (unsigned long long)params->segments);
     TRY(problem_check_real("the keys of segmented_topk", (cubc_type)out->type));
     TRY(problem_lazy_input(out, "the keys of segmented_topk", params->in, params->n, params->type));
     TRY(problem_output(out, "the output of segmented_topk", params->keys_out, found,

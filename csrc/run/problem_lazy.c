@@ -202,17 +202,24 @@ cubc_status problem_lazy_input(problem *p, const char *what, const void *data, u
     return add_operands(p, &lazy, n, l);
 }
 
-cubc_status problem_offsets(problem *p, const char *what, const void *data, uint64_t n,
-                            cubc_type type)
+cubc_status problem_ends(problem *p, const char *what, const void *data, uint64_t segments,
+                         cubc_type type)
 {
     const cubc_type items = problem_input_type(data, type);
     if (items != CUBC_I32 && items != CUBC_I64)
         FAIL(CUBC_INVALID_TYPE,
              "%s are I32 or I64, not %s: convert them, or give an expression one of these types",
              what, cubc_type_name(items));
-    TRY(problem_lazy_input(p, what, data, n, type));
+    TRY(problem_lazy_input(p, what, data, segments, type));
     if (type == CUBC_LAZY) p->lazy[p->lazy_count - 1].bounds = true;
     return CUBC_OK;
+}
+
+cubc_status problem_offsets(problem *p, const char *what, const void *data, uint64_t segments,
+                            cubc_type type)
+{
+    TRY(problem_check_size(what, segments, CUBC_I32)); // so that one more does not wrap
+    return problem_ends(p, what, data, segments + 1, type);
 }
 
 cubc_type problem_input_type(const void *data, cubc_type type)

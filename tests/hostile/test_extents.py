@@ -100,10 +100,18 @@ def test_a_vector_type_of_dlpack_is_named():
         cubc.sum(OfDlpack((1,), lanes=2))
 
 
-def test_the_c_interface():
+@pytest.fixture(scope="module")
+def c():
+    """CFFI's handle, and a device of it."""
     ffi, lib = cubc.ffi()
-    device = ffi.new("cubc_device **")
-    assert lib.cubc_device_open(b"cpu", device) == 0
+    opened = ffi.new("cubc_device **")
+    assert lib.cubc_device_open(b"cpu", opened) == 0
+    yield ffi, lib, opened
+    lib.cubc_device_close(opened[0])
+
+
+def test_the_c_interface(c):
+    ffi, lib, device = c
     one = ffi.new("double[2]")
     for n in (2**58, 2**60, 2**63, 2**64 - 1):
         types = {"type": lib.CUBC_F64, "acc_type": lib.CUBC_F64, "out_type": lib.CUBC_F64}
@@ -112,7 +120,41 @@ def test_the_c_interface():
         assert lib.cubc_reduce(device[0], params, ffi.NULL, 0, ffi.NULL) != 0
         message = ffi.string(lib.cubc_error_message()).decode()
         assert re.search("too many items", message)
-    lib.cubc_device_close(device[0])
+
+
+ONE_SEGMENT_TOO_MANY = {"segments": 2**64 - 1, "offsets": "array", "offset_type": "I64"}
+TO_SORT = {"keys_in": "array", "keys_out": "array", "type": "I32"}
+TO_FIND = {"in": "array", "keys_out": "array", "indices_out": "array", "type": "I32"}
+TO_ADD = {"in": "array", "out": "array", "op": "sum"}
+NUMBERS = {"type": "F64", "acc_type": "F64", "out_type": "F64"}
+
+
+@pytest.mark.parametrize(
+    ("name", "members", "words"),
+    [
+        ("segmented_topk", {**TO_FIND, **ONE_SEGMENT_TOO_MANY, "k": 0}, "too many items"),
+        ("segmented_topk", {**TO_FIND, "segments": 2**53, "k": 2048}, "are too many"),
+        ("segmented_sort", {**TO_SORT, **ONE_SEGMENT_TOO_MANY}, "too many items"),
+        ("segmented_reduce", {**TO_ADD, **NUMBERS, **ONE_SEGMENT_TOO_MANY}, "too many items"),
+        ("scan", {**TO_ADD, **NUMBERS, **ONE_SEGMENT_TOO_MANY}, "too many items"),
+        ("segment_ids", {**ONE_SEGMENT_TOO_MANY, "out_type": "I64"}, "too many items"),
+        ("take", {"n": 2, "total": 1, "length": 2**63 + 1, "columns": 2}, "no multiple of"),
+        ("scatter", {"n": 2, "total": 1, "length": 2**63 + 1, "columns": 2}, "no multiple of"),
+    ],
+)
+def test_products_and_sums_of_the_c_interface(c, name, members, words):
+    """Those beyond 64 bits are refused, not taken for the rest."""
+    ffi, lib, device = c
+    params = ffi.new(f"cubc_{name}_params *")
+    room, op = ffi.new("double[4]"), ffi.new("char[]", b"sum")
+    given = {"array": ffi.cast("void *", room), "sum": op}
+    for member, value in members.items():
+        if isinstance(value, str) and value not in given:
+            value = getattr(lib, f"CUBC_{value}")
+        setattr(params, member, given.get(value, value))
+    status = getattr(lib, f"cubc_{name}_temp_bytes")(device[0], params, ffi.new("size_t *"))
+    assert status == lib.CUBC_INVALID_ARGUMENT
+    assert words in ffi.string(lib.cubc_error_message()).decode()
 
 
 def test_without_dimensions():
