@@ -101,8 +101,10 @@ static cubc_status check_types(const cubc_histogram_params *params, int kind)
     static const unsigned floats = 1u << CUBC_F32 | 1u << CUBC_F64;
     bool floating =
         params->weights && type_valid(weight_type) && type_table[weight_type].kind == KIND_FLOAT;
-    if (!type_valid(type) || !type_valid(params->out_type))
-        FAIL(CUBC_INVALID_TYPE, "histogram: unknown type");
+    const cubc_type types[] = {type, params->out_type, params->edge_type, params->step_type};
+    for (size_t k = 0; k < COUNT_OF(types); k++)
+        if (!type_valid(types[k]))
+            FAIL(CUBC_INVALID_TYPE, "histogram: unknown type (%d)", (int)types[k]);
     TRY(problem_check_real("the items of histogram", type));
     TRY(problem_check_real("the counts of histogram", params->out_type));
     TRY(problem_check_real("the edges of histogram", params->edge_type));

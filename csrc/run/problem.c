@@ -203,7 +203,10 @@ static cubc_status check_indices(const char *what, uint64_t n, int bytes)
 cubc_status problem_sort_values(problem *p, const char *what, const void *in, void *out, uint64_t n,
                                 int bytes, uint64_t most)
 {
+    cubc_type type = CUBC_U8;
+    uint8_t width = 1;
     if (!bytes) return CUBC_OK;
+    TRY(value_type(p, bytes, &type, &width));
     if (in)
         TRY(problem_value_input(p, what, in, n, bytes));
     else

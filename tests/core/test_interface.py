@@ -225,9 +225,10 @@ def test_cffi_sorts_pairs(c):
     in_two_phases(ffi, lib, device, "sort", params)
     np.testing.assert_array_equal(places, np.argsort(keys, kind="stable"))
     np.testing.assert_array_equal(out, np.sort(keys))
-    params.value_bytes = 3
-    assert lib.cubc_sort(device, params, ffi.NULL, 0, ffi.NULL) == lib.CUBC_INVALID_TYPE
-    assert "values of 1, 2, 4, 8 or 16 bytes, not of 3" in error(ffi, lib)
+    for wrong in (3, -1, -(2**31)):
+        params.value_bytes = wrong
+        assert lib.cubc_sort(device, params, ffi.NULL, 0, ffi.NULL) == lib.CUBC_INVALID_TYPE
+        assert f"values of 1, 2, 4, 8 or 16 bytes, not of {wrong}" in error(ffi, lib)
 
 
 def test_cffi_selects_indices(c):
@@ -276,6 +277,7 @@ def test_cffi_counts_channels(c):
         ("weights", pointer(ffi, x), "weights of one channel"),
         ("out_type", lib.CUBC_F16, "not F16"),
         ("step_type", lib.CUBC_I32, "edges of even bins are F32 or F64, not I32"),
+        *((f, v, f"unknown type ({v})") for f in ("edge_type", "step_type") for v in (43, 99)),
         ("edges", pointer(ffi, x), "0 edges, expected 268"),
     ):
         wrong = ffi.new("cubc_histogram_params *", params[0])
