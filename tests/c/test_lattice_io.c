@@ -275,10 +275,12 @@ static void test_memory(void)
 // ---- ranks --------------------------------------------------------------------------------------
 // The second of two ranks answers as the first does, with a failure, or not at all.
 typedef enum answer { GOES_ON, FAILS, IS_GONE } answer;
+static int gathered; // times that this rank has met the other
 
 static int gather_answers(void *context, const void *mine, void *all, size_t bytes)
 {
     const answer *a = context;
+    gathered++;
     memcpy(all, mine, bytes);
     char *theirs = (char *)all + bytes;
     memcpy(theirs, mine, bytes);
@@ -375,12 +377,59 @@ static void test_other_ranks_body(void)
     ranks = (cubc_field_ranks){&comm, {1, 1, 2, 1}};
     CHECK_STATUS(cubc_field_open_part(path, 0, NULL, NULL), CUBC_INVALID_ARGUMENT);
     CHECK_STATUS(cubc_field_read_part(NULL, 0, NULL, NULL, 0), CUBC_INVALID_ARGUMENT);
-    CHECK_STATUS(cubc_field_measure(NULL, NULL, 2, &ranks, NULL), CUBC_INVALID_ARGUMENT);
 }
 
 static void test_other_ranks(void)
 {
     in_folder(test_other_ranks_body);
+}
+
+// A rank that cannot go on says so where the others wait for it.
+static void test_the_others_are_told(void)
+{
+    answer second = GOES_ON;
+    const cubc_comm comm = {.size = 2, .context = &second, .all_gather = gather_answers};
+    cubc_field_ranks ranks = {&comm, {1, 1, 1, 2}};
+    const int extent[4] = {EXTENT, EXTENT, EXTENT, EXTENT}, thin[4] = {EXTENT, EXTENT, EXTENT, 2};
+    const int huge[4] = {1 << 30, 1 << 30, 1 << 30, EXTENT};
+    double measured[2];
+    set_unit(links, SITES * 4);
+    const struct {
+        const void *links;
+        const int *extent;
+        int margin;
+        double *out;
+    } wrong[] = {{NULL, extent, 1, measured},         {links, NULL, 1, measured},
+                 {links, extent, 0, measured},        {links, extent, 1, NULL},
+                 {links, thin, 1, measured},          {links, huge, 1, measured},
+                 {links, extent, INT32_MAX, measured}};
+    for (size_t k = 0; k < COUNT_OF(wrong); k++) {
+        gathered = 0;
+        CHECK_STATUS(cubc_field_measure(wrong[k].links, wrong[k].extent, wrong[k].margin, &ranks,
+                                        wrong[k].out),
+                     CUBC_INVALID_ARGUMENT);
+        CHECK(gathered == 1);
+    }
+    gathered = 0;
+    CHECK_STATUS(cubc_field_open_part("nowhere", 0, &ranks, NULL), CUBC_INVALID_ARGUMENT);
+    CHECK(gathered == 1);
+    cubc_status st = CUBC_NO_MEMORY;
+    for (long nth = 1; st && nth < 100; nth++) {
+        gathered = 0;
+        mem_fail_at(nth);
+        st = cubc_field_measure(links, extent, 1, &ranks, measured);
+        mem_fail_at(0);
+        CHECK(st == CUBC_OK || st == CUBC_NO_MEMORY);
+        CHECK(gathered > 0 || nth == 1); // the first is for what is told
+    }
+    CHECK(st == CUBC_OK && measured[0] == 1 && measured[1] == 1);
+    second = FAILS;
+    CHECK_STATUS(cubc_field_measure(links, extent, 1, &ranks, measured), CUBC_IO_ERROR);
+    CHECK_CONTAINS(cubc_error_message(), "rank 1 of 2: its disk is full");
+    ranks.grid[0] = 0;
+    CHECK_STATUS(cubc_field_measure(links, extent, 1, &ranks, measured), CUBC_INVALID_ARGUMENT);
+    CHECK_CONTAINS(cubc_error_message(), "on a grid of 0 x 1 x 1 x 2 ranks");
+    CHECK_STATUS(cubc_field_measure(links, extent, 1, NULL, measured), CUBC_INVALID_ARGUMENT);
 }
 
 static void test_arguments_body(void)
@@ -435,6 +484,7 @@ int main(int argc, char **argv)
         {"memory", test_memory},
         {"one_rank", test_one_rank},
         {"other_ranks", test_other_ranks},
+        {"the_others_are_told", test_the_others_are_told},
         {"arguments", test_arguments},
     };
     return check_run(tests, COUNT_OF(tests), argc > 1 ? argv[1] : NULL);

@@ -117,7 +117,8 @@ cubc_status cubc_field_read_part(const cubc_field_file *file, size_t index,
                                  size_t bytes); // info's bytes over the number of ranks
 // The means of Re tr P / 3 over plaquettes and of Re tr U / 3 over links, out[2], of a lattice over
 // ranks, with the bits of one rank. Links are this rank's part with `margin` sites of its
-// neighbours on each side of the directions that there are ranks along; the extents have them.
+// neighbours on each side of the directions that there are ranks along; the extents have them. What
+// one rank is refused fails on all.
 cubc_status cubc_field_measure(const void *links, const int extent[4], int margin,
                                const cubc_field_ranks *ranks, double *out);
 // Writes a file, which appears when it is complete; until then its bytes are in another file of the
