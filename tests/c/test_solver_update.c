@@ -5,7 +5,9 @@
 #include "lattice/operators/solver_update.h"
 #include "run/instance_key.h"
 
-static const cubc_guard of_one_rank = {.parts_n = 8, .phase = 5, .step = 7};
+static double states[CUBC_STATE_BYTES / sizeof(double)], parts[8];
+static const cubc_guard of_one_rank = {
+    .states = states, .parts = parts, .parts_n = COUNT_OF(parts), .phase = 5, .step = 7};
 
 static void check_macros(const cubc_site_update *update, const char *want)
 {
@@ -99,6 +101,25 @@ static void test_room_for_sums(void)
     CHECK(l.args_count == 5 && l.args[3] == 5 && l.args[4] == 7);
 }
 
+static void test_no_memory_is_given(void)
+{
+    const cubc_site_update update = {.sums = {"norm(x)"}, .finish = "f"};
+    const cubc_site_update *const updates[] = {&update, NULL};
+    cubc_guard guard = of_one_rank;
+    problem p = {0};
+    launch l = {.args_count = 1};
+    guard.parts = NULL;
+    CHECK_STATUS(solver_update_set(&p, "a test", &update, &guard, 1), CUBC_OK);
+    CHECK_STATUS(solver_update_place(&p, &guard, 1, 1, &l), CUBC_INVALID_ARGUMENT);
+    CHECK_CONTAINS(cubc_error_message(), "1 partial sums have no room in 0");
+    guard = of_one_rank;
+    guard.states = NULL;
+    for (size_t k = 0; k < COUNT_OF(updates); k++) {
+        CHECK_STATUS(solver_update_set(&p, "a test", updates[k], &guard, 1), CUBC_INVALID_ARGUMENT);
+        CHECK_CONTAINS(cubc_error_message(), "a test: there is no state");
+    }
+}
+
 // An instance keeps the texts of its problem, all or none.
 static void test_copies(void)
 {
@@ -118,8 +139,13 @@ static void test_copies(void)
 }
 
 static const check_test tests[] = {
-    {"macros", test_macros},       {"refusals", test_refusals},           {"ranks", test_ranks},
-    {"same_code", test_same_code}, {"room_for_sums", test_room_for_sums}, {"copies", test_copies},
+    {"macros", test_macros},
+    {"refusals", test_refusals},
+    {"ranks", test_ranks},
+    {"same_code", test_same_code},
+    {"room_for_sums", test_room_for_sums},
+    {"copies", test_copies},
+    {"no memory is given", test_no_memory_is_given},
 };
 
 int main(int argc, char **argv)

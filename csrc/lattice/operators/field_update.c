@@ -87,8 +87,7 @@ cubc_status field_update_problem(const cubc_field_update_params *params, problem
         .algorithm = &field_update_algorithm, .aligned = true, .benchmark = "field_update.cg"};
     TRY(lattice_extents(out, LATTICE_EXTENTS(params)));
     TRY(check_shape(params));
-    if (!params->guard || !params->guard->states)
-        FAIL(CUBC_INVALID_ARGUMENT, "field_update: there is no state");
+    if (!params->guard) FAIL(CUBC_INVALID_ARGUMENT, "field_update: there is no state");
     TRY(solver_update_set(out, "field_update", params->update, params->guard, params->sources));
     field_update_traits_set(out,
                             (field_update_traits){.reals = params->reals, .parts = params->parts});

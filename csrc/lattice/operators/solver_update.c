@@ -32,6 +32,7 @@ cubc_status solver_update_set(problem *p, const char *what, const cubc_site_upda
                               const cubc_guard *guard, uint64_t states)
 {
     p->text_count = TEXTS;
+    if (!guard->states) FAIL(CUBC_INVALID_ARGUMENT, "%s: there is no state", what);
     if (!update) return CUBC_OK;
     p->texts[STATEMENTS] = update->statements;
     p->texts[FINISH] = update->finish;
@@ -74,10 +75,10 @@ void solver_update_define(const problem *p, text *out)
 cubc_status solver_update_place(const problem *p, const cubc_guard *guard, uint64_t blocks,
                                 uint64_t states, launch *l)
 {
-    uint64_t needed = blocks * (uint64_t)count_sums(p);
-    if (needed > guard->parts_n)
+    uint64_t needed = blocks * (uint64_t)count_sums(p), room = guard->parts ? guard->parts_n : 0;
+    if (needed > room)
         FAIL(CUBC_INVALID_ARGUMENT, "%llu partial sums have no room in %llu",
-             (unsigned long long)needed, (unsigned long long)guard->parts_n);
+             (unsigned long long)needed, (unsigned long long)room);
     launch_add(l, (uintptr_t)guard->states);
     launch_add(l, (uintptr_t)guard->parts);
     launch_add(l, guard->phase);
