@@ -220,7 +220,7 @@ static bool same_place(const operand *a, const operand *b)
     return a->data == b->data && a->n == b->n && operand_item_bytes(a) == operand_item_bytes(b);
 }
 
-static bool overlap(const operand *a, const operand *b)
+bool problem_overlap(const operand *a, const operand *b)
 {
     uintptr_t x = (uintptr_t)a->data, y = (uintptr_t)b->data;
     return x < y + b->n * operand_item_bytes(b) && y < x + a->n * operand_item_bytes(a);
@@ -230,7 +230,7 @@ static bool overlap(const operand *a, const operand *b)
 static cubc_status check_overlap(problem *p, const operand *in, int k, int o, in_place allowed)
 {
     const operand *out = &p->outputs[o];
-    if (in->scalar || in->lazy || !overlap(in, out)) return CUBC_OK;
+    if (in->scalar || in->lazy || !problem_overlap(in, out)) return CUBC_OK;
     if (in->table)
         FAIL(
             CUBC_INVALID_ARGUMENT,
@@ -258,7 +258,7 @@ cubc_status problem_check_overlap(problem *p, in_place allowed)
                 TRY(check_overlap(p, &p->operands[l->first + j], k, o, allowed));
         }
         for (int other = 0; other < o; other++)
-            if (overlap(&p->outputs[other], out))
+            if (problem_overlap(&p->outputs[other], out))
                 FAIL(CUBC_INVALID_ARGUMENT, "two outputs overlap: they must be apart");
     }
     return CUBC_OK;
@@ -271,7 +271,8 @@ cubc_status problem_check_apart(const problem *p, const void *memory, size_t byt
     const int counts[] = {p->input_count, p->output_count, p->operand_count};
     for (size_t g = 0; g < COUNT_OF(groups); g++)
         for (int k = 0; k < counts[g]; k++)
-            if (!groups[g][k].scalar && !groups[g][k].lazy && overlap(&groups[g][k], &workspace))
+            if (!groups[g][k].scalar && !groups[g][k].lazy &&
+                problem_overlap(&groups[g][k], &workspace))
                 FAIL(CUBC_INVALID_ARGUMENT,
                      "the workspace overlaps an array of the call: it must lie apart");
     return CUBC_OK;
@@ -289,7 +290,7 @@ cubc_status problem_init_in_memory(problem *p, const char *family, cubc_type typ
              cubc_type_name(type));
     TRY(problem_array(p, &checked, "the initial value", init, 1, type));
     for (int k = 0; k < p->output_count; k++) // a single result is written after it has been read
-        if (p->outputs[k].n > 1 && overlap(&p->outputs[k], &place))
+        if (p->outputs[k].n > 1 && problem_overlap(&p->outputs[k], &place))
             FAIL(CUBC_INVALID_ARGUMENT,
                  "%s: the initial value is in the output, which is written before it is read "
                  "everywhere: they must be apart",

@@ -167,6 +167,8 @@ cubc_status problem_check_size(const char *what, uint64_t n, cubc_type type);
 // with items of the same size: any of them, or one of as many items.
 typedef enum in_place { ANY_INPUT, INPUT_OF_SAME_NUMBER } in_place;
 cubc_status problem_check_overlap(problem *p, in_place allowed);
+// True if two arrays have bytes in common.
+bool problem_overlap(const operand *a, const operand *b);
 // Fails with CUBC_INVALID_ARGUMENT unless a call's arrays lie apart from its workspace.
 cubc_status problem_check_apart(const problem *p, const void *memory, size_t bytes);
 // The bytes that are read for input k: those of its operands if it is lazy.

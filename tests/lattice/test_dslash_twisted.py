@@ -116,6 +116,24 @@ def test_the_output_is_apart_from_what_is_read():
         call("dslash_twisted", fields)
 
 
+@pytest.mark.parametrize("dtype", ["f8", "i2"])
+def test_the_output_is_x_or_lies_apart(dtype):
+    def field(sites, reals=24, dtype=dtype):
+        return np.zeros(reals * sites, dtype)
+
+    n, first = terms.SITES, {"links": field(terms.SITES, 72), "in": field(terms.SITES)}
+    room, room_of_norms = field(2 * n), field(2 * n, 1, "f4")
+    places = {"f8": [16], "i2": [16, 0]}[dtype], {"f8": [0], "i2": [0, 4]}[dtype]
+    for at, at_norms in zip(*places, strict=True):
+        out, norms = room[at : at + 24 * n], room_of_norms[at_norms : at_norms + n]
+        fields = first | {"x": room[: 24 * n], "out": (dtype, out.shape, out), "reconstruct": 18}
+        if dtype == "i2":
+            fields |= {"in_norms": field(n, 1, "f4"), "x_norms": room_of_norms[:n]}
+            fields["out_norms"] = ("f4", norms.shape, norms)
+        with pytest.raises(ValueError, match="overlaps a part of x"):
+            call("dslash_twisted", fields | {"parity": 2, "anisotropy": 1.0} | EXTENTS)
+
+
 def test_a_twist_of_too_few_numbers(device):
     with pytest.raises(ValueError, match="the spinors to twist has 24 real numbers"):
         field = on(device, np.zeros(24))

@@ -15,11 +15,26 @@ enum { OUT, OUT_NORMS };
 // ---- problems -----------------------------------------------------------------------------------
 cubc_status dslash_apart(const problem *p, const operand *in, const char *what)
 {
-    const operand *out = &p->outputs[OUT];
-    uintptr_t a = (uintptr_t)in->data, b = (uintptr_t)out->data;
-    if (a < b + out->n * operand_item_bytes(out) && b < a + in->n * operand_item_bytes(in))
-        FAIL(CUBC_INVALID_ARGUMENT, "dslash: the output overlaps the %s it is calculated from",
-             what);
+    for (int o = OUT; o <= OUT_NORMS; o++)
+        if (problem_overlap(in, &p->outputs[o]))
+            FAIL(CUBC_INVALID_ARGUMENT, "dslash: the output overlaps the %s it is calculated from",
+                 what);
+    return CUBC_OK;
+}
+
+// Fails unless the output and a field of its own sites, with its norms, are one place or apart.
+static cubc_status check_own_sites(const problem *p, const operand *field, const char *what)
+{
+    for (int f = OUT; f <= OUT_NORMS; f++)
+        for (int o = OUT; o <= OUT_NORMS; o++) {
+            const operand *in = &field[f], *out = &p->outputs[o];
+            const bool same = f == o && in->data == out->data;
+            if (!same && problem_overlap(in, out))
+                FAIL(CUBC_INVALID_ARGUMENT,
+                     "dslash: the output overlaps a part of %s: it is that very field, or lies "
+                     "apart",
+                     what);
+        }
     return CUBC_OK;
 }
 
@@ -68,7 +83,8 @@ static cubc_status add_guard(int reals, const cubc_dslash_sites *p, uint64_t sou
     TRY(solver_update_set(out, "the tail of dslash", p->tail, p->guard,
                           sources / (uint64_t)inner_of(p)));
     if (!p->z) return CUBC_OK;
-    return lattice_field_input(out, "z of dslash", p->z, p->z_norms, p->n, p->type, reals);
+    TRY(lattice_field_input(out, "z of dslash", p->z, p->z_norms, p->n, p->type, reals));
+    return check_own_sites(out, &out->inputs[out->input_count - 2], "z");
 }
 
 // Slices of all fields of the faces, in reals as they are calculated, and their norms.
@@ -125,6 +141,8 @@ cubc_status dslash_sites_fields(int reals, const cubc_dslash_sites *sites, dslas
     TRY(add_fields(reals, sites, &numbers.sources, out));
     for (int k = 0; k < links; k++) TRY(dslash_apart(out, &out->inputs[k], "gauge field"));
     TRY(dslash_apart(out, &out->inputs[links + IN], "spinors"));
+    TRY(dslash_apart(out, &out->inputs[links + IN_NORMS], "spinors"));
+    if (sites->x) TRY(check_own_sites(out, &out->inputs[links + X], "x"));
     if (sites->guard) TRY(add_guard(reals, sites, numbers.sources, out));
     TRY(lattice_aligned(out));
     TRY(add_ranks(out, sites, halo, numbers.sources));
