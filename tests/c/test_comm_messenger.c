@@ -224,13 +224,34 @@ static void test_failures(void)
     m->api->close(m);
 }
 
+static void test_lacking_functions(void)
+{
+    cubc_device *cpu = NULL;
+    cubc_ranks *r = NULL;
+    CHECK_STATUS(cubc_device_open("cpu", &cpu), CUBC_OK);
+    for (int k = 0; k < 4; k++) {
+        static const char *const says[] = {"needs all_gather", "needs all_gather",
+                                           "start and no finish", "finish and no start"};
+        cubc_comm comm = comm_of(true, true);
+        if (k < 2) comm.all_gather = NULL;
+        if (k == 1) comm.rank = 0, comm.size = 1;
+        if (k == 2) comm.finish = NULL;
+        if (k == 3) comm.start = NULL;
+        const cubc_ranks_params params = {.comm = &comm, .grid = {1, 1, 1, comm.size}};
+        CHECK_STATUS(cubc_ranks_open(cpu, &params, &r), CUBC_INVALID_ARGUMENT);
+        CHECK_CONTAINS(cubc_error_message(), says[k]);
+        cubc_ranks_close(r);
+    }
+    cubc_device_close(cpu);
+}
+
 int main(int argc, char **argv)
 {
     static const check_test tests[] = {
         {"functions", test_functions}, {"an end that is left out", test_an_end_that_is_left_out},
         {"many", test_many},           {"halves", test_halves},
         {"pieces", test_pieces},       {"hosts", test_hosts},
-        {"failures", test_failures},
+        {"failures", test_failures},   {"lacking functions", test_lacking_functions},
     };
     return check_run(tests, COUNT_OF(tests), argc > 1 ? argv[1] : NULL);
 }

@@ -375,6 +375,10 @@ static void test_other_ranks_body(void)
     CHECK_STATUS(read_part_back(&ranks), CUBC_INVALID_ARGUMENT);
     CHECK_CONTAINS(cubc_error_message(), "1 x 1 x 1 x 4 ranks, and there are 2");
     ranks = (cubc_field_ranks){&comm, {1, 1, 2, 1}};
+    const cubc_comm no_functions = {.size = 2};
+    const cubc_field_ranks silent = {&no_functions, {1, 1, 1, 2}};
+    CHECK_STATUS(read_part_back(&silent), CUBC_INVALID_ARGUMENT);
+    CHECK_CONTAINS(cubc_error_message(), "needs all_gather");
     CHECK_STATUS(cubc_field_open_part(path, 0, NULL, NULL), CUBC_INVALID_ARGUMENT);
     CHECK_STATUS(cubc_field_read_part(NULL, 0, NULL, NULL, 0), CUBC_INVALID_ARGUMENT);
 }

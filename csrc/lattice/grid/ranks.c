@@ -234,6 +234,18 @@ static cubc_status wanted_transport(const cubc_ranks_params *p, cubc_ranks_trans
     return CUBC_OK;
 }
 
+static cubc_status check_functions(const cubc_comm *comm)
+{
+    if (!comm) return CUBC_OK;
+    if (!comm->all_gather)
+        FAIL(CUBC_INVALID_ARGUMENT, "a communicator needs all_gather, which is NULL");
+    if (!comm->start != !comm->finish)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "a communicator with %s: start and finish come together, or both are NULL",
+             comm->start ? "start and no finish" : "finish and no start");
+    return CUBC_OK;
+}
+
 static cubc_status check(const cubc_ranks_params *p)
 {
     const int size = p->comm ? p->comm->size : 1, rank = p->comm ? p->comm->rank : 0;
@@ -265,6 +277,7 @@ cubc_status cubc_ranks_open(cubc_device *device, const cubc_ranks_params *p, cub
     cubc_ranks_transport wanted;
     *out = NULL;
     TRY(check(p));
+    TRY(check_functions(p->comm));
     TRY(wanted_transport(p, &wanted));
     cubc_ranks *r = mem_zalloc(1, sizeof *r);
     if (!r) return CUBC_NO_MEMORY;

@@ -156,6 +156,9 @@ cubc_status cubc_field_read(const cubc_field_file *file, size_t index, void *out
 // Any lattice of one site for each rank, whose steps do not depend on its extents.
 static cubc_status begin_steps(const cubc_field_ranks *ranks, field_part *out)
 {
+    *out = (field_part){0};
+    if (ranks->comm && !ranks->comm->all_gather)
+        FAIL(CUBC_INVALID_ARGUMENT, "a communicator needs all_gather, which is NULL");
     return field_part_begin(ranks, ranks->grid, out);
 }
 
