@@ -9,6 +9,7 @@ import pytest
 from every_case import SLOPPY
 from lattice_system import KAPPA, LINKS, SHAPE, B, flat_links, random_spinors, wave
 
+import cubc
 from cubc import _core, _waiting, lattice
 
 EVEN = reference.half(B, 0)
@@ -186,3 +187,40 @@ def test_precompile_refuses(operator):
         lattice.precompile(operator.gauge)
     with pytest.raises(TypeError, match="tolerance"):
         lattice.precompile(operator, tolerance=1e-5)
+
+
+# ---- the C interface ----------------------------------------------------------------------------
+def solve_params(ffi, lib, **members):
+    """Return parameters of a solve of two sources, with what they point to, and no arrays."""
+    op = ffi.new("cubc_operator *", {"kind": lib.CUBC_WILSON, "lx": 4, "ly": 4, "lz": 4, "lt": 4})
+    params = ffi.new("cubc_solve_params *")
+    params.op, params.n = op, 2 * 24 * 4**4
+    params.tolerance, params.iterations = 1e-9, 100
+    params.type = params.precise = params.sloppy = lib.CUBC_F64
+    keep = [op, ffi.new("char[]", b"cg")]
+    params.solver = keep[-1]
+    for name, value in members.items():
+        setattr(params, name, value)
+    return params, keep
+
+
+def test_shifts_that_are_not_given_are_not_counted():
+    ffi, lib = cubc.ffi()
+    count, shifts = ffi.new("uint64_t *"), ffi.new("double[3]")
+    for given, expected in ((shifts, 6), (ffi.NULL, 2)):
+        params, _keep = solve_params(ffi, lib, shifts=given, shift_count=3)
+        assert lib.cubc_solve_reports(params, count) == lib.CUBC_OK
+        assert count[0] == expected
+
+
+@pytest.mark.parametrize("name", ["I16", "I32", "C128"])
+def test_the_type_of_a_source(name):
+    ffi, lib = cubc.ffi()
+    opened, info = ffi.new("cubc_device **"), ffi.new("cubc_solve_info[2]")
+    assert lib.cubc_device_open(b"cpu", opened) == lib.CUBC_OK
+    params, _keep = solve_params(ffi, lib, type=getattr(lib, f"CUBC_{name}"))
+    status = lib.cubc_solve(opened[0], params, info, ffi.NULL)
+    lib.cubc_device_close(opened[0])
+    assert status == lib.CUBC_INVALID_TYPE
+    message = ffi.string(lib.cubc_error_message()).decode()
+    assert f"b and x of a solve are F64 or F32, not {name}" in message

@@ -6,6 +6,7 @@
 // gcr.c, multishift.c), each launch of which is an operator's (schur.c, wilson.c) or a pass over
 // fields (solver_pass).
 #include "lattice/solver/solve.h"
+#include "base/integer.h"
 #include "lattice/operators/lattice_problem.h"
 #include "lattice/solver/dry_run.h"
 #include "lattice/solver/operator_row.h"
@@ -50,6 +51,9 @@ static cubc_status check_numbers(const cubc_solve_params *p)
         FAIL(CUBC_INVALID_ARGUMENT, "a solve of no iterations: at least one is expected");
     if (!(p->delta >= 0 && p->delta < 1))
         FAIL(CUBC_INVALID_ARGUMENT, "a delta of %g: it is a number from 0 to 1", p->delta);
+    if (p->type != CUBC_F64 && p->type != CUBC_F32)
+        FAIL(CUBC_INVALID_TYPE, "b and x of a solve are F64 or F32, not %s",
+             cubc_type_name(p->type));
     if (p->precise != CUBC_F64 && p->precise != CUBC_F32)
         FAIL(CUBC_INVALID_TYPE, "residuals are F64 or F32, not %s", cubc_type_name(p->precise));
     TRY(lattice_precision("the fields of an iteration", p->sloppy));
@@ -69,7 +73,7 @@ static cubc_status check_sites(const cubc_solve_params *p)
         FAIL(CUBC_INVALID_ARGUMENT, "fields of the even sites are in even-odd or native order");
     if (by_parity(p) && p->normal)
         FAIL(CUBC_INVALID_ARGUMENT, "M^+ M is solved on all sites or on the even sites alone");
-    if (by_parity(p) && p->shift_count > 0)
+    if (by_parity(p) && shifts_of(p))
         FAIL(CUBC_INVALID_ARGUMENT, "multishift solves on all sites or on the even sites alone");
     return CUBC_OK;
 }
@@ -92,7 +96,7 @@ static cubc_status check_schwarz(const cubc_solve_params *p, const solver_method
 static cubc_status check_shifts(const cubc_solve_params *p, const solver_method *method)
 {
     bool several = method == &solver_multishift;
-    if (several != (p->shifts != NULL && p->shift_count > 0))
+    if (several != (shifts_of(p) > 0))
         FAIL(CUBC_INVALID_ARGUMENT,
              several ? "multishift needs shifts" : "shifts need the solver multishift, not %s",
              method->name);
@@ -144,7 +148,7 @@ cubc_status cubc_solve_reports(const cubc_solve_params *params, uint64_t *count)
     if (!params || !params->op || !count)
         FAIL(CUBC_INVALID_ARGUMENT, "cubc_solve_reports: NULL argument");
     TRY(find_shape(params, &row, &shape));
-    *count = shape.sources * (uint64_t)(params->shift_count > 0 ? params->shift_count : 1);
+    *count = shape.sources * larger(1, (uint64_t)shifts_of(params));
     return CUBC_OK;
 }
 
@@ -276,7 +280,7 @@ cubc_status cubc_solve(cubc_device *device, const cubc_solve_params *params, cub
     if (!p->b || !p->x) FAIL(CUBC_INVALID_ARGUMENT, "cubc_solve: b or x is NULL");
     if (s.row->check) TRY(s.row->check(p->op));
     if (s.row->check_even && p->sites != CUBC_ALL_SITES) TRY(s.row->check_even(p->op));
-    s.shifts = s.method == &solver_multishift ? p->shift_count : 0;
+    s.shifts = shifts_of(p);
     s.precise = p->precise;
     s.sloppy = p->sloppy;
     s.schwarz = p->schwarz;

@@ -10,6 +10,12 @@ static inline bool by_parity(const cubc_solve_params *p)
     return p->sites == CUBC_BY_PARITY;
 }
 
+// Systems of a solve that differ by their shifts; 0: there is one, without.
+static inline int shifts_of(const cubc_solve_params *p)
+{
+    return p->shifts && p->shift_count > 0 ? p->shift_count : 0;
+}
+
 typedef struct whole_fields {                // of both parities
     lattice_field b, x;                      // sources one after the other
     lattice_field b_of[2], x_of[2], m_of[2]; // of each parity, where the even system is solved

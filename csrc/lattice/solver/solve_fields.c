@@ -92,7 +92,7 @@ const char *solve_reason(uint64_t phase)
 // iteration was small enough, that of the stored x is not.
 static const char *stagnated(const cubc_solve_params *p, bool rounded)
 {
-    if (p->precise == CUBC_F32 && p->shift_count)
+    if (p->precise == CUBC_F32 && shifts_of(p))
         return "stagnated: single precision holds no less; precision='double' does";
     if (p->precise == CUBC_F32)
         return "stagnated: single precision holds no less; precision='double' does, also with "

@@ -110,7 +110,7 @@ typedef struct cubc_solve_params {
                           // parity, in the precise type only
     const double *shifts; // of several systems (M^+ M + shift) x = b, or (M + shift) x = b where M
                           // is Hermitian and positive, none below 0; NULL: M x = b
-    int shift_count;      // at most CUBC_MOST_SHIFTS
+    int shift_count;      // at most CUBC_MOST_SHIFTS; without shifts it is not read
     const void *b;
     void *x;        // of one shift after the other
     uint64_t n;     // reals of b, and of x of each shift: those of a site (24 of Wilson-like
