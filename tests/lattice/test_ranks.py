@@ -336,6 +336,13 @@ def test_a_c_program_of_ranks(tmp_path, monkeypatch):
     assert sorted(said) == [f"rank {rank} of 4 has 8" for rank in range(4)]
 
 
+@pytest.mark.skipif(not (SCRIPTS / "mpicxx").exists(), reason="there is no mpicxx beside Python")
+def test_the_header_for_mpi_is_cpp_too():
+    flags = ["-I", cubc.get_include(), "-Wall", "-Wextra", "-Werror"]
+    command = [SCRIPTS / "mpicxx", "-x", "c++", "-fsyntax-only", *flags, "-"]
+    subprocess.run(command, input="#include <cubc/ranks_mpi.h>\n", text=True, check=True)
+
+
 # ---- ranks that fail ----------------------------------------------------------------------------
 def wait_for_nobody(comm):
     """Rank 1 dies after a hop; the others say how the second one from then on ended."""

@@ -12,6 +12,7 @@
 
 #include <limits.h>
 #include <mpi.h>
+#include <string.h>
 
 typedef struct cubc_mpi {
     MPI_Comm communicator;
@@ -69,8 +70,7 @@ static inline int cubc_mpi_finish(void *context, double seconds)
 // mpi stays the caller's, and where it is, until the ranks are closed.
 static inline void cubc_comm_of_mpi(cubc_mpi *mpi, cubc_comm *out)
 {
-    const cubc_comm none = {0};
-    *out = none;
+    memset(out, 0, sizeof *out);
     mpi->count = 0;
     MPI_Comm_rank(mpi->communicator, &out->rank);
     MPI_Comm_size(mpi->communicator, &out->size);
