@@ -38,7 +38,8 @@ typedef enum cubc_status {
 } cubc_status;
 
 typedef enum cubc_type {
-    CUBC_BOOL = 0, // one byte: 0 is false, any other true; results are 0 and 1
+    CUBC_BOOL = 0, // one byte: 0 is false, any other true; results are 0 and 1, but for items that
+                   // are moved as they are (select, take, merge and others) and keep their bytes
     CUBC_I8,
     CUBC_I16,
     CUBC_I32,
