@@ -173,7 +173,7 @@ def checked_indices(function, places, shape, axis, mode, placement: Placement) -
             return places
         raise IndexError(f"{function}() takes no items from an axis without any")
     kind = item_dtype(places).kind
-    if mode != "raise" and item_dtype(places) == np.uint64:  # other ways than the kernels take int64
+    if mode != "raise" and item_dtype(places) == np.uint64:  # other ways take int64
         text = (
             "k % static_cast<u64>(n)" if mode == "wrap" else "k < static_cast<u64>(n) ? k : n - 1"
         )
