@@ -172,7 +172,8 @@ static const char *refusal(const py_bound *b, PyObject *result, bool read)
 {
     if (read)
         return "the host reads a result before the call ends, which a bound call cannot repeat: "
-               "give it out=, or count=, and arrays of a device (cubc.asarray) where it is a number";
+               "give it out=, or count=, and arrays of a device (cubc.asarray) where it is a "
+               "number";
     if (b->failed) return "a call within it could not be bound, and its error was caught";
     return has_made(b, result) ? "the call makes an array for its result: give it out=, or count="
                                : NULL;

@@ -122,10 +122,10 @@ static const char result_2[] =
     IN_4_##since(" " #column " " TYPE_##kind ",", "")
 #define DECLARE_5(since, table, kind, from, column, name, most) \
     IN_5_##since(" " #column " " TYPE_##kind ",", "")
-#define OF_KEY                                                                             \
-    "SELECT id FROM measurement WHERE"                                                     \
-    " benchmark_id = (SELECT id FROM benchmark WHERE name = ?1 AND axes = ?2)"             \
-    " AND source_hash = ?3 AND ct = ?4 AND variant = ?5 AND rt = ?6 AND device_id = ?7"    \
+#define OF_KEY                                                                          \
+    "SELECT id FROM measurement WHERE"                                                  \
+    " benchmark_id = (SELECT id FROM benchmark WHERE name = ?1 AND axes = ?2)"          \
+    " AND source_hash = ?3 AND ct = ?4 AND variant = ?5 AND rt = ?6 AND device_id = ?7" \
     " AND environment_id = ?8 AND round = ?9"
 #define KEY "(benchmark_id, source_hash, ct, variant, rt, device_id, environment_id, round)"
 #define MEASUREMENT(version)                                                                \

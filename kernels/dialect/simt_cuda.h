@@ -59,8 +59,8 @@ FUNCTION u32 block_id() { return blockIdx.x; }
 FUNCTION u32 block_count() { return gridDim.x; }
 
 #define block_sync() __syncthreads()
-// A barrier that returns for how many threads of the block `yes` is true. A CPU counts in SIMT_WARPS
-// words of shared memory that nothing else uses meanwhile.
+// A barrier that returns for how many threads of the block `yes` is true. A CPU counts in
+// SIMT_WARPS words of shared memory that nothing else uses meanwhile.
 #define block_sync_count(yes, words) ((void)(words), static_cast<u32>(__syncthreads_count(yes)))
 #define warp_sync(mask) __syncwarp(mask)
 FUNCTION void spin_pause() { __nanosleep(20); }

@@ -8,10 +8,10 @@
 //
 // Where segments are short, each is left to a warp (topk_few.h, topk_row.h), and blocks take only
 // those that are longer. Where there are few of them, each is a block's (topk_runs.h up to 128
-// items, topk_row.h, and topk_bits.h in no order). Few rows that are longer are each a cluster's, of up to sixteen blocks that
-// have all shared memory of a multiprocessor each, which the row fits. Where there are fewer
-// segments than blocks fit the device, others are cut into parts, and a second launch selects from
-// the k items of each part.
+// items, topk_row.h, and topk_bits.h in no order). Few rows that are longer are each a cluster's,
+// of up to sixteen blocks that have all shared memory of a multiprocessor each, which the row fits.
+// Where there are fewer segments than blocks fit the device, others are cut into parts, and a
+// second launch selects from the k items of each part.
 //
 // Where the result may stand in any order, only the items of the k-th key's range are put in order
 // (topk_few.h, topk_row.h). Results from pools are in order all the same: a cluster's would not be
@@ -49,8 +49,8 @@ enum : u32 {
     ROW = TUNE_ROW > 4096 && sizeof(key_t) > 4 && SMALL ? 4096u : static_cast<u32>(TUNE_ROW),
     HAS_ROWS = ROW > FEW,
     HAS_LONGER_ROWS = !TUNE_EQUAL_SIZE || ROW < TUNE_ROW,
-    // A block puts runs of the shortest rows in order, and halves the range of the others' keys that
-    // it need not order, if they are a few a thread.
+    // A block puts runs of the shortest rows in order, and halves the range of the others' keys
+    // that it need not order, if they are a few a thread.
     HAS_ROWS_IN_RUNS = ROW <= 4 * SIMT_WARP,
     HAS_ROWS_BY_BITS = TUNE_UNORDERED && ROW <= 1024 && ROW <= 2 * SIMT_THREADS,
     // A kernel that no call launches is compiled empty.

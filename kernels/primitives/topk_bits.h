@@ -1,10 +1,10 @@
 // Top-k of a segment of a key or two a thread by a block, in no order, for segmented_topk.cu.
 //
-// The threads keep the keys in registers. The range of keys that has the k-th is halved, at first by
-// the highest bit in which keys differ: a barrier that counts tells how many lie in its lower half.
-// That ends when all keys of the range are among the k, are one key, or are so few that each is
-// compared with all: of many rows, one has its k-th key close to the next. A result stands where the
-// counts of the warps before say.
+// The threads keep the keys in registers. The range of keys that has the k-th is halved, at first
+// by the highest bit in which keys differ: a barrier that counts tells how many lie in its lower
+// half. That ends when all keys of the range are among the k, are one key, or are so few that each
+// is compared with all: of many rows, one has its k-th key close to the next. A result stands where
+// the counts of the warps before say.
 //
 // The code is short. Where rows are few, it comes from cold memory.
 #pragma once

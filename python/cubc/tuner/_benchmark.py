@@ -98,7 +98,7 @@ class Benchmark:
                 f"a benchmark is stored under its function's name, and {function.__name__!r} is no "
                 "name: define the function with def and ASCII letters"
             )
-        self.function = function
+        self.function: Function = function
         self.identity = identity(function)
         self.source = Source(_located(source, function), function.__name__)
         self.name = f"{self.source.name}.{function.__name__}"
