@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import as_array, is_on_cpu, item_dtype, name_of, shape_of
+from ._arrays import as_array, is_of_numpy, is_on_cpu, item_dtype, name_of, shape_of
 from ._core import Array, Lazy, asarray, reduce, transform
 from ._lazy import lazy
 from ._reductions import left_out
@@ -83,7 +83,7 @@ def squared_deviations(
     if name_of(kind) in _SHORT:
         of = x if every else left_out(x, where, 0, options["stream"])
         t = reduce(lazy(_PAIR, x=of, dtype="complex128"), "sum", **how)
-        if isinstance(t, Array):
+        if not is_of_numpy(t):
             return lazy(_at_least_0(_PAIR_DEVIATIONS), t=t, n=_divisor(count), dtype="float64")
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.maximum(t.imag - t.real * t.real / np.maximum(count, 1), 0)

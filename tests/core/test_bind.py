@@ -373,6 +373,7 @@ BOUND = {
     "std": lambda x, w, **o: cubc.std(x, 1, ddof=1, **o),
     "nanmean": lambda x, w, **o: cubc.nanmean(x, 1, **o),
     "nanvar": lambda x, w, **o: cubc.nanvar(x, 1, **o),
+    "nanstd": lambda x, w, **o: cubc.nanstd(x, 1, **o),
     "nanmax": lambda x, w, **o: cubc.nanmax(x, 1, **o),
     "max": lambda x, w, **o: cubc.max(x, 1, **o),
     "sum": lambda x, w, **o: cubc.sum(x, 1, **o),
@@ -381,12 +382,12 @@ BOUND = {
 }
 
 
-@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize(("kind", "dtype"), [("f8", "f8"), ("f8", "f4"), ("f4", "f4")])
 @pytest.mark.parametrize("name", BOUND)
-def test_numpy_computes_no_part_of_a_bound_call(name, dtype):
+def test_numpy_computes_no_part_of_a_bound_call(name, kind, dtype):
     """A step of the host would be done once, and the output not be written again."""
     call = BOUND[name]
-    x, out = np.arange(20.0).reshape(4, 5), np.zeros(4, dtype)
+    x, out = np.arange(20, dtype=kind).reshape(4, 5), np.zeros(4, dtype)
     where = x % 3 > 0
     bound = cubc.bind(call, x, where, out=out)
     x[:] = np.random.default_rng(1).normal(size=x.shape)
