@@ -33,7 +33,7 @@ def values_of(sources, kind):
 
 def splitmix(seed, i):
     """The generator of kernels/dialect/types.h, in whole numbers."""
-    z = (seed * 0xD1342543DE82EF95 + i * 0x9E3779B97F4A7C15) % 2**64
+    z = (seed * 0xD1342543DE82EF95 + (i + 1) * 0x9E3779B97F4A7C15) % 2**64
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 % 2**64
     z = (z ^ z >> 27) * 0x94D049BB133111EB % 2**64
     return z ^ z >> 31

@@ -20,6 +20,13 @@ def test_permutations(device):
         cubc.permutation(np.float32(1))
 
 
+def test_no_seed_leaves_the_first_item_in_its_place():
+    """The seed 0 has a number at the place 0 as others have, which is not the smallest of all."""
+    firsts = [int(cubc.permutation(64, seed=seed, device="cpu")[0]) for seed in range(40)]
+    assert firsts[0] != 0
+    assert firsts.count(0) < 4
+
+
 def test_shuffles(device):
     x = np.arange(600, dtype=np.int32).reshape(300, 2)
     made = on(device, x.copy())

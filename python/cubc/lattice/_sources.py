@@ -127,7 +127,7 @@ def wall_source(extent: Extent, time: int, sites: str = "all", kind: str = "spin
 def _random_u64(seed: int, at: np.ndarray) -> np.ndarray:
     """Return the numbers at these places of a stream: random_u64 of kernels/dialect/types.h."""
     word = np.uint64
-    first = seed * 0xD1342543DE82EF95 % 2**64
+    first = (seed * 0xD1342543DE82EF95 + 0x9E3779B97F4A7C15) % 2**64
     z = word(first) + at.astype(word) * word(0x9E3779B97F4A7C15)
     z = (z ^ z >> word(30)) * word(0xBF58476D1CE4E5B9)
     z = (z ^ z >> word(27)) * word(0x94D049BB133111EB)
