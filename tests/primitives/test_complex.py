@@ -215,6 +215,50 @@ class _Interface:
         setattr(self, name, data)
 
 
+# ---- functions -----------------------------------------------------------------------------------
+def most(dtype):
+    return float(np.finfo(dtype).max)
+
+
+def least(dtype):
+    return float(np.finfo(dtype).smallest_subnormal)
+
+
+FAR = {  # whose results are finite, or infinite in one part alone
+    "exp": lambda t: [complex(1.0005 * np.log(most(t)), 1.57), complex(1000, 0)],
+    "log": lambda t: [most(t) * (1 + 1j), most(t), 1j],
+    "log2": lambda t: [most(t) * (1 - 1j), 8],
+    "log10": lambda t: [most(t) * (-1 + 1j), 100],
+    "log1p": lambda t: [1e30, complex(0, most(t)), 1e19 + 1e19j, complex(-1, least(t))],
+    "sqrt": lambda t: [
+        most(t) / 2 * (1 + 1j),
+        most(t) * (-1 + 1j),
+        complex(0, least(t)),
+        -least(t),
+    ],
+    "sinh": lambda t: [complex(720, 0), complex(-720, -0.0)],
+    "cosh": lambda t: [complex(x, y) for x in (720, -720, -0.0) for y in (0.0, -0.0)],
+    "sin": lambda t: [complex(0, 720), complex(-0.0, -720)],
+    "cos": lambda t: [complex(x, y) for x in (0.0, -0.0) for y in (720, -720, -0.0)],
+    "tan": lambda t: [complex(np.inf, 0), complex(0, np.inf), complex(1, 720)],
+    "tanh": lambda t: [complex(np.inf, 0), complex(-np.inf, 1), complex(-720, 1)],
+}
+
+
+@pytest.mark.parametrize("type", DTYPES)
+@pytest.mark.parametrize("name", FAR)
+def test_functions_far_from_1(device, name, type):
+    """Steps of the computation do not overflow where the result does not, and zeros keep signs."""
+    x, function = np.array(FAR[name](DTYPES[type]), DTYPES[type]), getattr(np, name)
+    with np.errstate(all="ignore"):
+        expected = function(x)
+    made = np.asarray(function(cubc.asarray(x, device=device)))
+    for part in ("real", "imag"):
+        a, b = getattr(made, part), getattr(expected, part)
+        np.testing.assert_allclose(a, b, rtol=1e-5 if type == "C64" else 1e-13)
+        np.testing.assert_array_equal(np.signbit(a) & ~np.isnan(b), np.signbit(b) & ~np.isnan(b))
+
+
 # ---- variants of GPUs and benchmarks -------------------------------------------------------------
 @pytest.mark.parametrize(
     ("type", "variant"),
