@@ -279,7 +279,10 @@ def _computed(trace: Trace, ufunc: np.ufunc, given: Sequence[Any]) -> Any:
 
 def _whole_power(x: Any, exponent: int) -> Any:
     """Return a power by products; None where it takes `pow`."""
-    kind = x.dtype.kind if hasattr(x, "trace") else ""
+    kind = x.dtype.kind if isinstance(x, Symbol) else ""
+    if kind == "b":  # the square of NumPy's is int8, as that of arrays is
+        kind, dtype = "i", np.dtype("i1" if exponent == 2 else "i8")
+        x = Symbol(x.trace, converted(x.trace, x, dtype), dtype)
     if kind not in ("i", "u") and not (kind and 1 <= exponent <= 4):
         return None
     if not 0 <= exponent <= _arithmetic._POWERS:
@@ -330,9 +333,9 @@ class Symbol:
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
         if function is np.where and len(args) == 3:
             condition: Any = args[0]
-            if not hasattr(condition, "trace"):
+            if not isinstance(condition, Symbol):
                 return args[1] if condition else args[2]
-            met = condition if condition.dtype == bool else condition != 0
+            met = condition if condition.dtype == bool else compute(np.not_equal, condition, 0)
             return _chosen(self.trace, met, args[1], args[2])
         if function is np.clip and len(args) == 3 and not options:
             largest = _applied(np.maximum, args[0], args[1])

@@ -89,6 +89,21 @@ def test_types_are_those_of_numpy():
         assert expression_of(function, {"x": one}).dtype == function(one).dtype
 
 
+@pytest.mark.parametrize("exponent", [0, 1, 2, 3, 5])
+def test_powers_of_bools_are_integers(device, exponent):
+    x = np.array([True, False])
+    made = cubc.transform(lambda x: x**exponent + x**exponent, x=on(device, x))
+    same(made, x**exponent + x**exponent)
+    assert expression_of(lambda x: x**exponent, {"x": x}).dtype == (x**exponent).dtype
+
+
+def test_a_condition_of_numbers_of_numpy(device):
+    x = np.arange(3.0)
+    for condition in (np.float32(1.5) > 1, np.False_, np.array(0), 2):
+        made = cubc.transform(lambda x, c=condition: np.where(c, x, -x), x=on(device, x))
+        same(made, np.where(condition, x, -x))
+
+
 def test_structs(device):
     p = np.zeros(300, [("m", "f4"), ("k", "i4")])
     p["m"], p["k"] = X[:300], np.arange(300)
