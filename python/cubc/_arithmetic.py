@@ -63,7 +63,7 @@ _TEXTS: dict[str, dict[str, str]] = {
     "floor_divide": {
         "i": f"b == 0 ? 0 : b == -1 ? 0 - a : a / b - ({_OPPOSED})",
         "u": "b == 0 ? 0 : a / b",
-        "f": f"b == 0 ? a / b : rint((a - fmod(a, b)) / b - ({_FOPPOSED}))",
+        "f": f"b == 0 ? a / b : copysign(rint((a - fmod(a, b)) / b - ({_FOPPOSED})), a / b)",
     },
     "remainder": {
         "i": f"b == 0 || b == -1 ? 0 : {_OPPOSED} ? a % b + b : a % b",

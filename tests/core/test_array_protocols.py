@@ -84,6 +84,19 @@ def test_numbers_of_types_of_their_own(device):
         d + 10**12
 
 
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_quotients_of_zero_keep_their_sign(device, dtype):
+    special = np.array([0.0, -0.0, 1, -1, 0.3, -7, np.inf, -np.inf, np.nan], dtype)
+    x, y = np.repeat(special, special.size), np.tile(special, special.size)
+    d, e = (cubc.asarray(z, device=device) for z in (x, y))
+    with np.errstate(all="ignore"):
+        wanted = x // y
+    for made in (divmod(d, e)[0], cubc.transform(lambda x, y: x // y, x=d, y=e)):
+        same(made, wanted)
+        signs = np.signbit(np.asarray(made))
+        np.testing.assert_array_equal(signs[wanted == 0], np.signbit(wanted[wanted == 0]))
+
+
 FUNCTIONS = [*_arithmetic._PLAIN, *_arithmetic._ROUNDED, *_arithmetic._NAMED]
 # A member each of a struct, which has 64 bytes at most. The results that are bool are bits of one.
 MEMBERS = ["floor_divide", "remainder", "fmod", "left_shift", "right_shift", "absolute", "invert"]
