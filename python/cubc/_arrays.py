@@ -100,6 +100,13 @@ def shape_of(x: Any) -> tuple[int, ...]:
     return () if isinstance(x, int | float | complex) else np.shape(x)
 
 
+def common_type(*of: Any) -> Any:
+    """Return numpy.result_type, but of equal structs their type: NumPy's has no padding."""
+    first = of[0] if of else None
+    is_struct = isinstance(first, np.dtype) and first.names is not None
+    return first if is_struct and all(one == first for one in of) else np.result_type(*of)
+
+
 def has_nan(x: Any) -> bool:
     """Tell if an array is of a type that has NaN."""
     return item_dtype(x).kind in "fc" or name_of(item_dtype(x)) == "bfloat16"

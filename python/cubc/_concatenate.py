@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import as_array, beside, computed, item_dtype, of_device, refuse_bound
+from ._arrays import as_array, beside, common_type, computed, item_dtype, of_device, refuse_bound
 from ._axes import axis_number
 from ._calls import named
 from ._core import Array, Lazy, asarray, empty, transform
@@ -71,6 +71,8 @@ def concatenate(
                 raise ValueError("the arrays are on different devices; move them with cubc.asarray")
         if all(isinstance(one, np.ndarray) for one in given):
             refuse_bound("arrays of NumPy are joined")
+            if dtype is None and out is None:
+                dtype = common_type(*map(item_dtype, given))
             return np.concatenate(given, axis, out, dtype=dtype, casting=casting)
         parts = [asarray(one, stream=stream) for one in given]
     if out is not None and dtype is not None:
@@ -88,7 +90,7 @@ def concatenate(
         )
     kinds = dict.fromkeys(one.dtype for one in parts)
     if dtype is None:
-        dtype = item_dtype(out) if out is not None else np.result_type(*kinds)
+        dtype = item_dtype(out) if out is not None else common_type(*kinds)
     for kind in kinds:
         if not np.can_cast(kind, dtype, casting):
             raise TypeError(f"{kind} does not become {dtype} with casting={casting!r}")

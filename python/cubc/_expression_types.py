@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ._arrays import common_type
 from ._lazy import STRUCTS
 
 _TOKEN = re.compile(
@@ -398,7 +399,7 @@ def _common(a: Any, b: Any) -> Any:
     try:
         if b is _Index:
             return a if a == np.uint64 else np.result_type(a, np.int64)
-        return np.result_type(a, b(0) if _is_weak(b) else b)
+        return common_type(a, b(0) if _is_weak(b) else b)
     except TypeError:
         return None
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import as_array, item_dtype, name_of, refuse_items, shape_of
+from ._arrays import as_array, common_type, item_dtype, name_of, refuse_items, shape_of
 from ._axes import items_of
 from ._calls import named
 from ._core import Lazy, transform
@@ -60,7 +60,7 @@ def where(condition, x=None, y=None, /, *, stream=None, device=None) -> Any:
     text = "convert<bool>(c) ? x : y"
     if numbers or (len(types) == 2 and name_of(types[0]) != name_of(types[1])):
         text = "convert<bool>(c) ? convert<out_t>(x) : convert<out_t>(y)"
-    dtype = np.result_type(*types) if "out_t" in text else None
+    dtype = common_type(*types) if "out_t" in text else None
     how = {"dtype": dtype, "casting": "unsafe", "stream": stream, "device": device}
     return transform(text, c=condition, x=x, y=y, **how)
 

@@ -11,6 +11,7 @@ from ._arithmetic import filled
 from ._arrays import (
     address_of,
     as_array,
+    common_type,
     computed,
     dtype_of,
     item_dtype,
@@ -159,7 +160,7 @@ def diff(
     if not others * items_of(shape[axis + 1 :]):
         parts = [x, *(end for end in ends if end is not None)]
         length = max(sum(part.shape[axis] for part in parts) - n, 0)
-        dtype = np.result_type(*(part.dtype for part in parts))
+        dtype = common_type(*(part.dtype for part in parts))
         return empty((*shape[:axis], length, *shape[axis + 1 :]), dtype, device=x.device)
     if axis:
         x, *ends = (_axis_first(y, axis, options) for y in (x, *ends))
@@ -319,7 +320,7 @@ def _joined(x: Any, before: Any, behind: Any, options: dict[str, Any]) -> Any:
     if any(tuple(y.shape[1:]) != rest for y in parts):
         raise ValueError("prepend and append differ from the array along the axis alone")
     length, at = sum(y.shape[0] for y in parts), 0
-    dtype = np.result_type(*(y.dtype for y in parts))
+    dtype = common_type(*(y.dtype for y in parts))
     whole_of = empty((length, *rest), dtype, device=x.device, stream=options["stream"])
     for y in parts:
         if y.shape[0]:

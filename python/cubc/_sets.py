@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import beside, computed, item_dtype
+from ._arrays import beside, common_type, computed, item_dtype
 from ._axes import items_of
 from ._calls import named
 from ._concatenate import concatenate
@@ -63,7 +63,7 @@ def isin(
         made = lazy("true" if invert else "false", size=items_of(shape), dtype=bool)
         return asarray(made, device=asarray(x).device, stream=stream).reshape(shape)
     x, items = x.reshape(-1), items.reshape(-1)
-    both = np.result_type(item_dtype(x), item_dtype(items))
+    both = common_type(item_dtype(x), item_dtype(items))
     if both.kind == "f" and {item_dtype(x).kind, item_dtype(items).kind} == {"i", "u"}:
         both = np.dtype("u8")  # which floats would round
         negative = lazy("x < 0", x=x, dtype=bool)
@@ -131,7 +131,7 @@ def intersect1d(
     options = {"stream": stream, "device": device}
     x = _flat(x, stream)
     y = _flat(beside(x, y, stream), stream)
-    both = np.result_type(item_dtype(x), item_dtype(y))
+    both = common_type(item_dtype(x), item_dtype(y))
     if return_indices:
         (known, first), (other, second) = (unique(z, True, **options) for z in (x, y))
         shared = isin(known, other, **options)

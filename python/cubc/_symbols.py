@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from . import _arithmetic
+from ._arrays import common_type
 from ._lazy import dialect
 from ._nulls import refuse_missing
 
@@ -157,7 +158,7 @@ def _chosen(trace: Trace, condition: "Symbol", yes: Any, no: Any) -> Any:
             plain_of(one) if isinstance(k, type) else k
             for k, one in zip(kinds, (yes, no), strict=True)
         ]
-        dtype = np.result_type(*weak)
+        dtype = common_type(*weak)
         for one in weak:
             if type(one) is int and dtype.kind in "iu" and not _arithmetic._holds(dtype, one):
                 words = _arithmetic._beyond(one, dtype)

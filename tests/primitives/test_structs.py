@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from inputs import on, value
 
 import cubc
+import cubc.array_api as xp
 
 PARTICLE = np.dtype([("x", "f4"), ("m", "f4"), ("k", "i4")])
 COMBINE = "value_t{a.x + b.x, a.m > b.m ? a.m : b.m, a.k ^ b.k}"
@@ -217,6 +218,29 @@ def test_arrays(device):
     assert "dtype=[('x', '<f4'), ('m', '<f4'), ('k', '<i4')]" in repr(a)
     with pytest.raises(BufferError, match="DLPack has no structs"):
         a.__dlpack__()
+
+
+PADDED = np.array([(k % 4, k) for k in range(6)], np.dtype([("a", "f4"), ("c", "i2")], align=True))
+JOINED = {
+    "concatenate": (lambda x: cubc.concatenate([x, x]), lambda x: np.concatenate([x, x])),
+    "where": (lambda x: cubc.where(cubc.lazy("x.a > 1", x=x), x, x), lambda x: x),
+    "ternary": (lambda x: cubc.transform("x.a > 1 ? x : y", x=x, y=x), lambda x: x),
+    "function": (lambda x: cubc.transform(lambda x, y: x if x.a > 1 else y, x=x, y=x), lambda x: x),
+    "union1d": (lambda x: cubc.union1d(x, x), lambda x: np.union1d(x, x)),
+    "setxor1d": (lambda x: cubc.setxor1d(x, x[:2]), lambda x: np.setxor1d(x, x[:2])),
+    "stack": (lambda x: xp.stack([xp.asarray(x)] * 2), lambda x: np.stack([x, x])),
+}
+
+
+@pytest.mark.parametrize("size", [6, 0])
+@pytest.mark.parametrize("name", JOINED)
+def test_padding_stays_where_structs_are_joined(device, name, size):
+    """NumPy's common type of equal structs has none."""
+    of, expected = JOINED[name]
+    for x in (cubc.asarray(PADDED[:size], device=device), on(device, PADDED[:size])):
+        made = np.asarray(of(x))
+        assert made.dtype == PADDED.dtype
+        np.testing.assert_array_equal(made, expected(PADDED[:size]))
 
 
 def test_some_fields(device):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
+from .._arrays import common_type
 from .._calls import named
 from .._core import Array, Lazy
 from .._core import asarray as on_device
@@ -70,7 +71,7 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
     >>> print(xp.result_type(xp.int32, xp.float64))
     float64
     """
-    return np.result_type(*(_dtype(x) for x in arrays_and_dtypes))
+    return common_type(*(_dtype(x) for x in arrays_and_dtypes))
 
 
 @named
