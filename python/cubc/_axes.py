@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import as_array, dtype_of
+from ._arrays import as_array, computed, dtype_of
 from ._core import call, operator_types, reduce
 from ._options import Placement, without_workspace
 
@@ -44,14 +44,19 @@ def reduce_in_turns(
     shape = tuple(x.shape)
     numbers = sorted(axis_number(one, len(shape)) for one in axis)
     long = [number for number in numbers if shape[number] != 1]
-    first = long[-1]  # of the axes that lie together at the end
-    for number in reversed(long[:-1]):
-        if any(extent != 1 for extent in shape[number + 1 : first]):
-            break
-        first = number
     acc, kind = operator_types(op, x.dtype, dtype=dtype, out=dtype_of(out), widen=True)
-    last = tuple(number for number in long if number >= first)
-    part = reduce(x, op, axis=last, keepdims=True, dtype=acc, **options)
+    if 0 in (shape[number] for number in numbers):  # one axis of no items is enough for one turn
+        whole = [1 if number in numbers else extent for number, extent in enumerate(shape)]
+        whole[numbers[-1]] = 0
+        part = computed(x, options.get("stream")).reshape(whole)
+    else:
+        first = long[-1]  # of the axes that lie together at the end
+        for number in reversed(long[:-1]):
+            if any(extent != 1 for extent in shape[number + 1 : first]):
+                break
+            first = number
+        last = tuple(number for number in long if number >= first)
+        part = reduce(x, op, axis=last, keepdims=True, dtype=acc, **options)
     return reduce(part, op, axis=axis, keepdims=keepdims, dtype=kind, out=out, init=init, **options)
 
 

@@ -128,6 +128,16 @@ def test_several_axes(device, shape):
         same(out, x.sum(axis, keepdims=True, initial=7))
 
 
+@pytest.mark.parametrize("shape", [(4, 7, 0), (0, 7, 4), (0, 7, 0), (4, 0, 7)])
+@pytest.mark.parametrize("name", ["max", "nanmin", "sum"])
+def test_an_initial_value_of_several_axes_without_items(device, name, shape):
+    x, how = np.zeros(shape), {"axis": (0, 2), "initial": 1.5}
+    for empty in (on(device, x), cubc.lazy("x + 1", x=on(device, x))):
+        same(getattr(cubc, name)(empty, **how), getattr(np, name)(x, **how))
+    with pytest.raises(ValueError, match="no items has no value"):
+        cubc.max(on(device, np.zeros((4, 7, 0))), (0, 2))
+
+
 def test_several_axes_in_turns(device):
     """Each kind of result has its own accumulator, which the turns pass on."""
     x = data("F16", "sum", (30, 40, 50))
