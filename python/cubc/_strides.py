@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ._arrays import computed
 from ._axes import items_of, transposed
 from ._core import Array, Lazy, asarray, call, empty
 from ._lazy import lazy
@@ -112,6 +113,7 @@ def turned(x: Array, order: Sequence[int]) -> Array:
 
 def broadcast(x: Any, shape: Sequence[int]) -> Any:
     """Return an array of a shape, in which items are repeated along axes of one."""
+    x = computed(x)
     if isinstance(x, np.ndarray):
         return np.broadcast_to(x, shape)
     x = asarray(x)

@@ -154,6 +154,20 @@ def test_calls_that_evaluate_it(name, host, device):
     same(found, EVALUATED[name](keys, values))
 
 
+@pytest.mark.parametrize("host", [True, False])
+def test_lines_that_are_broadcast_stay_where_they_are(host, device):
+    x, k = np.arange(6.0).reshape(2, 3), np.array([[2, 0]])
+    expected = np.take_along_axis(x, k, 1)
+    a, b = (z if host else cubc.asarray(z, device=device) for z in (x, k))
+    items, places = cubc.lazy("x", x=a), cubc.lazy("k", k=b)
+    for made in (cubc.take_along_axis(items, places, 1), cubc.take_along_axis(items, b, 1)):
+        assert isinstance(made, np.ndarray) == host
+        same(made, expected)
+    cubc.put_along_axis(a, places, 9, 1)
+    np.put_along_axis(x, k, 9, 1)
+    same(a, x)
+
+
 @pytest.mark.parametrize("indices", [[5, 2], cubc.lazy("i * 3", size=2, dtype="i4")])
 def test_put_of_it(indices):
     x = np.zeros(9)
