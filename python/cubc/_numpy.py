@@ -22,11 +22,12 @@ from ._arrays import (
 )
 from ._axes import axis_number, items_of, transposed
 from ._calls import check_pair, name_function, named, shown_as, translated, whole
-from ._core import Array, Lazy, asarray, empty, operator_types, transform
+from ._core import Lazy, asarray, empty, operator_types, transform
 from ._lazy import lazy
 from ._options import Placement, Scanning, listed
 from ._reductions import in_type, into, is_other
 from ._scans import scan
+from ._strides import broadcast
 from ._symbols import named as function_name
 
 
@@ -288,17 +289,17 @@ def _beside_each(text: str, right: bool) -> tuple[str, Sequence[str]]:
 
 def _lengthened(x: Any, end: Any, axis: int, stream: Any) -> Any:
     """Return what comes before or behind an array on a device as an array there; None for none."""
-    if end is None or isinstance(end, Array):
+    if end is None:
         return end
     given, end = end, as_array(end)
-    if not isinstance(end, np.ndarray):
-        return asarray(end, stream=stream)
-    if end.ndim and hasattr(given, "shape"):
+    is_host = isinstance(end, np.ndarray)
+    if is_host and end.ndim and hasattr(given, "shape"):
         raise ValueError(f"the array is on {x.device} and one in host memory: move it by asarray")
+    end = end if is_host else asarray(end, stream=stream)
     if end.ndim == 0:
         shape = tuple(x.shape)
-        end = np.broadcast_to(end, (*shape[:axis], 1, *shape[axis + 1 :]))
-    return asarray(np.ascontiguousarray(end), device=x.device, stream=stream)
+        end = broadcast(end, (*shape[:axis], 1, *shape[axis + 1 :]))
+    return asarray(np.ascontiguousarray(end), device=x.device, stream=stream) if is_host else end
 
 
 def _axis_first(x: Any, axis: int, options: dict[str, Any]) -> Any:

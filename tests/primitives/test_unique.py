@@ -133,6 +133,15 @@ def test_diff_along_an_axis(device, axis, n):
         same(out, longer)
 
 
+@pytest.mark.parametrize("axis", [0, 1])
+def test_diff_takes_ends_without_dimensions(device, axis):
+    x, end = np.arange(6).reshape(2, 3) ** 2, np.array(7.5)
+    d, one = (cubc.asarray(z, device=device) for z in (x, end))
+    for given in (end, one, cubc.lazy("z", z=one)):
+        same(cubc.diff(d, axis=axis, append=given), np.diff(x, axis=axis, append=end))
+        same(cubc.diff(d[0], 2, prepend=given), np.diff(x[0], 2, prepend=end))
+
+
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
