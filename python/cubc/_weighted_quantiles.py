@@ -35,8 +35,9 @@ def weighted(
     refuse_bound("the weights are looked through")
     leaves_nan_out = leaves_nan_out and has_nan(s.items)
     w = _as_rows(s, weights, is_flat)
+    nowhere = {"k": np.zeros(q.size)}  # places of a result without items
     if s.rows == 0:
-        return evaluated(s, item_at("k"), item_dtype(s.items), shape, out, {"k": np.zeros(q.size)})
+        return evaluated(s, item_at("k"), item_dtype(s.items), shape, out, nowhere)
     order = argsort(s.matrix, -1, **s.options)
     x = take_along_axis(s.matrix, order, -1, **s.options)
     w = take_along_axis(w, order, -1, **s.options)
@@ -47,6 +48,8 @@ def weighted(
         "c[i * n + n - 1]", c=sums, n=s.length, size=s.rows, dtype="float64", **s.options
     )
     _check_sums(total, x[:, 0], leaves_nan_out, s.options)
+    if not q.size:
+        return evaluated(s, item_at("k"), item_dtype(s.items), shape, out, nowhere)
     kind = q.dtype if q.dtype.kind == "f" else "float64"
     shares = transform(_SHARE, c=sums, t=total, n=s.length, dtype=kind, **s.options).reshape(-1)
     wanted = in_memory_of(shares, q.astype("f8").reshape(-1), s.options["stream"])

@@ -49,6 +49,15 @@ def test_rows_along_axes(device, axis, keepdims):
             compare(device, "percentile", ROWS, np.multiply(q, 100), weights, **how)
 
 
+@pytest.mark.parametrize("keepdims", [False, True])
+def test_no_shares(device, keepdims):
+    for axis, shape in ((1, (2, 4)), (1, (4,)), (None, (2, 4))):
+        how = {"axis": axis, "keepdims": keepdims}
+        compare(device, "percentile", np.ones((2, 4)), [], np.ones(shape), **how)
+    with pytest.raises(ValueError, match="Weights included NaN, inf or were all zero"):
+        cubc.percentile(on(device, np.ones(4)), [], weights=on(device, np.zeros(4)), **BY_WEIGHTS)
+
+
 def test_nan_is_left_out_with_its_weight(device):
     x = ROWS.copy()
     x[1, 2, 3] = x[0, 0, :4] = x[2] = np.nan
