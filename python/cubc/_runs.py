@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from ._arrays import as_array, dtype_of, one_dimension, output_pair
+from ._arrays import as_array, computed, dtype_of, one_dimension, output_pair
 from ._axes import axis_number, items_of
 from ._calls import primitive
 from ._core import Lazy, asarray, call, operator_types, scan, transform
@@ -400,11 +400,12 @@ def repeat(x, /, repeats, axis=None, *, out=None, **placement: Unpack[Placement]
     number = 0 if axis is None else axis_number(axis, len(shape) or 1)
     length = items_of(shape) if axis is None or not shape else shape[number]
     to = {"mode": "clip", "out": out, **without_workspace(placement)}
+    if isinstance(repeats, Lazy) and _is_for_all(repeats, length):
+        repeats = computed(repeats, placement.get("stream"))
     if not isinstance(repeats, Lazy):
         given = repeats
         repeats = np.asarray(repeats) if isinstance(repeats, np.generic) else as_array(repeats)
-        one = tuple(repeats.shape) == () or (tuple(repeats.shape) == (1,) and length != 1)
-        if not isinstance(repeats, np.ndarray) and one:
+        if not isinstance(repeats, np.ndarray) and _is_for_all(repeats, length):
             repeats = asarray(repeats).numpy()  # the host has to know how long the result is
         if isinstance(repeats, np.ndarray):
             _check_repeats(repeats.ravel())
@@ -473,6 +474,12 @@ def _check(function: str, keys: Any, values: Any = None) -> None:
     one_dimension(function, keys, f"give {'all items' if values is None else 'keys'} as x.ravel()")
     if values is not None:
         one_dimension(function, values, "give values as x.ravel()")
+
+
+def _is_for_all(repeats: Any, length: int) -> bool:
+    """Tell if an array is one number of repeats, by which all items go."""
+    shape = tuple(repeats.shape)
+    return not shape or (shape == (1,) and length != 1)
 
 
 def _check_repeats(repeats: np.ndarray) -> None:

@@ -96,3 +96,15 @@ def test_axes_and_one_number_for_all(device, axis):
     assert cubc.repeat(given, 2, axis, out=out) is out
     same(out, np.repeat(x, 2, axis))
     same(cubc.repeat(on(device, x[0, 0, 1]), 3), np.repeat(x[0, 0, 1], 3))
+
+
+@pytest.mark.parametrize("where", ["host", "device"])
+@pytest.mark.parametrize("number", [2, [2]])
+def test_one_lazy_number_for_all(device, where, number):
+    x, repeats = np.arange(6).reshape(2, 3), np.array(number)
+    a, r = (z if where == "host" else cubc.asarray(z, device=device) for z in (x, repeats))
+    for axis in (None, 0):
+        made = cubc.repeat(a, cubc.lazy("r + 1", r=r), axis)
+        assert isinstance(made, np.ndarray) == (where == "host")
+        same(made, np.repeat(x, repeats + 1, axis))
+    same(cubc.repeat(a[:1, 0], cubc.lazy("r + 1", r=r)), np.repeat(x[:1, 0], repeats + 1))
