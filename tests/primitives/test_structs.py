@@ -368,6 +368,7 @@ def test_dtypes_that_are_refused(device, fields, error, words):
         ),
         (cubc.argmax, TypeError, r"argmax\(\): 'argmax' is for numbers"),
         (cubc.any, TypeError, r"any\(\): 'any' is for numbers"),
+        (lambda x: cubc.isin(x, x), TypeError, r"isin\(\): items .* are structs"),
         (cubc.cumsum, TypeError, r"cumsum\(\): 'sum' is for numbers"),
         (cubc.flatnonzero, TypeError, "neither 0 nor not"),
         (lambda x: cubc.sort_pairs(x, x["k"]), TypeError, "the keys of sort_pairs are structs"),
