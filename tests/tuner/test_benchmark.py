@@ -244,7 +244,7 @@ def identity_of(function):
 
 
 def test_the_values_that_a_function_uses_are_of_its_identity(monkeypatch):
-    """Of enclosing functions, defaults and the module: numbers, arrays, lists and functions."""
+    """Numbers, arrays, lists and functions of enclosing functions, defaults and the module."""
 
     def made(n, of=(1, 2), more=None):
         def inner(state, k=n, *, also=2 * n):
