@@ -61,7 +61,9 @@ COMPLEX = {
     "power": f"a == 0 ? {_POWER_OF_0} : TYPE({_SIZE} * cos({_TURN}), {_SIZE} * sin({_TURN}))",
     "log": _text(_log("log", _LN2), "atan2({y}, {x})"),
     "log1p": _text(
-        "2 * {h} > 1 ? log(hypot(1 + {x}, {y})) : log1p({x} * ({x} + 2) + {y} * {y}) / 2",
+        "{h} > 4 ? log(hypot((1 + {x}) / 2, {y} / 2)) + "
+        + _LN2
+        + " : 2 * {h} > 1 ? log(hypot(1 + {x}, {y})) : log1p({x} * ({x} + 2) + {y} * {y}) / 2",
         "atan2({y}, 1 + {x})",
     ),
     "log2": _text(_log("log2", "1"), "atan2({y}, {x}) * " + _LOG2),
