@@ -41,11 +41,12 @@ cubc_status reduction_operands(const reduction *r, const algorithm *a, problem *
                      .acc_type = (uint8_t)r->acc_type,
                      .aligned = true};
     TRY(problem_lazy_input(out, r->input, r->in, r->n, r->type));
-    if (r->offsets)
-        TRY((r->ends ? problem_ends : problem_offsets)(out, "the offsets of segmented_reduce",
-                                                       r->offsets, r->outer, r->offset_type));
-    if (r->ends)
+    const char *offsets = "the offsets of segmented_reduce";
+    if (r->ends) {
+        TRY(problem_ends(out, offsets, r->offsets, r->outer, r->offset_type));
         TRY(problem_ends(out, "the ends of segmented_reduce", r->ends, r->outer, r->end_type));
+    } else if (r->offsets)
+        TRY(problem_offsets(out, offsets, r->offsets, r->outer, r->offset_type));
     TRY(problem_output(out, r->output, r->out, r->outer * r->columns, r->out_type));
     // One result is written when all items have been read.
     if (r->shape != REDUCTION_WHOLE) TRY(problem_check_overlap(out, ANY_INPUT));

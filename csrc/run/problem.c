@@ -203,15 +203,10 @@ static cubc_status check_indices(const char *what, uint64_t n, int bytes)
 cubc_status problem_sort_values(problem *p, const char *what, const void *in, void *out, uint64_t n,
                                 int bytes, uint64_t most)
 {
-    cubc_type type = CUBC_U8;
-    uint8_t width = 1;
     if (!bytes) return CUBC_OK;
-    TRY(value_type(p, bytes, &type, &width));
-    if (in)
-        TRY(problem_value_input(p, what, in, n, bytes));
-    else
-        TRY(check_indices(p->algorithm->name, most, bytes));
-    return problem_value_output(p, out, n, bytes);
+    if (in) TRY(problem_value_input(p, what, in, n, bytes));
+    TRY(problem_value_output(p, out, n, bytes));
+    return in ? CUBC_OK : check_indices(p->algorithm->name, most, bytes);
 }
 
 // ---- arrays that overlap -----------------------------------------------------------------------
@@ -285,7 +280,7 @@ cubc_status problem_init_in_memory(problem *p, const char *family, cubc_type typ
     operand checked;
     if (p->op && p->op->arg) FAIL(CUBC_INVALID_ARGUMENT, "%s takes no initial value", p->op->name);
     if (type != (cubc_type)p->acc_type)
-        FAIL(CUBC_INVALID_TYPE, "%s of an initial value in memory has the acc_type %s, not %s",
+        FAIL(CUBC_INVALID_TYPE, "%s with init_in_memory needs acc_type %s, not %s",
              problem_operator_name(p), cubc_type_name((cubc_type)p->acc_type),
              cubc_type_name(type));
     TRY(problem_array(p, &checked, "the initial value", init, 1, type));

@@ -138,9 +138,10 @@ cubc_status problem_lazy_input(problem *p, const char *what, const void *data, u
                                cubc_type type);
 // The type of what problem_lazy_input will add.
 cubc_type problem_input_type(const void *data, cubc_type type);
-// The same of the offsets of segments, one more than these, or of their ends, one each: I32 or I64.
+// The same of the offsets of segments, of which there is one more than these: I32 or I64.
 cubc_status problem_offsets(problem *p, const char *what, const void *data, uint64_t segments,
                             cubc_type type);
+// The same of the ends of segments, or of beginnings beside them, one for each.
 cubc_status problem_ends(problem *p, const char *what, const void *data, uint64_t segments,
                          cubc_type type);
 // The same of values that keys take along, rows of 1, 2, 4, 8 or 16 bytes. Their output is the

@@ -303,13 +303,14 @@ cubc_status store_put_row(store *s, int which, const store_record *record, bool 
     return CUBC_OK;
 }
 
-cubc_status store_has_calls(store *s, const store_record *record, bool *found)
+cubc_status store_has_row(store *s, const store_record *record, bool *found)
 {
     sql_query q;
-    TRY(sql_start(s->db, FIND_CALLS, &q));
-    bind_key(s, &q, &record->row);
-    sql_bind_real(&q, record->row.calls);
-    sql_bind_text(&q, record->created);
+    store_record whole = with_about(s, record);
+    TRY(set_benchmark(s, &whole));
+    TRY(sql_start(s->db, FIND_SAME, &q));
+    bind_key(s, &q, &whole.row);
+    sql_bind_integer(&q, (int64_t)store_checksum(&whole, STORE_VERSION));
     cubc_status st = sql_step(&q, found);
     sql_finish(&q);
     return st;

@@ -112,7 +112,7 @@ static cubc_status put_row(store *to, store_record *record, bool *is_new)
         bool found = true;
         TRY(store_put_row(to, ADD, record, is_new));
         if (*is_new || !is_recording) return CUBC_OK;
-        TRY(store_has_calls(to, record, &found));
+        TRY(store_has_row(to, record, &found));
         if (found) return CUBC_OK;
     }
 }

@@ -29,8 +29,8 @@ cubc_status store_open_image(const char *path, store_image *image, store **out);
 cubc_status store_put(store *s, int which, int64_t id, const store_record *record);
 // Adds a row whose moment is known, of the store's device and environment, in an open transaction.
 cubc_status store_put_row(store *s, int which, const store_record *record, bool *done);
-// Tells if a row is there of the same key, of as many calls, and of the same moment.
-cubc_status store_has_calls(store *s, const store_record *record, bool *found);
+// Tells if the row is there already, all of it.
+cubc_status store_has_row(store *s, const store_record *record, bool *found);
 // Fails unless the store is open for writing.
 cubc_status store_check_writable(const store *s);
 // Makes a device and an environment those of the rows to come, in an open transaction.

@@ -232,7 +232,7 @@ static const char *const statements[STATEMENTS] = {
                       ") AND excluded.status NOT IN ('lost', 'pruned')"),
     [PUT_CALLS] = PUT_WHERE("status = 'recorded' AND excluded.status = 'recorded'"),
     [FIND] = OF_KEY,
-    [FIND_CALLS] = OF_KEY " AND status = 'recorded' AND calls = ?10 AND created = ?11",
+    [FIND_SAME] = OF_KEY " AND checksum = ?10",
     [NEXT_ID] = "SELECT id FROM measurement WHERE id > ?1 ORDER BY id LIMIT 1",
     [ALL_DEVICES] = "SELECT * FROM device ORDER BY id",
     [ALL_ENVIRONMENTS] = "SELECT * FROM environment ORDER BY id",

@@ -17,8 +17,8 @@ enum {
     FIND_BENCHMARK,
     ADD,
     PUT_CALLS,
-    FIND,       // number of the row of a key
-    FIND_CALLS, // the same, if it has these calls of the same moment
+    FIND,      // number of the row of a key
+    FIND_SAME, // the same, if it has this checksum
     NEXT_ID,
     ALL_DEVICES, // tables that an upgrade copies as they are
     ALL_ENVIRONMENTS,

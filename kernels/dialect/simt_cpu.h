@@ -125,12 +125,13 @@ static inline u32 simt_or_word(u32 mask, u32 word, const char* file, int line)
 }
 static inline u32 simt_sync_count(bool yes, u32* words, const char* file, int line)
 {
-    const u32 in_warp = simt_sum_word(~0u, yes, file, line);
-    if (thread_id() % SIMT_WARP == 0) words[thread_id() / SIMT_WARP] = in_warp;
-    (simt->block_sync)(file, line); // not the macro
+    const u32 warp = thread_id() / SIMT_WARP, left = SIMT_THREADS - warp * SIMT_WARP;
+    const u32 in_warp = simt_sum_word(left < SIMT_WARP ? (1u << left) - 1u : ~0u, yes, file, line);
+    if (thread_id() % SIMT_WARP == 0) words[warp] = in_warp;
+    (simt->block_sync)(file, line); // with the caller's place
     u32 sum = 0;
-    for (u32 w = 0; w < SIMT_THREADS / SIMT_WARP; w++) sum += words[w];
-    (simt->block_sync)(file, line); // not the macro
+    for (u32 w = 0; w * SIMT_WARP < SIMT_THREADS; w++) sum += words[w];
+    (simt->block_sync)(file, line);
     return sum;
 }
 #endif

@@ -316,8 +316,8 @@ TUNE_STRUCTS
 #endif
 
 // Counter-based generator (splitmix64, Steele, Lea and Flood, OOPSLA 2014): returns the i-th number
-// of a stream without computing those before it. Places are counted from 1:
-// the state 0 gives 0.
+// of a stream, from 0 on, without computing those before it. The state has i + 1, since a state of
+// 0, as of seed 0 and i 0, would give the number 0.
 FUNCTION u64 random_u64(u64 seed, u64 i)
 {
     u64 z = seed * 0xd1342543de82ef95ull + (i + 1) * 0x9e3779b97f4a7c15ull;

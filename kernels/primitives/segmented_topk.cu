@@ -49,8 +49,8 @@ enum : u32 {
     ROW = TUNE_ROW > 4096 && sizeof(key_t) > 4 && SMALL ? 4096u : static_cast<u32>(TUNE_ROW),
     HAS_ROWS = ROW > FEW,
     HAS_LONGER_ROWS = !TUNE_EQUAL_SIZE || ROW < TUNE_ROW,
-    // A block puts runs of the shortest rows in order, and halves the range of the others' keys
-    // that it need not order, if they are a few a thread.
+    // Rows of up to 128 items are merged from sorted runs. Of longer ones a block halves the range
+    // of the keys, if their order is free and a thread has two of them at most.
     HAS_ROWS_IN_RUNS = ROW <= 4 * SIMT_WARP,
     HAS_ROWS_BY_BITS = TUNE_UNORDERED && ROW <= 1024 && ROW <= 2 * SIMT_THREADS,
     // A kernel that no call launches is compiled empty.
@@ -336,7 +336,7 @@ KERNEL(segmented_topk_parts, segmented_topk_args, segmented_topk_shared)
 typedef chosen<HAS_ROWS_BY_BITS, bits_shared<ROW>, row_shared<ROW, block_team>>::type counted_row;
 typedef chosen<HAS_ROWS_IN_RUNS, runs_shared<ROW>, counted_row>::type row_of_block;
 
-// The less it is, the more rows are under way.
+// A small struct lets more blocks reside on a multiprocessor.
 struct rows_shared {
     union {
         row_of_block row;
@@ -344,18 +344,22 @@ struct rows_shared {
     };
 };
 
-// Select from a row, each with its storage. Called by all threads of a block.
-FUNCTION void select_by_block(const segmented_topk_args& a, runs_shared<ROW>& s, u64 segment,
+// Select from a row, each with its storage. Called by all threads of a block. They are templates,
+// so that only the one that is called is compiled.
+template <u32 ITEMS>
+FUNCTION void select_by_block(const segmented_topk_args& a, runs_shared<ITEMS>& s, u64 segment,
                               const stretch& row)
 {
     select_by_runs(a, s, segment, row.begin, static_cast<u32>(row.count));
 }
-FUNCTION void select_by_block(const segmented_topk_args& a, bits_shared<ROW>& s, u64 segment,
+template <u32 ITEMS>
+FUNCTION void select_by_block(const segmented_topk_args& a, bits_shared<ITEMS>& s, u64 segment,
                               const stretch& row)
 {
     select_by_bits(a, s, segment, row.begin, static_cast<u32>(row.count));
 }
-FUNCTION void select_by_block(const segmented_topk_args& a, row_shared<ROW, block_team>& s,
+template <u32 ITEMS>
+FUNCTION void select_by_block(const segmented_topk_args& a, row_shared<ITEMS, block_team>& s,
                               u64 segment, const stretch& row)
 {
     select_row(block_team{s.team}, a, s, segment, row.begin, static_cast<u32>(row.count));

@@ -83,7 +83,7 @@ def _broadcast(value: Any, shape: Sequence[int]) -> Any:
     if not np.ndim(value):
         return value
     of = asarray(value)  # a lazy input may read what is written
-    return broadcast(of, shape).reshape(-1)
+    return broadcast(of, shape, None).reshape(-1)
 
 
 def _put(a: Array, keys: list[Any], masked: Any, value: Any) -> None:

@@ -6,7 +6,7 @@ import os
 
 
 def is_on(name: str) -> bool:
-    """Tell if a variable is 1, by the core's rule for a number of the environment.
+    """Tell if a variable is 1.
 
     Raises
     ------

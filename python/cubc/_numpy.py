@@ -298,7 +298,7 @@ def _lengthened(x: Any, end: Any, axis: int, stream: Any) -> Any:
     end = end if is_host else asarray(end, stream=stream)
     if end.ndim == 0:
         shape = tuple(x.shape)
-        end = broadcast(end, (*shape[:axis], 1, *shape[axis + 1 :]))
+        end = broadcast(end, (*shape[:axis], 1, *shape[axis + 1 :]), stream)
     return asarray(np.ascontiguousarray(end), device=x.device, stream=stream) if is_host else end
 
 

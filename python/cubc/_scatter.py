@@ -355,7 +355,7 @@ def put_along_axis(arr, indices, values, axis, *, stream=None, device=None) -> N
     number = axis_number(axis, len(shape))
     lines, of = shapes_along(shape, of, number)
     if of != tuple(places.shape):
-        places = broadcast(places, of)
+        places = broadcast(places, of, placement.get("stream"))
     places = checked_indices("put_along_axis", places, shape, number, "raise", placement)
     if lines != shape:
         _put_repeatedly(a, _flat_places(places, shape, number, of, stream), values, of, placement)

@@ -39,6 +39,8 @@ class Source:
         Name of the file, without its ending.
     text : str
         Text with the files that it includes.
+    given : str
+        The same, or the text that was given in place of a path.
     kernels : list of str
         Names of the kernels that can be launched.
     collective : bool
@@ -58,11 +60,12 @@ class Source:
         reader = _Reader()
         if isinstance(source, str) and ("\n" in source or "__global__" in source):
             self.name = name
+            self.given = source  # the text names lines by the function's name
             self.text = reader.flat(source, f"{name}.cu", Path())
         else:
             path = Path(source)
             self.name = re.sub(r"\W", "_", path.stem, flags=re.ASCII)  # as a store takes names
-            self.text = reader.file(path, path.name)
+            self.text = self.given = reader.file(path, path.name)
         self.collective = bool(reader.own)
         self._own = "".join(reader.own)
         self.kernels, self._plain = _with_linkage(self.text)

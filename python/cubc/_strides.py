@@ -111,9 +111,9 @@ def turned(x: Array, order: Sequence[int]) -> Array:
     return gathered(x.reshape(-1), 0, [shape[d] for d in order], [steps[d] for d in order], None)
 
 
-def broadcast(x: Any, shape: Sequence[int]) -> Any:
+def broadcast(x: Any, shape: Sequence[int], stream: Any) -> Any:
     """Return an array of a shape, in which items are repeated along axes of one."""
-    x = computed(x)
+    x = computed(x, stream)
     if isinstance(x, np.ndarray):
         return np.broadcast_to(x, shape)
     x = asarray(x)
@@ -124,4 +124,4 @@ def broadcast(x: Any, shape: Sequence[int]) -> Any:
     if extents == tuple(shape):
         return x.reshape(extents)
     steps = [0 if n == 1 else step for n, step in zip(extents, steps_of(extents), strict=True)]
-    return gathered(x.reshape(-1), 0, shape, steps)
+    return gathered(x.reshape(-1), 0, shape, steps, stream)

@@ -136,7 +136,9 @@ def take_along_axis(x, /, indices, axis=-1, **placement: Unpack[Placement]) -> A
     number = axis_number(axis, len(shape))
     lines, of = shapes_along(shape, tuple(places.shape), number)
     if lines != shape or of != tuple(places.shape):
-        shape, items, places = lines, broadcast(items, lines), broadcast(places, of)
+        stream = placement.get("stream")
+        items, places = broadcast(items, lines, stream), broadcast(places, of, stream)
+        shape = lines
     places = checked_indices("take_along_axis", places, shape, number, "raise", placement)
     fields = {
         "in": items,
@@ -173,7 +175,7 @@ def checked_indices(function, places, shape, axis, mode, placement: Placement) -
             return places
         raise IndexError(f"{function}() takes no items from an axis without any")
     kind = item_dtype(places).kind
-    if mode != "raise" and item_dtype(places) == np.uint64:  # other ways take int64
+    if mode != "raise" and item_dtype(places) == np.uint64:  # deterministic scatters take int64
         text = (
             "k % static_cast<u64>(n)" if mode == "wrap" else "k < static_cast<u64>(n) ? k : n - 1"
         )

@@ -278,7 +278,7 @@ def test_what_is_refused():
         lambda **options: lattice.Gauge(links, **options),
         lambda **options: lattice.Gauge.random((4, 2, 4, 4), **options),
     ):
-        with pytest.raises(TypeError, match="device= is for one device: give devices="):
+        with pytest.raises(ValueError, match="device= is for one device: give devices="):
             call(grid=(1, 1, 1, 2), device="cpu")
     with pytest.raises(ValueError, match="names of 2 devices"):
         lattice.Gauge(links, grid=(1, 1, 1, 2), devices=["cpu"])

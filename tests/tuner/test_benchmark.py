@@ -1,10 +1,13 @@
 """Benchmarks of a user's own kernels, on every device."""
 
+import dataclasses
+import enum
 import functools
 import os
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -239,6 +242,16 @@ COUNT = 3
 TABLE = np.arange(3)
 
 
+class Kind(enum.Enum):
+    A = 1
+    B = 2
+
+
+@dataclasses.dataclass(frozen=True)
+class Pair:
+    n: int
+
+
 def identity_of(function):
     return own(SAXPY.replace("BROKEN", ""), function).identity
 
@@ -263,6 +276,24 @@ def test_the_values_that_a_function_uses_are_of_its_identity(monkeypatch):
     itself = []
     itself.append(itself)
     assert identity_of(made(3, of=itself))
+    one, other = [1], [2]  # each of which is named twice
+    first, second = (made(3, of=(one, other, last)) for last in (one, other))
+    assert identity_of(first) != identity_of(second)
+    kinds = [Kind.A, Kind.B, Path("a"), Path("b"), Pair(1), Pair(2)]
+    kinds += [functools.partial(max, 1), functools.partial(max, 2)]
+    assert len({identity_of(made(3, of=kind)) for kind in kinds}) == 8
+
+
+def test_what_is_defined_below_a_benchmark_is_of_its_identity(monkeypatch):
+    def calls(state):
+        return defined_below(state)  # noqa: F821
+
+    benchmark = own(SAXPY.replace("BROKEN", ""), calls)
+    said = []
+    for function in (lambda state: 1, lambda state: 2):
+        monkeypatch.setitem(globals(), "defined_below", function)
+        said.append(benchmark.identity)
+    assert said[0] != said[1]
 
 
 def test_sets_in_a_function_are_the_same_in_each_process(tmp_path):

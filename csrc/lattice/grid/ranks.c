@@ -164,10 +164,15 @@ static cubc_status open_area(cubc_ranks *r, rank_area *a)
     return st ? st : ranks_agree(r, make_table(r, a));
 }
 
+static uint64_t grown(uint64_t asked, uint64_t had)
+{
+    return asked > had ? larger(asked, had + had / 2) : had;
+}
+
 static cubc_status reserve(cubc_ranks *r, size_t face_bytes, uint64_t mails)
 {
     const rank_area *newest = r->newest;
-    const size_t had = newest ? newest->face_bytes : 0, grown = had + had / 2;
+    const size_t had = newest ? newest->face_bytes : 0;
     const uint64_t had_mails = newest ? newest->mails : 0;
     TRY(ranks_failure(r));
     if (newest && face_bytes <= had && mails <= had_mails) return CUBC_OK;
@@ -176,10 +181,10 @@ static cubc_status reserve(cubc_ranks *r, size_t face_bytes, uint64_t mails)
     rank_area *a = mem_zalloc(1, sizeof *a);
     if (!a) return ranks_agree(r, CUBC_NO_MEMORY);
     a->ranks = r;
-    // Older areas stay, since launches that were recorded have their places. The newest grows by
-    // half at least, so that all are three times as large at most.
-    a->face_bytes = round_up(face_bytes > had ? larger(face_bytes, grown) : had, ALIGNMENT);
-    a->mails = larger(larger(mails, had_mails), 1);
+    // Older areas stay, since launches that were recorded have their places. What grows does so by
+    // half at least, so that areas are few.
+    a->face_bytes = round_up(grown(face_bytes, had), ALIGNMENT);
+    a->mails = larger(grown(mails, had_mails), 1);
     cubc_status st = open_area(r, a);
     if (st) {
         close_area(r, a);

@@ -34,7 +34,7 @@ def broadcast_to(x: Any, /, shape: tuple[int, ...]) -> Array:
     >>> xp.broadcast_to(xp.asarray([1, 2]), (2, 2)).tolist()
     [[1, 2], [1, 2]]
     """
-    return broadcast(x, tuple(map(int, shape)))
+    return broadcast(x, tuple(map(int, shape)), None)
 
 
 @named

@@ -106,7 +106,7 @@ def _dismiss(every: list[SimpleQueue[Callable[[], None] | None]]) -> None:
 def refuse_of_one_device(*, device: Any = None, stream: Any = None) -> None:
     """Refuse options of one device, for ranks of this process."""
     if device is not None:
-        raise TypeError("device= is for one device: give devices=, those of the ranks")
+        raise ValueError("device= is for one device: give devices=, those of the ranks")
     if stream is not None:
         raise ValueError("stream= is for one device: leave it out, ranks have their own streams")
 
@@ -250,7 +250,8 @@ class Team:
     @staticmethod
     def operator_of(operator: Any, rank: int) -> Any:
         """Return the operator on a rank's part."""
-        mine = object.__new__(type(operator))  # a copy has caches of its own, empty ones
+        # Not copy.copy, which would give each call empty caches.
+        mine = object.__new__(type(operator))
         mine.__dict__ |= operator.__dict__
         mine.gauge = operator.gauge.parts[rank]
         return mine

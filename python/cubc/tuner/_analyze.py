@@ -25,7 +25,7 @@ from ._samples import cells_of, read_samples
 from ._status import LOST, OK
 from ._stores import StorePaths, expand, read
 from ._warning import warn
-from ._winners import rows_of, warn_unconfirmed, winners
+from ._winners import rows_of, warn_unconfirmed, warn_without_score, winners
 from ._words import listed
 
 if TYPE_CHECKING:
@@ -344,7 +344,7 @@ class Analysis(Figures):
         pandas.DataFrame
             Columns: benchmark; each axis by its plain name (of lattices ``T`` is the extent in
             time and ``T{ct}`` the type); variant; each parameter by its label, or as
-            ``round{parameter}`` where another column has that name, as axes do;
+            ``round{parameter}`` where another column has that name, and an axis ``device{axis}``;
             round (0 in the search, from 1 where it was measured again); status and message;
             center_us and base_us (medians, microseconds); speedup (by the objective: of the round
             from 1, else as in `scores`); gbps (10^9 bytes that must move,
@@ -397,15 +397,6 @@ def _table(rows: list, columns: list[str]) -> Table:
     from ._table import Table
 
     return Table(rows, columns=columns)
-
-
-def warn_without_score(group: Group) -> None:
-    """Warn of variants whose objective is no positive number, which tables leave out."""
-    if left_out := group.objective.without_score(group.measurements()):
-        warn(
-            f"{group.benchmark}: {' and '.join(group.objective.texts)} of {listed(left_out)} is no "
-            "positive number, so there is no score: take an expression that is, as 'error + 1e-9'"
-        )
 
 
 def analyze(
@@ -468,5 +459,5 @@ def analyze(
         warn(f"{', '.join(names)}: not all was measured with what {figure} needs, and has no score")
     for group in groups:
         group.objective = wanted
-        warn_without_score(group)
+    warn_without_score(groups)
     return Analysis(groups)

@@ -59,8 +59,6 @@ class Benchmark:
         Text that is compiled.
     axes : tuple of Axis
         Those declared.
-    identity : str
-        Text of the function and of the values that it uses, for the hash of what is measured.
     given_base : dict of str to int or str
         Values of base that were given.
 
@@ -99,7 +97,7 @@ class Benchmark:
                 "name: define the function with def and ASCII letters"
             )
         self.function: Function = function
-        self.identity = identity(function)
+        self._functions: list[Function] = [function]
         self.source = Source(_located(source, function), function.__name__)
         self.name = f"{self.source.name}.{function.__name__}"
         self.axes = _declared(self.name, {} if axes is None else axes)
@@ -133,6 +131,11 @@ class Benchmark:
 
     def __repr__(self) -> str:
         return f"<benchmark {self.name}>"
+
+    @property
+    def identity(self) -> str:
+        """Text of the function and of the values that it uses now, for the hash of measurements."""
+        return "".join(map(identity, self._functions))
 
     def __reduce__(self) -> tuple:
         # The function's name is this benchmark's by now, so that no pickle can go by it.
@@ -268,7 +271,7 @@ def joined(several: Sequence[Benchmark]) -> Benchmark:
                     "searched together: search one after the other"
                 )
     found.function = _Either(several)
-    found.identity = "".join(one.identity for one in several)
+    found._functions = [one.function for one in several]
     found.name = f"{first.source.name}.{'_'.join(one.name.rpartition('.')[2] for one in several)}"
     which = ax.Axis("Benchmark", tuple(range(len(several))))
     found.axes = (
@@ -283,8 +286,7 @@ SHARED = ("source", "base", "constraints", "axes")
 
 def _shared(one: Benchmark) -> tuple:
     axes = [(axis.name, axis.values if axis.compile_time else ()) for axis in one.axes]
-    text = one.source.text.replace(f'"{one.source.name}.cu"', '""')  # named after the function
-    return text, one.given_base, [c.text for c in one.constraints], axes
+    return one.source.given, one.given_base, [c.text for c in one.constraints], axes
 
 
 def _union(axes: Sequence[ax.Axis]) -> ax.Axis:
@@ -394,6 +396,7 @@ class UserCompileTimeWorkload(CompileTimeWorkload):
     @property
     def opening(self) -> tuple:
         """Arguments that the measuring process is sent to open it."""
+        self.source_hash  # noqa: B018 - of the function here, before it is pickled
         return PickledWorkload(list(sys.path), need("cloudpickle").dumps(self)), self.ct, self.rts
 
 
@@ -434,9 +437,11 @@ def benchmark(
     callable
         Decorator of a function of a `State`, which makes the arrays of a workload and says what is
         measured. It runs in the measuring process; and up to its first array in yours, to
-        learn which workloads it skips. A store's measurements count for it while the source, its
-        code and the values that it uses are the same: of its defaults, of enclosing functions and
-        of its module numbers, texts, arrays, lists of these, and functions.
+        learn which workloads it skips. A store's measurements count for it while the source, the
+        function's code and the values that it uses are the same. These are its defaults and what it
+        finds in enclosing functions and in its module: numbers, texts, arrays of NumPy, containers
+        and dataclasses of these, and functions of the module. Of other objects only the type
+        counts.
 
     Raises
     ------

@@ -9,25 +9,31 @@ from __future__ import annotations
 import dis
 import hashlib
 from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from functools import partial
+from pathlib import PurePath
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
 _OUTER = ("LOAD_GLOBAL", "LOAD_NAME")
-_PLAIN = (type(None), bool, int, float, complex, str, bytes, np.generic, np.dtype, range, slice)
+_PLAIN = (
+    *(type(None), bool, int, float, complex, str, bytes, range, slice),
+    *(np.generic, np.dtype, Enum, PurePath),
+)
 
 
 def identity(function: Callable[..., Any]) -> str:
-    """Text that is the same for functions that compute the same.
+    """Text that differs between functions of different code, or that use different values.
 
     It has the instructions, without lines, file names and comments; the values of defaults, and of
     the names of enclosing functions and of the module: numbers, texts, arrays of NumPy, containers
-    of these, and functions of the same module, by their own identities. Of other objects it has the
-    type, of modules nothing.
+    and dataclasses of these, and functions of the same module, by their own identities. Of other
+    objects it has the type, of modules nothing.
     """
-    seen: set[int] = set()
-    outside = tuple(_outside(function, function.__module__, seen))
+    outside = tuple(_outside(function, function.__module__, ()))
     return repr(_instructions(function.__code__)) + (repr(outside) if outside else "")
 
 
@@ -46,23 +52,24 @@ def _constant(value: Any) -> Any:
     return repr(value)
 
 
-def _outside(function: Any, module: str, seen: set[int]) -> Iterator[tuple[str, str]]:
-    """Names that a function finds outside itself, and texts of their values."""
-    if id(function) in seen:
-        return
-    seen.add(id(function))
+def _outside(function: Any, module: str, path: tuple[int, ...]) -> Iterator[tuple[str, str]]:
+    """Names that a function finds outside itself, and texts of their values.
+
+    `path` has the objects of which this one is a part.
+    """
+    path = (*path, id(function))
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:
-            yield name, _text(cell.cell_contents, module, seen)
+            yield name, _text(cell.cell_contents, module, path)
         except ValueError:  # it has no value yet
             continue
     for k, value in enumerate(function.__defaults__ or ()):
-        yield f"default {k}", _text(value, module, seen)
+        yield f"default {k}", _text(value, module, path)
     for name, value in (function.__kwdefaults__ or {}).items():
-        yield name, _text(value, module, seen)
+        yield name, _text(value, module, path)
     for name in sorted(_names(function.__code__)):
         if name in function.__globals__ and (
-            text := _text(function.__globals__[name], module, seen)
+            text := _text(function.__globals__[name], module, path)
         ):
             yield name, text
 
@@ -73,26 +80,35 @@ def _names(code: CodeType) -> set[str]:
     return found.union(*(_names(one) for one in code.co_consts if isinstance(one, CodeType)))
 
 
-def _text(value: Any, module: str, seen: set[int]) -> str:
+def _text(value: Any, module: str, path: tuple[int, ...]) -> str:
     """Text of a value; "" if it is a module."""
+    if isinstance(value, ModuleType):
+        return ""
     if isinstance(value, _PLAIN):
         return repr(value)
+    if id(value) in path:  # it is within itself
+        return "..."
     if isinstance(value, np.ndarray) and not value.dtype.hasobject:
         digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
         return f"array {value.dtype} {value.shape} {digest}"
-    if isinstance(value, tuple | list | set | frozenset | dict):
-        if id(value) in seen:  # or it is within itself
-            return "..."
-        seen.add(id(value))
-    if isinstance(value, tuple | list):
-        return f"[{', '.join(_text(one, module, seen) for one in value)}]"
-    if isinstance(value, set | frozenset):
-        return f"{{{', '.join(sorted(_text(one, module, seen) for one in value))}}}"
-    if isinstance(value, dict):
-        items = (f"{_text(k, module, seen)}: {_text(v, module, seen)}" for k, v in value.items())
-        return f"{{{', '.join(items)}}}"
     if isinstance(value, FunctionType) and value.__module__ == module:
-        return repr((_instructions(value.__code__), tuple(_outside(value, module, seen))))
-    if isinstance(value, ModuleType):
-        return ""
-    return f"{type(value).__module__}.{type(value).__qualname__} {getattr(value, '__name__', '')}"
+        return repr((_instructions(value.__code__), tuple(_outside(value, module, path))))
+    kind = f"{type(value).__module__}.{type(value).__qualname__}"
+    parts = _parts(value)
+    if parts is None:
+        return f"{kind} {getattr(value, '__name__', '')}"
+    texts = [_text(one, module, (*path, id(value))) for one in parts]
+    return f"{kind}({', '.join(sorted(texts) if isinstance(value, set | frozenset) else texts)})"
+
+
+def _parts(value: Any) -> list[Any] | None:
+    """Values that an object consists of; None if they are not known."""
+    if isinstance(value, tuple | list | set | frozenset):
+        return [*value]
+    if isinstance(value, dict):
+        return [part for item in value.items() for part in item]
+    if isinstance(value, partial):
+        return [value.func, value.args, value.keywords]
+    if is_dataclass(value) and not isinstance(value, type):
+        return [getattr(value, field.name) for field in fields(value)]
+    return None

@@ -47,7 +47,8 @@ def merge(paths: StorePaths, out: str | os.PathLike, *, replace: bool = False) -
     journal is played back. A row is what one device measured of a variant at a workload in a round;
     one that several stores have is kept once, the first of them. So measurements of different
     devices, drivers, compilers and versions of a kernel all stay. Recorded calls add up, those of
-    one recording once. The new store is written beside its place and put there when it is whole.
+    one recording once; one that goes on between two merges counts twice. The new store is written
+    beside its place and put there when it is whole.
 
     Parameters
     ----------

@@ -62,17 +62,16 @@ class Objective:
         names = {name for part in self.parts for name in part.names}
         return not measured or any(names <= known.keys() for known in measured)
 
-    def without_score(self, cells: Iterable[Measurement]) -> list[str]:
-        """Variants of measurements that have the figures, of which a part is no positive number."""
-        measured = ((cell.variant, figures(cell)) for cell in cells if cell.center is not None)
-        return [
-            *dict.fromkeys(
-                variant
-                for variant, known in measured
-                for part in self.parts
-                if part.names <= known.keys() and value(part, known) is None
-            )
-        ]
+    def without_score(self, cells: Iterable[Measurement]) -> dict[str, list[str]]:
+        """Variants whose figures make a part no positive number, by that part's text."""
+        measured = [(cell.variant, figures(cell)) for cell in cells if cell.center is not None]
+        found: dict[str, list[str]] = {}
+        for part in self.parts:
+            has = [one for one, known in measured if part.names <= known.keys()]
+            none = {one for one, known in measured if value(part, known) is None}
+            if left_out := [one for one in dict.fromkeys(has) if one in none]:
+                found[part.text] = left_out
+        return found
 
     def __repr__(self) -> str:
         return f"Objective({', '.join(self.texts)})"

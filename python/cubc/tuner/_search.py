@@ -17,7 +17,6 @@ from typing import Any
 
 from cubc import _core
 
-from ._analyze import warn_without_score
 from ._benchmark import Benchmark, joined
 from ._checks import count, integer, positive, takes_arguments_of
 from ._constraints import Constraint, parse
@@ -40,6 +39,7 @@ from ._stores import StorePaths, expand, read, store_path
 from ._strategy import DEFAULT, STRATEGIES, Exhaustive, Factory, make, warmed
 from ._timing import checked_timing
 from ._warning import warn
+from ._winners import warn_without_score
 from ._workload import CompileTimeWorkload, compile_time_workloads
 from ._workload_results import WorkloadResults
 from ._workload_search import WorkloadSearch
@@ -245,8 +245,7 @@ class Search:
             for group in one.results.groups
             if group.cells
         ]
-        for group in found:
-            warn_without_score(group)
+        warn_without_score(found)
         ended = {name(one): one.ended for one in course.searches}
         return Result(found, failed, ended, self._benchmark)
 
@@ -357,8 +356,8 @@ def search(*arguments: Any, **options: Any) -> Result:
         space itself. One over figures of the compiled variant is evaluated before running:
         registers, local_bytes (spills and stack of a thread), shared_bytes (of a block), threads,
         blocks_per_sm (resident on a multiprocessor), occupancy (0 to 1); a variant that fails it
-        has the status ``"pruned"``. Variants in `db` that break constraints, of which it does not
-        have threads and occupancy, are not in the result.
+        has the status ``"pruned"``. Variants in `db` that break constraints are not in the result.
+        A store lacks threads and occupancy, and is not asked for them.
     racing
         Give a variant up as soon as it cannot come near the best any more; its status is then
         ``"lost"``. False measures every variant at all workloads.

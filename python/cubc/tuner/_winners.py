@@ -13,6 +13,7 @@ from ._axes import Value, calls_near, split_name, workload_text
 from ._axes import declared as declared_axes
 from ._groups import Group, settle
 from ._warning import warn
+from ._words import listed
 
 
 class Winner(NamedTuple):
@@ -60,6 +61,16 @@ def warn_unconfirmed(groups: list[Group], *, by_workload: bool = False) -> None:
     """Warn of variants that look faster than base and were not measured again."""
     if text := unconfirmed(groups, by_workload=by_workload):
         warn(text)
+
+
+def warn_without_score(groups: Iterable[Group]) -> None:
+    """Warn of variants whose objective is no positive number, which tables leave out."""
+    for group in groups:
+        for text, left_out in group.objective.without_score(group.measurements()).items():
+            warn(
+                f"{group.benchmark}: {text} of {listed(left_out)} is no positive number, so there "
+                "is no score: take an expression that is, as 'error + 1e-9'"
+            )
 
 
 def unconfirmed(groups: list[Group], *, by_workload: bool) -> str:

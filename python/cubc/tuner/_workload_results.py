@@ -59,7 +59,7 @@ class WorkloadResults:
         """Stored variants that a constraint on what the compiler made of them leaves out."""
         if not self._workload.limits:
             return
-        for group in self._stored:
+        for group in self.groups:
             for variant, cells in group.cells.items():
                 worked = [cell for cell in cells.values() if cell.status == OK]
                 if variant != "base" and not all(
