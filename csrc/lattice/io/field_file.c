@@ -2,7 +2,6 @@
 // it.
 #include "base/size.h"
 #include "lattice/io/format.h"
-#include "lattice/io/links.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -153,15 +152,6 @@ cubc_status cubc_field_read(const cubc_field_file *file, size_t index, void *out
 }
 
 // ---- reading over ranks -------------------------------------------------------------------------
-// Any lattice of one site for each rank, whose steps do not depend on its extents.
-static cubc_status begin_steps(const cubc_field_ranks *ranks, field_part *out)
-{
-    *out = (field_part){0};
-    if (ranks->comm && !ranks->comm->all_gather)
-        FAIL(CUBC_INVALID_ARGUMENT, "a communicator needs all_gather, which is NULL");
-    return field_part_begin(ranks, ranks->grid, out);
-}
-
 cubc_status cubc_field_open_part(const char *path, int flags, const cubc_field_ranks *ranks,
                                  cubc_field_file **out)
 {
@@ -169,7 +159,7 @@ cubc_status cubc_field_open_part(const char *path, int flags, const cubc_field_r
     cubc_field_file *file = NULL;
     if (!ranks) FAIL(CUBC_INVALID_ARGUMENT, "cubc_field_open_part: ranks is NULL");
     if (out) *out = NULL;
-    cubc_status st = begin_steps(ranks, &part);
+    cubc_status st = field_part_begin_steps(ranks, &part);
     if (!st) st = field_part_end(&part, cubc_field_open(path, flags, out ? &file : NULL));
     field_part_free(&part);
     if (st)
@@ -206,7 +196,7 @@ cubc_status cubc_field_read_part(const cubc_field_file *file, size_t index,
 {
     field_part part;
     if (!ranks) FAIL(CUBC_INVALID_ARGUMENT, "cubc_field_read_part: ranks is NULL");
-    cubc_status st = begin_steps(ranks, &part);
+    cubc_status st = field_part_begin_steps(ranks, &part);
     if (st) return st;
     st = read_part(file, index, ranks, &part, out, bytes);
     st = field_part_end(&part, st);
@@ -216,119 +206,11 @@ cubc_status cubc_field_read_part(const cubc_field_file *file, size_t index,
 }
 
 // All ranks have the same kind of field, in parts of one size.
-static cubc_status compare_fields(const disk_field *f, const char *all, int size)
-{
-    for (int rank = 1; rank < size; rank++)
-        if (memcmp(all, all + (size_t)rank * FIELD_PART_TOLD, FIELD_PART_TOLD) != 0)
-            FAIL(CUBC_INVALID_ARGUMENT,
-                 "rank %d gives another part, kind or precision than rank 0, of a lattice of %d x "
-                 "%d x %d x %d: parts of all ranks are equal",
-                 rank, f->info.extent[0], f->info.extent[1], f->info.extent[2], f->info.extent[3]);
-    return CUBC_OK;
-}
-
 static cubc_status agree(const disk_field *f, cubc_status mine, field_part *part)
 {
     const int told[] = {(int)f->info.kind, f->info.precision, f->info.rows,     f->info.extent[0],
                         f->info.extent[1], f->info.extent[2], f->info.extent[3]};
-    char *all = mem_alloc((size_t)part->comm->size, FIELD_PART_TOLD);
-    if (!all && !mine) mine = CUBC_NO_MEMORY;
-    cubc_status st = field_part_step(part, mine, told, sizeof told, all);
-    if (!st) st = compare_fields(f, all, part->comm->size); // the same on all ranks
-    mem_free(all);
-    return st;
-}
-
-// ---- measuring over ranks -----------------------------------------------------------------------
-typedef struct row_sums {
-    uint64_t rows; // of a part
-    double (*mine)[2], (*of_ranks)[2], (*ordered)[2];
-} row_sums;
-
-static void free_rows(row_sums *r)
-{
-    mem_free(r->mine);
-    mem_free(r->of_ranks);
-    mem_free(r->ordered);
-}
-
-// Takes the extents of the whole lattice from those of a part with margins.
-static cubc_status whole_of(const int extent[4], const int margins[4], const int grid[4],
-                            int all[4])
-{
-    for (int k = 0; k < 4; k++) {
-        const int64_t part = extent[k] - 2 * (int64_t)margins[k];
-        if (part < 1 || part > INT32_MAX / grid[k])
-            FAIL(CUBC_INVALID_ARGUMENT, "extent %d of a part is %lld, must be positive", k + 1,
-                 (long long)part);
-        all[k] = (int)part * grid[k];
-    }
-    return CUBC_OK;
-}
-
-// Adds up the rows of this rank, and makes room for those of all.
-static cubc_status sum_rows(const void *links, const int extent[4], int margin,
-                            const cubc_field_ranks *ranks, int all[4], row_sums *out)
-{
-    if (!links || !extent || margin < 1)
-        FAIL(CUBC_INVALID_ARGUMENT, "cubc_field_measure: links, extent or out is NULL, or there is "
-                                    "no margin");
-    int margins[4];
-    for (int k = 0; k < 4; k++) margins[k] = ranks->grid[k] > 1 ? margin : 0;
-    TRY(whole_of(extent, margins, ranks->grid, all));
-    out->rows = 1;
-    bool fits = true;
-    for (int k = 1; k < 4; k++)
-        fits = fits && size_multiply(&out->rows, (uint64_t)(all[k] / ranks->grid[k]));
-    uint64_t of_all = out->rows;
-    if (!fits || !size_multiply(&of_all, (uint64_t)ranks->comm->size))
-        FAIL(CUBC_INVALID_ARGUMENT, "a lattice of 2^60 rows or more");
-    out->mine = mem_alloc(out->rows, sizeof *out->mine);
-    out->of_ranks = mem_alloc(of_all, sizeof *out->of_ranks);
-    out->ordered = mem_alloc(of_all, sizeof *out->ordered);
-    if (!out->mine || !out->of_ranks || !out->ordered) return CUBC_NO_MEMORY;
-    return links_row_sums(links, extent, margins, out->mine);
-}
-
-// Adds up the rows of all ranks in the order of the whole lattice.
-static cubc_status gather_rows(const cubc_field_ranks *ranks, const int all[4], row_sums *r,
-                               double *out)
-{
-    const cubc_comm *comm = ranks->comm;
-    if (comm->all_gather(comm->context, r->mine, r->of_ranks, r->rows * sizeof *r->mine))
-        FAIL(CUBC_IO_ERROR, "the ranks' all_gather has failed");
-    for (int rank = 0; rank < comm->size; rank++) {
-        const cubc_comm seen = {.rank = rank, .size = comm->size};
-        const cubc_field_ranks theirs = {&seen,
-                                         {1, ranks->grid[1], ranks->grid[2], ranks->grid[3]}};
-        const int of_rows[4] = {1, all[1], all[2], all[3]};
-        field_part part;
-        TRY(field_part_begin(&theirs, of_rows, &part));
-        field_part_free(&part);
-        uint64_t run;
-        for (uint64_t row = 0; row < r->rows; row++)
-            memcpy(r->ordered[field_part_place(&part, of_rows, row, &run)],
-                   r->of_ranks[(size_t)rank * r->rows + row], sizeof *r->ordered);
-    }
-    links_means((const double (*)[2])r->ordered, (size_t)comm->size * r->rows, all, &out[0],
-                &out[1]);
-    return CUBC_OK;
-}
-
-cubc_status cubc_field_measure(const void *links, const int extent[4], int margin,
-                               const cubc_field_ranks *ranks, double *out)
-{
-    field_part steps;
-    disk_field whole = {0};
-    row_sums rows = {0};
-    if (!ranks) FAIL(CUBC_INVALID_ARGUMENT, "cubc_field_measure: ranks is NULL");
-    TRY(begin_steps(ranks, &steps));
-    cubc_status st = sum_rows(out ? links : NULL, extent, margin, ranks, whole.info.extent, &rows);
-    st = agree(&whole, st, &steps);
-    if (!st) st = field_part_end(&steps, gather_rows(ranks, whole.info.extent, &rows, out));
-    field_part_free(&steps);
-    free_rows(&rows);
-    return st;
+    return field_part_agree(part, mine, told, sizeof told, "part, kind or precision");
 }
 
 // ---- writing ------------------------------------------------------------------------------------
@@ -454,7 +336,7 @@ static cubc_status write_part(const char *path, const cubc_field_write_params *p
     field_part steps, part;
     disk_field f = {0};
     const field_format *format = NULL;
-    TRY(begin_steps(params->ranks, &steps));
+    TRY(field_part_begin_steps(params->ranks, &steps));
     cubc_status st = agree(&f, describe_field(path, params, &format, &f), &steps);
     field_part_free(&steps);
     if (st) return st;

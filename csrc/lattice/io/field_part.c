@@ -29,18 +29,30 @@ static cubc_status check(const cubc_field_ranks *ranks, const int all[4])
     return CUBC_OK;
 }
 
+void field_part_locate(int rank, const int grid[4], const int all[4], field_part *out)
+{
+    for (int k = 0; k < 4; k++) {
+        out->extent[k] = all[k] / grid[k];
+        out->first[k] = rank % grid[k] * out->extent[k];
+        rank /= grid[k];
+    }
+}
+
 cubc_status field_part_begin(const cubc_field_ranks *ranks, const int all[4], field_part *out)
 {
     *out = (field_part){.comm = ranks->comm};
     TRY(check(ranks, all));
-    int rank = ranks->comm->rank;
-    for (int k = 0; k < 4; k++) {
-        out->extent[k] = all[k] / ranks->grid[k];
-        out->first[k] = rank % ranks->grid[k] * out->extent[k];
-        rank /= ranks->grid[k];
-    }
+    field_part_locate(ranks->comm->rank, ranks->grid, all, out);
     out->told = mem_alloc((size_t)ranks->comm->size, sizeof(record));
     return out->told ? CUBC_OK : CUBC_NO_MEMORY;
+}
+
+cubc_status field_part_begin_steps(const cubc_field_ranks *ranks, field_part *out)
+{
+    *out = (field_part){0};
+    if (ranks->comm && !ranks->comm->all_gather)
+        FAIL(CUBC_INVALID_ARGUMENT, "a communicator needs all_gather, which is NULL");
+    return field_part_begin(ranks, ranks->grid, out);
 }
 
 void field_part_free(field_part *p)
@@ -104,6 +116,26 @@ cubc_status field_part_step(field_part *p, cubc_status mine, const void *told, s
                    FIELD_PART_TOLD);
     }
     return CUBC_OK;
+}
+
+static cubc_status compare(const char *all, int size, const char *what)
+{
+    for (int rank = 1; rank < size; rank++)
+        if (memcmp(all, all + (size_t)rank * FIELD_PART_TOLD, FIELD_PART_TOLD) != 0)
+            FAIL(CUBC_INVALID_ARGUMENT,
+                 "rank %d gives another %s than rank 0: those of all ranks are equal", rank, what);
+    return CUBC_OK;
+}
+
+cubc_status field_part_agree(field_part *p, cubc_status mine, const void *told, size_t bytes,
+                             const char *what)
+{
+    char *all = mem_alloc((size_t)p->comm->size, FIELD_PART_TOLD);
+    if (!all && !mine) mine = CUBC_NO_MEMORY;
+    cubc_status st = field_part_step(p, mine, told, bytes, all);
+    if (!st) st = compare(all, p->comm->size, what); // the same on all ranks
+    mem_free(all);
+    return st;
 }
 
 cubc_status field_part_end(field_part *p, cubc_status mine)

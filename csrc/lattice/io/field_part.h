@@ -15,6 +15,10 @@ typedef struct field_part {
 
 // The part of this rank, of a whole lattice of these extents. All ranks fail for the same reasons.
 cubc_status field_part_begin(const cubc_field_ranks *ranks, const int all[4], field_part *out);
+// The same of any lattice of one site for each rank, for steps that do not depend on its extents.
+cubc_status field_part_begin_steps(const cubc_field_ranks *ranks, field_part *out);
+// Sets the place of a rank's part alone.
+void field_part_locate(int rank, const int grid[4], const int all[4], field_part *out);
 void field_part_free(field_part *p);
 uint64_t field_part_sites(const field_part *p);
 // The number in the whole lattice of a site of the part; *run gets how many follow it there as they
@@ -28,6 +32,10 @@ enum { FIELD_PART_TOLD = 64 };
 // them. If a step failed on a rank, it does so on all of them, with that one's reason.
 cubc_status field_part_step(field_part *p, cubc_status mine, const void *told, size_t bytes,
                             void *all);
+// The same for ranks that have to tell the same. `what` may differ, as "part", and is for the
+// error.
+cubc_status field_part_agree(field_part *p, cubc_status mine, const void *told, size_t bytes,
+                             const char *what);
 // Ends the last step, unless the ranks have failed together before.
 cubc_status field_part_end(field_part *p, cubc_status mine);
 
