@@ -253,7 +253,7 @@ class Pair:
 
 
 def identity_of(function):
-    return own(SAXPY.replace("BROKEN", ""), function).identity
+    return own(SAXPY.replace("BROKEN", ""), function)._identity
 
 
 def test_the_values_that_a_function_uses_are_of_its_identity(monkeypatch):
@@ -292,7 +292,7 @@ def test_what_is_defined_below_a_benchmark_is_of_its_identity(monkeypatch):
     said = []
     for function in (lambda state: 1, lambda state: 2):
         monkeypatch.setitem(globals(), "defined_below", function)
-        said.append(benchmark.identity)
+        said.append(benchmark._identity)
     assert said[0] != said[1]
 
 
@@ -302,7 +302,7 @@ def test_sets_in_a_function_are_the_same_in_each_process(tmp_path):
         "@tuner.benchmark('// %RANGE% A tpb 32,64\\n__global__ void k(float* x) {}')\n"
         "def one(state):\n"
         "    return state in {'a', 'b', 'c', 'dd'}, (1, frozenset({'e', 'f', 'g'}))\n"
-        "print(one.identity)\n"
+        "print(one._identity)\n"
     )
     said = {
         subprocess.run(

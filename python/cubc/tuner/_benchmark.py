@@ -133,7 +133,7 @@ class Benchmark:
         return f"<benchmark {self.name}>"
 
     @property
-    def identity(self) -> str:
+    def _identity(self) -> str:
         """Text of the function and of the values that it uses now, for the hash of measurements."""
         return "".join(map(identity, self._functions))
 
@@ -372,7 +372,7 @@ class UserCompileTimeWorkload(CompileTimeWorkload):
         """Hash of the source with this workload, and of the function, which says what is right."""
         complete = self.user_benchmark.source.complete(self.arch, self.ct)
         digest = hashlib.sha256(complete.encode())
-        digest.update(self.user_benchmark.identity.encode())
+        digest.update(self.user_benchmark._identity.encode())
         return digest.hexdigest()
 
     def text(self, variant: str) -> str:
