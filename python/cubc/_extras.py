@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from typing import Any
 
 EXTRAS = {
@@ -15,6 +16,12 @@ EXTRAS = {
     "sklearn": "tune",
     "tqdm": "tune",
 }
+
+
+def require(package: str) -> None:
+    """Raise ModuleNotFoundError as `need` if a package is not there; it is not imported."""
+    if importlib.util.find_spec(package) is None:
+        need(package)
 
 
 def need(module: str, package: str | None = None) -> Any:

@@ -103,7 +103,11 @@ for name in ("cffi", "cloudpickle", "matplotlib", "pandas", "scipy", "sklearn", 
     sys.modules[name] = None
 import numpy as np, cubc
 print(cubc.sum(np.ones(1 << 16, "f4")), cubc.use_policies(sys.argv[1]))
-for call in (cubc.ffi, lambda: cubc.tuner.analyze(sys.argv[1]).top()):
+for call in (
+    cubc.ffi,
+    lambda: cubc.tuner.analyze(sys.argv[1]).top(),
+    lambda: cubc.tuner.search("reduce.sum", db="/nowhere/s.db"),  # before anything else
+):
     try:
         call()
     except ModuleNotFoundError as error:
@@ -119,6 +123,7 @@ def test_calls_and_policies_need_no_extra(tmp_path):
     assert lines[0] == "65536.0 1"
     assert re.fullmatch(r'this needs cffi.*: pip install "cubc\[ffi\]"', lines[1])
     assert re.fullmatch(r'this needs pandas.*: pip install "cubc\[tune\]"', lines[2])
+    assert re.fullmatch(r'this needs scipy.*: pip install "cubc\[tune\]"', lines[3])
 
 
 def test_sqlite_is_not_there_twice():

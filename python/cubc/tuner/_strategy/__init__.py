@@ -11,6 +11,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Protocol
 
+from cubc._extras import require
+
 from .._axes import unknown
 from .._space import Space
 from .annealing import Annealing
@@ -62,6 +64,8 @@ def make(strategy: Any) -> Factory:
         For an unknown name.
     TypeError
         If it is none of these.
+    ModuleNotFoundError
+        If a package that the strategy needs is not installed.
     """
     if is_sampler(strategy):
         return partial(Sampled, strategy)
@@ -73,6 +77,8 @@ def make(strategy: Any) -> Factory:
         raise TypeError(f"strategy is {strategy!r:.80}, {what}")
     if strategy not in STRATEGIES:
         raise unknown("the tuner", "strategy", strategy, STRATEGIES)
+    if strategy == DEFAULT:
+        require("scipy")  # before anything is measured
     return STRATEGIES[strategy]
 
 
