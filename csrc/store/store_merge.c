@@ -105,7 +105,7 @@ static cubc_status set_about(store *to, store *from, const devices *d, const sto
 
 // Adds a row. Calls of another recording are a round of their own, as where two programs write one
 // store; those of the same are there already.
-static cubc_status put_row(store *to, store_record *record, bool *is_new)
+static cubc_status put_row(store *to, const store *from, store_record *record, bool *is_new)
 {
     const bool is_recording = !strcmp(record->row.status, "recorded");
     for (;; record->row.round++) {
@@ -114,6 +114,10 @@ static cubc_status put_row(store *to, store_record *record, bool *is_new)
         if (*is_new || !is_recording) return CUBC_OK;
         TRY(store_has_row(to, record, &found));
         if (found) return CUBC_OK;
+        if (record->row.round == INT_MAX)
+            FAIL(CUBC_STORE_ERROR,
+                 "row %lld of %s has round %d, the last that there is: delete the row",
+                 (long long)record->id, sql_path(from->db), INT_MAX);
     }
 }
 
@@ -132,7 +136,7 @@ static cubc_status copy_rows(store *to, store *from, const devices *d, int64_t *
             GUARD(st, set_about(to, from, d, &record), done);
         device = record.device_id;
         environment = record.environment_id;
-        GUARD(st, put_row(to, &record, &is_new), done);
+        GUARD(st, put_row(to, from, &record, &is_new), done);
         ++*all;
         *added += is_new;
     }

@@ -92,6 +92,14 @@ def test_what_is_there_stays(two, tmp_path):
         tuner.merge(two, tmp_path, replace=True)
 
 
+def test_rounds_of_recordings_come_to_an_end(tmp_path):
+    for name, size in (("a.db", 8.0), ("b.db", 9.0)):
+        write(tmp_path / name, [row("base", 16, status="recorded", round=2**31 - 1, bytes=size)])
+    with pytest.raises(_core.StoreError, match=r"row 1 of .*b\.db has round 2147483647, .*delete"):
+        tuner.merge([tmp_path / "a.db", tmp_path / "b.db"], tmp_path / "all.db")
+    assert not (tmp_path / "all.db").exists()
+
+
 def test_a_store_of_gpus_and_of_an_earlier_kernel(two, tmp_path):
     merged = tuner.merge([tuner.example_db(), two[0]], tmp_path / "all.db")
     assert merged == (len(stores.read(tuner.example_db())) + len(stores.read(two[0])), 0)

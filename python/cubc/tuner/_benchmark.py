@@ -396,7 +396,7 @@ class UserCompileTimeWorkload(CompileTimeWorkload):
     @property
     def opening(self) -> tuple:
         """Arguments that the measuring process is sent to open it."""
-        self.source_hash  # noqa: B018 - of the function here, before it is pickled
+        _ = self.source_hash  # is kept from here on: a pickled function has other globals
         return PickledWorkload(list(sys.path), need("cloudpickle").dumps(self)), self.ct, self.rts
 
 

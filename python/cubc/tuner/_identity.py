@@ -60,9 +60,10 @@ def _outside(function: Any, module: str, path: tuple[int, ...]) -> Iterator[tupl
     path = (*path, id(function))
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:
-            yield name, _text(cell.cell_contents, module, path)
+            value = cell.cell_contents
         except ValueError:  # it has no value yet
             continue
+        yield name, _text(value, module, path)
     for k, value in enumerate(function.__defaults__ or ()):
         yield f"default {k}", _text(value, module, path)
     for name, value in (function.__kwdefaults__ or {}).items():
