@@ -438,6 +438,15 @@ void fork_unregister(pthread_mutex_t *lock)
     replace_registered(lock, NULL);
 }
 
+void lock_make_checking(pthread_mutex_t *lock)
+{
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
+    pthread_mutex_init(lock, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+}
+
 unsigned fork_count(void)
 {
     return atomic_load_explicit(&forks, memory_order_relaxed);

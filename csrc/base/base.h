@@ -138,6 +138,9 @@ uint64_t serial_number(void);                      // one that no other call in 
 // Registered locks are free in the child.
 void fork_register(pthread_mutex_t *lock);
 void fork_unregister(pthread_mutex_t *lock);
+// Makes a lock that refuses the thread that has it, as a signal handler may ask again: EDEADLK of
+// pthread_mutex_lock and of pthread_mutex_timedlock.
+void lock_make_checking(pthread_mutex_t *lock);
 unsigned fork_count(void); // forks between the first process and this one
 // A random number of this process, which tells it from others also where each container counts its
 // own process numbers.

@@ -35,11 +35,7 @@ struct bound {
 // A call that a signal handler makes within one of the same calls is refused: it could not wait.
 static void make_lock(bound *b)
 {
-    pthread_mutexattr_t attributes;
-    pthread_mutexattr_init(&attributes);
-    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
-    pthread_mutex_init(&b->lock, &attributes);
-    pthread_mutexattr_destroy(&attributes);
+    lock_make_checking(&b->lock);
     __atomic_store_n(&b->forks, fork_count(), __ATOMIC_RELEASE);
 }
 

@@ -91,6 +91,32 @@ bool expression_indexes(const char *expression, const char *name, bool *mixed)
     return indexed;
 }
 
+// The end of a quotation, or of the text where it has none.
+static const char *quotation_end(const char *c)
+{
+    const char quote = *c++;
+    while (*c && *c != quote) c += *c == '\\' && c[1] ? 2 : 1;
+    return *c ? c + 1 : c;
+}
+
+const char *expression_reaches_out(const char *expression)
+{
+    static const char opening[] = "([{", closing[] = ")]}";
+    int64_t open[3] = {0};
+    for (const char *c = expression, *found; *c;) {
+        if (*c == '\'' || *c == '"') {
+            c = quotation_end(c);
+            continue;
+        }
+        if (*c == '/' && (c[1] == '/' || c[1] == '*')) return "it has a comment";
+        if ((found = strchr(opening, *c)) != NULL) open[found - opening]++;
+        if ((found = strchr(closing, *c)) != NULL && open[found - closing]-- == 0)
+            return "it closes a bracket that is not open";
+        c++;
+    }
+    return open[0] || open[1] || open[2] ? "it opens a bracket and does not close it" : NULL;
+}
+
 bool expression_next_struct(const char **at, cubc_type *out)
 {
     char found[NAME_SIZE];

@@ -1,6 +1,7 @@
 // Instances: variants compiled and loaded on a device.
 #include "run/instance.h"
 
+#include "run/expression.h"
 #include "run/instance_key.h"
 
 #include <stdio.h>
@@ -43,6 +44,22 @@ static void name_source(const problem *p, const instance *i, char *title, size_t
         snprintf(title, size, "%s %s", i->key.benchmark, i->label);
 }
 
+static cubc_status check_text(const char *expression)
+{
+    const char *why = expression ? expression_reaches_out(expression) : NULL;
+    if (why)
+        FAIL(CUBC_COMPILE_ERROR, "the expression '%.100s' does not compile: %s", expression, why);
+    return CUBC_OK;
+}
+
+static cubc_status check_texts(const problem *p)
+{
+    TRY(check_text(p->expression));
+    for (int k = 0; k < p->text_count; k++) TRY(check_text(p->texts[k]));
+    for (int k = 0; k < p->lazy_count; k++) TRY(check_text(p->lazy[k].expression));
+    return CUBC_OK;
+}
+
 cubc_status instance_open(cubc_device *device, const problem *p, const char *label, instance **out)
 {
     const char *arch = device->info.arch;
@@ -54,6 +71,7 @@ cubc_status instance_open(cubc_device *device, const problem *p, const char *lab
     i->device = device;
     i->serial = serial_number();
     GUARD(st, instance_key_copy(p, &i->key), done);
+    GUARD(st, check_texts(p), done);
     GUARD(st, algorithm_variant(p, arch, label, &i->space, &i->variant, i->label), done);
     GUARD(st, algorithm_source(p, arch, &i->space, &i->variant, &source, workload_hash), done);
     name_source(p, i, title, sizeof title);

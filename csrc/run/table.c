@@ -34,6 +34,7 @@ typedef struct entry {
 typedef struct opening {
     const problem *key;
     uint64_t hash;
+    pthread_t thread;
     struct opening *next;
 } opening;
 
@@ -183,6 +184,15 @@ static int count_openings(const table *t, const problem *p, uint64_t hash)
     for (const opening *o = t->openings; o; o = o->next)
         count += o->hash == hash && instance_key_equal(o->key, p);
     return count;
+}
+
+// Tells if a thread opens this instance, from within which a signal handler calls.
+static bool opened_by(const table *t, const problem *p, uint64_t hash, pthread_t thread)
+{
+    for (const opening *o = t->openings; o; o = o->next)
+        if (o->hash == hash && pthread_equal(o->thread, thread) && instance_key_equal(o->key, p))
+            return true;
+    return false;
 }
 
 // ---- tuning -------------------------------------------------------------------------------------
@@ -346,12 +356,13 @@ static void remove_opening(table *t, const opening *done)
 cubc_status table_find(table *t, const problem *p, void *stream, instance **out)
 {
     uint64_t hash = instance_key_hash(p);
-    opening mine = {.key = p, .hash = hash};
+    opening mine = {.key = p, .hash = hash, .thread = pthread_self()};
     for (;;) {
         pthread_mutex_lock(&t->lock);
         renew_after_fork(t);
         instance *i = find_current(t, p, hash);
         bool wait = !i && !tuning && count_openings(t, p, hash) > 0;
+        bool own = wait && opened_by(t, p, hash, mine.thread);
         if (!i && !wait) {
             mine.next = t->openings;
             t->openings = &mine;
@@ -360,6 +371,10 @@ cubc_status table_find(table *t, const problem *p, void *stream, instance **out)
         *out = i;
         if (i) return CUBC_OK;
         if (!wait) break;
+        if (own)
+            FAIL(CUBC_INVALID_ARGUMENT,
+                 "the variant of this call is being compiled by the call that a signal handler has "
+                 "interrupted");
         if (interrupt_pending()) FAIL(CUBC_INTERRUPTED, "interrupted while a variant was compiled");
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }

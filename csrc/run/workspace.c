@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L // pthread_mutex_timedlock
 #include "run/workspace.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <time.h>
 
@@ -26,7 +27,7 @@ FORK_SAFE_MUTEX(list_lock);
 static void renew_after_fork(workspace *w)
 {
     if (w->forks == fork_count()) return;
-    pthread_mutex_init(&w->busy, NULL);
+    lock_make_checking(&w->busy);
     w->forks = fork_count();
     w->launches = MESSAGE_LAUNCHES;
 }
@@ -40,7 +41,11 @@ static cubc_status wait_until_free(workspace *w)
         until.tv_nsec += 50000000;
         until.tv_sec += until.tv_nsec / 1000000000;
         until.tv_nsec %= 1000000000;
-        if (pthread_mutex_timedlock(&w->busy, &until) == 0) break;
+        int failed = pthread_mutex_timedlock(&w->busy, &until);
+        if (!failed) break;
+        if (failed == EDEADLK)
+            FAIL(CUBC_INVALID_ARGUMENT,
+                 "a call on the cpu was made from within another, as by a signal handler");
         if (interrupt_pending()) FAIL(CUBC_INTERRUPTED, "interrupted while another call was busy");
     }
     return CUBC_OK;
@@ -57,7 +62,7 @@ static cubc_status create(workspace_pool *pool, cubc_device *device, uint64_t id
         *out = NULL;
         return st;
     }
-    pthread_mutex_init(&w->busy, NULL);
+    lock_make_checking(&w->busy);
     w->forks = fork_count();
     w->stream_id = id;
     w->next = pool->first;

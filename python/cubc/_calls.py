@@ -47,7 +47,8 @@ def name_function(error: Exception, function: str) -> None:
     if type(error) not in _REFUSALS or len(error.args) != 1:
         return
     # No compiler, or libraries and folders that the environment names: no fault of the call.
-    if isinstance(error, CompileError) and not error.log:
+    refused = isinstance(error, CompileError) and not error.log
+    if refused and not str(error).startswith("the expression "):
         return
     if type(error) is OSError and re.match(r"cubc needs|CUBC_", str(error)):
         return

@@ -30,6 +30,13 @@ def _zero(first: str, second: str, product: str) -> str:
     return f"{first} == 0 ? copysign({first}, {second}) * {first} : {product}"
 
 
+def _hyperbolic(name: str, of: str, factor: str) -> str:
+    """Return the product of `factor` with sinh or cosh, which may be infinite where it is not."""
+    half = f"exp(fabs({of}) / 2)"
+    sign = f"copysign({half}, {of})" if name == "sinh" else half
+    return f"(fabs({of}) > 80 ? {sign} * ({factor} / 2) * {half} : {name}({of}) * {factor})"
+
+
 def _hyperbolic_tangent(x: str, y: str) -> tuple[str, str]:
     """Return the parts of tanh(x + iy); far from 0 cosh(x) would overflow."""
     divisor = f"(sinh({x}) * sinh({x}) + cos({y}) * cos({y}))"
@@ -72,10 +79,22 @@ COMPLEX = {
         "{h} == 0 ? 0 * {h} : {x} >= 0 ? " + _ROOT + " : fabs(" + _OTHER + ")",
         "{h} == 0 ? {y} : {x} >= 0 ? " + _OTHER + " : copysign(" + _ROOT + ", {y})",
     ),
-    "sin": _text("{x} == 0 ? {x} : sin({x}) * cosh({y})", "cos({x}) * sinh({y})"),
-    "cos": _text("cos({x}) * cosh({y})", "-(" + _zero("{x}", "{y}", "sin({x}) * sinh({y})") + ")"),
+    "sin": _text(
+        "{x} == 0 ? {x} : " + _hyperbolic("cosh", "{y}", "sin({x})"),
+        _hyperbolic("sinh", "{y}", "cos({x})"),
+    ),
+    "cos": _text(
+        _hyperbolic("cosh", "{y}", "cos({x})"),
+        "-(" + _zero("{x}", "{y}", _hyperbolic("sinh", "{y}", "sin({x})")) + ")",
+    ),
     "tan": _text(_TAN[1], _TAN[0]),
-    "sinh": _text("sinh({x}) * cos({y})", "{y} == 0 ? {y} : cosh({x}) * sin({y})"),
-    "cosh": _text("cosh({x}) * cos({y})", _zero("{y}", "{x}", "sinh({x}) * sin({y})")),
+    "sinh": _text(
+        _hyperbolic("sinh", "{x}", "cos({y})"),
+        "{y} == 0 ? {y} : " + _hyperbolic("cosh", "{x}", "sin({y})"),
+    ),
+    "cosh": _text(
+        _hyperbolic("cosh", "{x}", "cos({y})"),
+        _zero("{y}", "{x}", _hyperbolic("sinh", "{x}", "sin({y})")),
+    ),
     "tanh": _text(*_hyperbolic_tangent("{x}", "{y}")),
 }

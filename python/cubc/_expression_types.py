@@ -36,6 +36,8 @@ _LEVELS = (
     ("+", "-"),
     ("*", "/", "%"),
 )
+_LEVEL = {sign: level for level, signs in enumerate(_LEVELS) for sign in signs}
+_TRUE_OR_FALSE = {"||", "&&", "==", "!=", "<", ">", "<=", ">="}
 _BOOL = np.dtype(bool)
 _TRUTHS = {"isnan", "isinf", "isfinite", "signbit"}
 _REALS = {"abs", "real", "imag", "norm"}
@@ -197,7 +199,7 @@ class _Parser:
             self.tokens = _tokens(self.text)
             found = self.choice()
             return found if self.sign is None else None
-        except _NotUnderstoodError:
+        except (_NotUnderstoodError, RecursionError):  # of hundreds of brackets
             return None
 
     def met(self, found: Any) -> Any:
@@ -231,25 +233,21 @@ class _Parser:
         return _common(first, self.choice())
 
     def binary(self, level: int) -> Any:
-        if level == len(_LEVELS):
-            return self.unary()
-        left = self.binary(level + 1)
-        while self.sign in _LEVELS[level]:
-            sign = self.take()
-            right = self.binary(level + 1)
-            if isinstance(left, _Literal) and isinstance(right, _Literal) and sign in _FOLDED:
-                bits = left.bits if sign in ("<<", ">>") else max(left.bits, right.bits)
-                left = _Literal(_FOLDED[sign](left.value, right.value), bits).wrapped()
-                continue
-            left, right = self.met(left), self.met(right)
-            left = (
-                _BOOL
-                if level in (0, 1, 5, 6)
-                else left
-                if sign in ("<<", ">>") and isinstance(left, np.dtype)
-                else _common(left, right)
-            )
+        """Return the type of operators of a level and of those that bind closer."""
+        left = self.unary()
+        while (of := _LEVEL.get(self.sign or "", -1)) >= level:
+            left = self.combined(left, self.take(), self.binary(of + 1))
         return left
+
+    def combined(self, left: Any, sign: str, right: Any) -> Any:
+        if isinstance(left, _Literal) and isinstance(right, _Literal) and sign in _FOLDED:
+            bits = left.bits if sign in ("<<", ">>") else max(left.bits, right.bits)
+            return _Literal(_FOLDED[sign](left.value, right.value), bits).wrapped()
+        left, right = self.met(left), self.met(right)
+        if sign in _TRUE_OR_FALSE:
+            return _BOOL
+        shifted = sign in ("<<", ">>") and isinstance(left, np.dtype)
+        return left if shifted else _common(left, right)
 
     def unary(self) -> Any:
         if self.sign in ("-", "+", "~", "!"):

@@ -108,7 +108,7 @@ def test_an_operator_is_text(device):
         cubc.reduce(X, "a\0", device=device)
 
 
-@pytest.mark.parametrize("expression", ["a +* b", "a + nonsense(b)", "a + b; }", "a +"])
+@pytest.mark.parametrize("expression", ["a +* b", "a + nonsense(b)", "a + b; q", "a +"])
 @pytest.mark.parametrize("call", [cubc.reduce, cubc.scan])
 def test_an_expression_that_does_not_compile(device, call, expression):
     with pytest.raises(cubc.CompileError) as caught:
@@ -120,6 +120,34 @@ def test_an_expression_that_does_not_compile(device, call, expression):
     assert "TUNE" not in text and "<stdin>" not in text
     assert "error" in caught.value.log
     assert call(X, "sum", device=device) is not None
+
+
+@pytest.mark.parametrize(
+    ("expression", "why"),
+    [
+        ("a) + (b", "closes a bracket that is not open"),
+        ("a + b; }", "closes a bracket that is not open"),
+        ("(a + b", "opens a bracket and does not close it"),
+        ("a + b /*", "has a comment"),
+        ("a + b // c", "has a comment"),
+    ],
+)
+def test_an_expression_that_reaches_into_the_kernel_around_it(device, expression, why):
+    x = on(device, X)
+    for call in (
+        lambda: cubc.reduce(x, expression),
+        lambda: cubc.merge_sort(x, expression),
+        lambda: cubc.sum(cubc.lazy(expression, a=x, b=x)),
+        lambda: cubc.unique_consecutive(x, equal=expression),
+    ):
+        with pytest.raises(cubc.CompileError, match=rf"^\w+\(\): the expression '.* {why}"):
+            call()
+
+
+def test_brackets_in_quotes(device):
+    x = on(device, X[:2].astype("i4"))
+    assert int(cubc.reduce(x, "a + b + '('")) == 1 + ord("(")
+    assert int(cubc.reduce(x, "a + b + '\\''")) == 1 + ord("'")
 
 
 def test_a_transform_that_does_not_compile(device):

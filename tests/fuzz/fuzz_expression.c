@@ -5,6 +5,7 @@
 // a caller may end that line, and an accepted operand is one that the text names.
 #include "fuzz.h"
 #include "run/algorithm.h"
+#include "run/expression.h"
 
 #include <string.h>
 
@@ -117,6 +118,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         names[count++] = at + 1;
         at += 1 + strlen(at + 1);
     }
+    const char *why = expression_reaches_out(texts);
+    must(!why || strlen(why) > 0);
     try_operators(texts, (cubc_type)(data[0] % (CUBC_TYPE_COUNT + 1)));
     try_lazy(data, texts, names, count);
     free(texts);

@@ -52,6 +52,49 @@ def test_a_handler_of_python(threads):
     assert output(code, CUBC_CPU_THREADS=threads) == "True\nTrue"
 
 
+NESTED = """
+    said = []
+    def handler(*_):
+        try:
+            nested()
+        except ValueError as error:
+            said.append(str(error))
+    signal.signal(signal.SIGALRM, handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.01, 0.05)
+"""
+
+
+@pytest.mark.parametrize("device", ["cpu", "cpu:1"])
+def test_a_handler_that_calls_within_a_launch(device):
+    """It is refused: its launch, on any of the CPUs, would wait for the one that it interrupts."""
+    code = f"""
+    small, x = np.arange(1000.0), np.arange(1e6)
+    def nested():
+        cubc.sum(small, device={device!r})
+    nested()
+    {NESTED}
+    while not said:  # handlers run every 50 ms of a launch
+        x = np.tile(x, 4)
+        total = cubc.sum(cubc.lazy("exp(sin(cos(x)))", x=x), device="cpu")
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    print("within another, as by a signal handler" in said[0], total > 0, works())
+    """
+    assert output(code) == "True True True"
+
+
+def test_a_handler_that_calls_for_what_is_being_compiled():
+    code = f"""
+    x = np.arange(5.0)
+    def nested():
+        cubc.transform("x * 123457 + 3", x=x, device="cpu")
+    {NESTED}
+    nested()
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    print("is being compiled by the call" in said[0], works())
+    """
+    assert output(code, CUBC_CACHE="") == "True True"
+
+
 def test_faulthandler_reports_no_fault_of_a_kernel():
     code = """
     fault()

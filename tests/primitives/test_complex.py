@@ -224,6 +224,12 @@ def least(dtype):
     return float(np.finfo(dtype).smallest_subnormal)
 
 
+def beyond(dtype):
+    """Numbers of whose hyperbolic functions one factor of one part overflows, and not the part."""
+    x = 1.002 * np.log(most(dtype))
+    return [complex(s * x, y) for s in (1, -1) for y in (1.57, 0.01, -1.57)]
+
+
 FAR = {  # whose results are finite, or infinite in one part alone
     "exp": lambda t: [complex(1.0005 * np.log(most(t)), 1.57), complex(1000, 0)],
     "log": lambda t: [most(t) * (1 + 1j), most(t), 1j],
@@ -236,10 +242,13 @@ FAR = {  # whose results are finite, or infinite in one part alone
         complex(0, least(t)),
         -least(t),
     ],
-    "sinh": lambda t: [complex(720, 0), complex(-720, -0.0)],
-    "cosh": lambda t: [complex(x, y) for x in (720, -720, -0.0) for y in (0.0, -0.0)],
-    "sin": lambda t: [complex(0, 720), complex(-0.0, -720)],
-    "cos": lambda t: [complex(x, y) for x in (0.0, -0.0) for y in (720, -720, -0.0)],
+    "sinh": lambda t: [complex(720, 0), complex(-720, -0.0), *beyond(t)],
+    "cosh": lambda t: [*(complex(x, y) for x in (720, -720, -0.0) for y in (0.0, -0.0)), *beyond(t)],
+    "sin": lambda t: [complex(0, 720), complex(-0.0, -720), *(1j * z for z in beyond(t))],
+    "cos": lambda t: [
+        *(complex(x, y) for x in (0.0, -0.0) for y in (720, -720, -0.0)),
+        *(1j * z for z in beyond(t)),
+    ],
     "tan": lambda t: [complex(np.inf, 0), complex(0, np.inf), complex(1, 720)],
     "tanh": lambda t: [complex(np.inf, 0), complex(-np.inf, 1), complex(-720, 1)],
 }

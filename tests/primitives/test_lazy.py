@@ -293,6 +293,16 @@ def test_of_a_lazy_index(device):
         cubc.lazy("x + r", x=square, r=cubc.lazy("i", size=100))
 
 
+def test_of_hundreds_of_steps(device):
+    """Types are found without a frame of Python for each level of each bracket."""
+    x = on(device, np.arange(5.0))
+    many = cubc.lazy("x", x=x)
+    for _ in range(200):
+        many = many + 1
+    same(many.array(), np.arange(5.0) + 200)
+    same(cubc.transform("(" * 200 + "x" + ")" * 200, x=x), np.arange(5.0))
+
+
 # ---- errors --------------------------------------------------------------------------------------
 def test_errors(device):
     x = on(device, np.arange(100.0))

@@ -88,9 +88,15 @@ static void restart_in_child(simt_pool *pool)
 }
 
 // ---- turns --------------------------------------------------------------------------------------
+// The thread's launch is under way, in which its signal handlers may run.
+static _Thread_local bool launching SIMT_FAST_TLS;
+
 // One launch at a time. The wait for the turn can be long and can be interrupted.
 static cubc_status take_turn(simt_pool *pool)
 {
+    if (launching)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "a call on the cpu was made from within another, as by a signal handler");
     if (atomic_load(&pool->forks) != fork_count()) restart_in_child(pool);
     pthread_mutex_lock(&pool->lock);
     while (pool->busy) {
@@ -100,7 +106,7 @@ static cubc_status take_turn(simt_pool *pool)
         if (interrupt_pending()) FAIL(CUBC_INTERRUPTED, "interrupted while another launch runs");
         pthread_mutex_lock(&pool->lock);
     }
-    pool->busy = true;
+    pool->busy = launching = true;
     pthread_mutex_unlock(&pool->lock);
     return CUBC_OK;
 }
@@ -108,7 +114,7 @@ static cubc_status take_turn(simt_pool *pool)
 static void end_turn(simt_pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
-    pool->busy = false;
+    pool->busy = launching = false;
     pthread_cond_signal(&pool->turn);
     pthread_mutex_unlock(&pool->lock);
 }
