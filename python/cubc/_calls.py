@@ -278,7 +278,8 @@ def whole(function: str, name: str, value: Any) -> int:
 def real(name: str, value: Any) -> float:
     """Return a number as a float; TypeError otherwise."""
     try:
-        if isinstance(value, str | bytes):
+        # Of a complex number NumPy would give the real part.
+        if isinstance(value, str | bytes) or np.iscomplexobj(value):
             raise TypeError
         return float(value)
     except (TypeError, ValueError):

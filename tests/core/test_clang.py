@@ -64,6 +64,10 @@ p = cubc.asarray(np.zeros(64, "i4"), device="cpu")
 cubc.Kernel(OF_USERS, "places", block=64, device="cpu")(p, grid=1)
 assert p.numpy().tolist() == list(range(64))
 test_cuda_math.test_every_function("cpu")
+steps = cubc.lazy("x", x=np.arange(3))
+for _ in range(150):  # of two brackets each
+    steps = steps + 1
+assert steps.array().tolist() == [150, 151, 152]
 """
 SOURCES = {path.name: path for path in Path(_core.source_folder()).rglob("*.[ch]*")}
 

@@ -84,6 +84,32 @@ def test_an_extent(name, extent):
             "shifts is 'a': expected a number",
         ),
         (lambda m: lattice.Wilson(m.gauge, 0.1, theta=1.0), ValueError, "four finite angles"),
+        (
+            lambda m: lattice.Wilson(m.gauge, 0.1, theta={0.3, 0.1, 0.2, 0.4}),
+            ValueError,
+            "four finite angles",
+        ),
+        (
+            lambda m: lattice.Wilson(m.gauge, 0.1, theta=dict.fromkeys(range(4), 0.1)),
+            ValueError,
+            "four finite angles",
+        ),
+        (
+            lambda m: lattice.Mobius(m.gauge, 0.1, 1.3, 4, np.complex128(1.5 + 0.5j), 0.5),
+            TypeError,
+            "b5 is .*1.5.0.5j.*: expected a number",
+        ),
+        (
+            lambda m: m.solve(B, solver="multishift", shifts=np.array([0.1 + 1j])),
+            TypeError,
+            "shifts is .*0.1.1j.*: expected a number",
+        ),
+        (lambda m: m.solve(B, tol=np.complex64(1e-8)), TypeError, "tol is .*: expected a number"),
+        (
+            lambda m: lattice.Rotation.random(E)(B, inverse="no"),
+            TypeError,
+            "inverse is 'no': expected a bool",
+        ),
         (lambda m: lattice.Wilson(m.gauge, 0.1, precision=[]), ValueError, "expected one of"),
         (lambda m: lattice.WilsonClover(m.gauge, 0.1, [1, 2, 3]), ValueError, "or a pair"),
         (lambda m: lattice.Staggered(m.gauge, 0.1, phases=[]), ValueError, "expected one of milc"),
@@ -124,3 +150,22 @@ def test_a_record_is_a_number(wilson, tmp_path):
     wilson.gauge.write(tmp_path / "u.lime")
     with pytest.raises(TypeError, match="record is '0': expected an int"):
         lattice.read_links(tmp_path / "u.lime", record="0")
+
+
+@pytest.mark.parametrize("dtype", ["c8", "f4", "f2", "i1"])
+def test_correlators_in_double_precision(wilson, dtype):
+    """Squares of a propagator's numbers may fit no number of its own type."""
+    size = {"c8": 1e-24, "f4": 1e25, "f2": 300, "i1": 100}[dtype]
+    s = np.full(S.shape, size, dtype)
+    expected = 4 * 2 * 4 * 144 * float(s.flat[0].real) ** 2
+    for call in (lattice.pion_correlator, wilson.pion_correlator):
+        correlator = call(s)
+        assert correlator.dtype == np.float64
+        np.testing.assert_allclose(correlator, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["i4", "u2", "f2"])
+def test_an_effective_mass_of_any_type(dtype):
+    c = np.cosh(0.5 * np.arange(-3, 4))
+    c = (np.iinfo("i4").max if dtype == "i4" else 60000) / c.max() * c
+    np.testing.assert_allclose(lattice.effective_mass(c.astype(dtype)), 0.5, atol=3e-3)

@@ -418,7 +418,7 @@ def test_sources_of_any_size(device, solver, even_odd):
 def test_double_sources_of_any_size(operator, device, even_odd):
     """Their squares fit no double, or only with a few digits."""
     x, _ = operator.solve(B, tol=1e-10, even_odd=even_odd)
-    sizes = (1e-300, 1e-200, 1e-162, 1e-160, 1e-155, 1e155, 1e200, 1e300)
+    sizes = (1e-306, 1e-200, 1e-162, 1e-160, 1e-155, 1e155, 1e200, 1e300)
     for size in sizes if even_odd else sizes[::3]:
         y, info = operator.solve(B * size, tol=1e-10, even_odd=even_odd)
         assert info.converged, size

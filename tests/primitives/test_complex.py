@@ -243,7 +243,10 @@ FAR = {  # whose results are finite, or infinite in one part alone
         -least(t),
     ],
     "sinh": lambda t: [complex(720, 0), complex(-720, -0.0), *beyond(t)],
-    "cosh": lambda t: [*(complex(x, y) for x in (720, -720, -0.0) for y in (0.0, -0.0)), *beyond(t)],
+    "cosh": lambda t: [
+        *(complex(x, y) for x in (720, -720, -0.0) for y in (0.0, -0.0)),
+        *beyond(t),
+    ],
     "sin": lambda t: [complex(0, 720), complex(-0.0, -720), *(1j * z for z in beyond(t))],
     "cos": lambda t: [
         *(complex(x, y) for x in (0.0, -0.0) for y in (720, -720, -0.0)),

@@ -414,9 +414,13 @@ static cubc_status make_command(compilation *c, const char *more, const char *so
 {
     static char dash_o[] = "-o", standard_input[] = "-";
     const char *extra = getenv("CUBC_CXXFLAGS");
+    char family[64];
+    TRY(hostcc_name(family, sizeof family));
     text_printf(&c->words, "%s %s %s %s %s", more, options, cpu_target_option(), extra ? extra : "",
                 device_source_rounds(source) ? "-ffp-contract=off" : "");
     TRY(device_source_options(source, &c->words));
+    if (strncmp(family, "clang", 5) == 0) // its limit of 256 is 128 steps of a lazy expression
+        text_puts(&c->words, " -fbracket-depth=2048");
     TRY(text_done(&c->words));
     // The names of the compiler and the folder may have spaces: they are not among the words that
     // are split.

@@ -73,20 +73,23 @@ static bool any_scaled(const solver *s)
 }
 
 // Scales double sources whose squares overflow or underflow, so that their norms can be computed.
-static cubc_status bring_into_range(solver *s, const cubc_solve_params *p, const whole_fields *w)
+// *any: one of them was scaled.
+static cubc_status bring_nearer(solver *s, const cubc_solve_params *p, const whole_fields *w,
+                                bool *any)
 {
-    bool any = false;
+    *any = false;
     for (uint64_t k = 0; k < s->shape.sources; k++) {
-        double square = s->states[k].source;
-        if (square < 0x1p-900) s->scales[k] = 0x1p500;
-        if (!(square < 0x1p900)) s->scales[k] = 0x1p-500;
-        any = any || s->scales[k] != 1;
+        solver_state *state = &s->states[k];
+        state->alpha_real = state->source < 0x1p-900     ? 0x1p500
+                            : !(state->source < 0x1p900) ? 0x1p-500
+                                                         : 1;
+        s->scales[k] *= state->alpha_real;
+        *any = *any || state->alpha_real != 1;
     }
-    if (!any) return CUBC_OK;
+    if (!*any) return CUBC_OK;
     for (uint64_t k = 0; k < s->shape.sources; k++) {
         s->states[k].phase = UPDATE;
         s->states[k].target = solve_first_target(s, p);
-        s->states[k].alpha_real = s->scales[k];
     }
     TRY(solver_upload(s));
     TRY(multiply(s, p, w, UPDATE, true));
@@ -95,15 +98,24 @@ static cubc_status bring_into_range(solver *s, const cubc_solve_params *p, const
     return solver_download(s);
 }
 
+// The least numbers of a double need two steps: the squares of 1e-306 after one are 1e-310.
+static cubc_status bring_into_range(solver *s, const cubc_solve_params *p, const whole_fields *w)
+{
+    bool any = true;
+    for (int step = 0; any && step < 2; step++) TRY(bring_nearer(s, p, w, &any));
+    return CUBC_OK;
+}
+
 cubc_status solve_scale_source(solver *s, const cubc_solve_params *p, const whole_fields *w)
 {
     TRY(take_source(s, p, w));
     TRY(solver_download(s));
     if (s->precise == CUBC_F64) TRY(bring_into_range(s, p, w));
+    const double most = 0x1p1000; // whose inverse is a double, too
     double reals = (double)p->n / (double)s->shape.sources;
     for (uint64_t k = 0; k < s->shape.sources; k++) {
         solver_state *state = &s->states[k];
-        double by = scale_for(state->source / reals, s->precise);
+        double by = fmin(scale_for(state->source / reals, s->precise), most / s->scales[k]);
         s->scales[k] *= by;
         state->alpha_real = by;
         state->source *= by * by;

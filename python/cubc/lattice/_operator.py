@@ -1,9 +1,11 @@
 """Common part of the operators: fields on their way to kernels and back, and solves."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import isfinite, prod
 from typing import Any
 from weakref import WeakKeyDictionary
+
+import numpy as np
 
 from .._calls import name_function, named, real, truth
 from .._core import call
@@ -27,7 +29,8 @@ _PARITIES = {"even": 0, "odd": 1}
 def angles_of(theta: Sequence[float] | None) -> tuple[float, float, float, float]:
     """Return the angles at the boundaries of x, y, z, t."""
     given = (0.0,) * 4 if theta is None else theta
-    angles = tuple(real("theta", angle) for angle in given) if isinstance(given, Iterable) else ()
+    in_order = isinstance(given, Sequence | np.ndarray)
+    angles = tuple(real("theta", angle) for angle in given) if in_order else ()
     if len(angles) != 4 or not all(map(isfinite, angles)):
         raise ValueError(f"theta={theta!r:.80}: expected four finite angles, of x, y, z, t")
     return angles

@@ -181,8 +181,11 @@ def _slice(time: Any, slices: int) -> int:
 
 def _correlated(s: np.ndarray, axes: int, time: int) -> np.ndarray:
     """Return the pion correlators of propagators whose sites have `axes` axes."""
-    squares = (abs(s) ** 2).sum(axis=tuple(range(-axes - 3, 0)))
-    return np.roll(squares, -time, axis=-1)
+    parts = (s.real, s.imag) if np.iscomplexobj(s) else (s,)
+    over = tuple(range(-axes - 3, 0))
+    # Squares of a heavy quark far from its source are below the least float32.
+    sums = (np.square(part, dtype=np.float64).sum(axis=over) for part in parts)
+    return np.roll(sum(sums), -time, axis=-1)
 
 
 class Propagates:
@@ -267,5 +270,6 @@ def effective_mass(correlator: Any) -> np.ndarray:
     c = on_host(correlator)
     if c.ndim != 1 or c.dtype.kind not in "iuf":
         raise TypeError(f"{correlator!r:.60} is no correlator: give real numbers, by time")
+    c = c.astype(np.float64)
     ratio = (c[:-2] + c[2:]) / (2 * c[1:-1])
     return np.arccosh(np.maximum(ratio, 1))

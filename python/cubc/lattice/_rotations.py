@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _core
-from .._calls import named
+from .._calls import named, truth
 from .._core import call
 from ._fields import (
     MARGIN,
@@ -190,6 +190,7 @@ class Rotation:
         array
             g psi, of the shape and type of `psi`.
         """
+        inverse = truth("inverse", inverse)
         site = site_of(kind)
         there = as_complex(psi, "the field", self.device, stream)
         if is_half(there.shape, self.extent, site):
