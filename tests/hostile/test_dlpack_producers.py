@@ -72,3 +72,22 @@ def test_what_is_no_tensor():
         cubc.transform("x", x=Nothing())
     with pytest.raises(TypeError, match=r"is no tensor: .*used_dltensor"):
         cubc.transform("x", x=Producer(name=b"used_dltensor"))
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ({"typestr": 3}, "typestr is 3"),
+        ({"data": (None, False)}, r"data is \(None, False\)"),
+        ({"data": None}, "data is None"),
+        ({"strides": ("8",)}, "strides"),
+    ],
+)
+def test_malformed_interfaces(entry, said):
+    class Array:
+        def __init__(self):
+            whole = {"data": (8, False), "shape": (4,), "typestr": "<f8", "version": 3}
+            self.__cuda_array_interface__ = {**whole, **entry}
+
+    with pytest.raises(TypeError, match=f"'x' has a malformed .*: {said}"):
+        cubc.transform("x", x=Array())
