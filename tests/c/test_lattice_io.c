@@ -388,6 +388,29 @@ static void test_other_ranks(void)
     in_folder(test_other_ranks_body);
 }
 
+// NaN is a measurement as any other: a part has none of the links that its own would need.
+static void test_links_that_measure_nan_body(void)
+{
+    answer second = GOES_ON;
+    const cubc_comm comm = {.size = 2, .context = &second, .all_gather = gather_answers};
+    const cubc_field_ranks ranks = {&comm, {1, 1, 1, 2}};
+    const double measured[2] = {NAN, NAN};
+    double *part = mem_zalloc(REALS / 2, sizeof *part);
+    if (!CHECK(part != NULL)) return;
+    cubc_field_write_params p = {.data = part,
+                                 .extent = {EXTENT, EXTENT, EXTENT, EXTENT / 2},
+                                 .format = "nersc",
+                                 .ranks = &ranks,
+                                 .measured = measured};
+    CHECK_STATUS(cubc_field_write(path, &p), CUBC_OK);
+    mem_free(part);
+}
+
+static void test_links_that_measure_nan(void)
+{
+    in_folder(test_links_that_measure_nan_body);
+}
+
 // A rank that cannot go on says so where the others wait for it.
 static void test_the_others_are_told(void)
 {
@@ -488,6 +511,7 @@ int main(int argc, char **argv)
         {"memory", test_memory},
         {"one_rank", test_one_rank},
         {"other_ranks", test_other_ranks},
+        {"links_that_measure_nan", test_links_that_measure_nan},
         {"the_others_are_told", test_the_others_are_told},
         {"arguments", test_arguments},
     };

@@ -235,7 +235,8 @@ static cubc_status set_field(const cubc_field_write_params *p, const field_forma
     if (format->single && f->info.precision != 32)
         FAIL(CUBC_INVALID_ARGUMENT, "files of format \"%s\" are of single precision", format->name);
     f->info.data_bytes = f->info.sites * disk_field_site_bytes(f);
-    if (p->measured) {
+    f->measured = p->measured != NULL;
+    if (f->measured) {
         f->info.plaquette = p->measured[0];
         f->info.link_trace = p->measured[1];
     } else if (p->ranks && strcmp(format->name, "nersc") == 0) {
