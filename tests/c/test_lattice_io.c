@@ -411,6 +411,36 @@ static void test_links_that_measure_nan(void)
     in_folder(test_links_that_measure_nan_body);
 }
 
+// The second rank tells what this one has told before.
+static int gather_as_before(void *context, const void *mine, void *all, size_t bytes)
+{
+    char *before = context;
+    memcpy(all, mine, bytes);
+    memcpy((char *)all + bytes, before, bytes);
+    memcpy(before, mine, bytes);
+    return 0;
+}
+
+static void test_ranks_agree_on_the_format_body(void)
+{
+    char before[512] = {0};
+    const cubc_comm comm = {.size = 2, .context = before, .all_gather = gather_as_before};
+    const cubc_field_ranks ranks = {&comm, {1, 1, 1, 2}};
+    cubc_field_write_params p = {.data = links,
+                                 .extent = {EXTENT, EXTENT, EXTENT, EXTENT / 2},
+                                 .format = "scidac",
+                                 .ranks = &ranks};
+    CHECK_STATUS(cubc_field_write(path, &p), CUBC_INVALID_ARGUMENT);
+    p.format = "ildg";
+    CHECK_STATUS(cubc_field_write(path, &p), CUBC_INVALID_ARGUMENT);
+    CHECK_CONTAINS(cubc_error_message(), "rank 1 gives another part, format, kind or precision");
+}
+
+static void test_ranks_agree_on_the_format(void)
+{
+    in_folder(test_ranks_agree_on_the_format_body);
+}
+
 // A rank that cannot go on says so where the others wait for it.
 static void test_the_others_are_told(void)
 {
@@ -512,6 +542,7 @@ int main(int argc, char **argv)
         {"one_rank", test_one_rank},
         {"other_ranks", test_other_ranks},
         {"links_that_measure_nan", test_links_that_measure_nan},
+        {"ranks_agree_on_the_format", test_ranks_agree_on_the_format},
         {"the_others_are_told", test_the_others_are_told},
         {"arguments", test_arguments},
     };

@@ -205,12 +205,19 @@ cubc_status cubc_field_read_part(const cubc_field_file *file, size_t index,
     return st;
 }
 
-// All ranks have the same kind of field, in parts of one size.
+// All ranks have the same kind of field, in parts of one size and in one format.
 static cubc_status agree(const disk_field *f, cubc_status mine, field_part *part)
 {
-    const int told[] = {(int)f->info.kind, f->info.precision, f->info.rows,     f->info.extent[0],
-                        f->info.extent[1], f->info.extent[2], f->info.extent[3]};
-    return field_part_agree(part, mine, told, sizeof told, "part, kind or precision");
+    const cubc_field_info *i = &f->info;
+    struct {
+        int numbers[7];
+        char format[sizeof i->format];
+    } told = {{(int)i->kind, i->precision, i->rows, i->extent[0], i->extent[1], i->extent[2],
+               i->extent[3]},
+              ""};
+    _Static_assert(sizeof told <= FIELD_PART_TOLD, "ranks tell each other all of it");
+    memcpy(told.format, i->format, sizeof told.format);
+    return field_part_agree(part, mine, &told, sizeof told, "part, format, kind or precision");
 }
 
 // ---- writing ------------------------------------------------------------------------------------
