@@ -152,9 +152,22 @@ def test_products_and_sums_of_the_c_interface(c, name, members, words):
         if isinstance(value, str) and value not in given:
             value = getattr(lib, f"CUBC_{value}")
         setattr(params, member, given.get(value, value))
-    status = getattr(lib, f"cubc_{name}_temp_bytes")(device[0], params, ffi.new("size_t *"))
+    wanted = ffi.new("size_t *", 9)
+    status = getattr(lib, f"cubc_{name}_temp_bytes")(device[0], params, wanted)
     assert status == lib.CUBC_INVALID_ARGUMENT
     assert words in ffi.string(lib.cubc_error_message()).decode()
+
+
+def test_steps_of_a_histogram_that_float32_has_not(c):
+    ffi, lib, device = c
+    types = dict.fromkeys(("type", "edge_type", "step_type"), lib.CUBC_F32)
+    level = {"bins": 3, "lower": -3e38, "upper": 3e38}
+    memory = ffi.new("float[4]")
+    wanted = {"in": memory, "out": memory, "out_type": lib.CUBC_I64, "levels": [level], **types}
+    params = ffi.new("cubc_histogram_params *", wanted)
+    status = lib.cubc_histogram_temp_bytes(device[0], params, ffi.new("size_t *"))
+    assert status == lib.CUBC_INVALID_ARGUMENT
+    assert "too wide for steps of F32" in ffi.string(lib.cubc_error_message()).decode()
 
 
 def test_without_dimensions():
