@@ -502,6 +502,8 @@ static void test_arguments_body(void)
     uint64_t shape[8];
     CHECK(cubc_field_shape(CUBC_FIELD_GAUGE, p.extent, shape) == 7 && shape[4] == 4);
     CHECK(cubc_field_shape(CUBC_FIELD_KIND_COUNT, p.extent, shape) == 0);
+    CHECK(cubc_field_shape(CUBC_FIELD_GAUGE, NULL, shape) == 0);
+    CHECK(cubc_field_shape(CUBC_FIELD_GAUGE, p.extent, NULL) == 0);
     CHECK(!cubc_field_kind_name(CUBC_FIELD_KIND_COUNT) &&
           !cubc_field_kind_name((cubc_field_kind)-1));
     CHECK_STATUS(cubc_field_write(path, NULL), CUBC_INVALID_ARGUMENT);

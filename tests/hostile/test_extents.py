@@ -170,6 +170,11 @@ def test_steps_of_a_histogram_that_float32_has_not(c):
     assert "too wide for steps of F32" in ffi.string(lib.cubc_error_message()).decode()
 
 
+def test_null_arguments_of_the_c_interface(c):
+    ffi, lib, _ = c
+    assert lib.cubc_topk_in_order(ffi.NULL) == 0
+
+
 def test_without_dimensions():
     """The extents of such a buffer are a null pointer, which a sanitized build watches."""
     assert cubc.sum(np.array(3.0)) == 3

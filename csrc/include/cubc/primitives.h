@@ -574,7 +574,7 @@ cubc_status cubc_topk_temp_bytes(cubc_device *device, const cubc_topk_params *pa
                                  size_t *bytes);
 cubc_status cubc_topk(cubc_device *device, const cubc_topk_params *params, void *temp,
                       size_t temp_bytes, cubc_stream stream);
-uint64_t cubc_topk_in_order(const cubc_device *device); // 2048, or 7936 on an H100
+uint64_t cubc_topk_in_order(const cubc_device *device); // 2048, or 7936 on an H100; of NULL 0
 
 cubc_status cubc_segmented_topk_temp_bytes(cubc_device *device,
                                            const cubc_segmented_topk_params *params, size_t *bytes);
