@@ -303,9 +303,9 @@ cubc_status file_read(const char *path, text *out)
     FILE *file = fopen(path, "rb");
     if (!file) FAIL(CUBC_IO_ERROR, "cannot open %s: %s", path, strerror(errno));
     while ((got = fread(buffer, 1, sizeof buffer, file)) > 0) text_append(out, buffer, got);
-    bool broken = ferror(file);
+    const int broken = ferror(file) ? errno : 0;
     fclose(file);
-    if (broken) FAIL(CUBC_IO_ERROR, "cannot read %s: %s", path, strerror(errno));
+    if (broken) FAIL(CUBC_IO_ERROR, "cannot read %s: %s", path, strerror(broken));
     return text_done(out);
 }
 

@@ -13,7 +13,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -338,12 +337,19 @@ bool bundle_find(const bundle_memory *memory, const char key[65], binary *code)
 }
 
 // ---- keeping ------------------------------------------------------------------------------------
-static bool write_record(const char *path, const header *head, const binary *code)
+// The file is there whole or not at all.
+static bool put_record(const char *folder, const char *path, const header *head, const binary *code)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    char temporary[PATH_MAX + 16];
+    snprintf(temporary, sizeof temporary, "%s/.put-XXXXXX", folder);
+    int fd = mkstemp(temporary);
     if (fd < 0) return false;
     bool written = file_write(fd, head, sizeof *head) && file_write(fd, code->data, code->size);
-    return close(fd) == 0 && written;
+    if (close(fd) == 0 && written && rename(temporary, path) == 0) return true;
+    const int why = errno;
+    unlink(temporary);
+    errno = why;
+    return false;
 }
 
 static header header_of(const char *arch, const bundled *one)
@@ -369,16 +375,12 @@ void bundle_append(const bundle_memory *memory, const char *arch, const bundled 
 
 void bundle_keep(const char *arch, const bundled *one)
 {
-    static atomic_uint turns;
-    char path[PATH_MAX], temporary[PATH_MAX + 64];
+    char path[PATH_MAX];
     const char *folder = getenv("CUBC_BUNDLE_TO");
     if (!folder || !*folder || one->code.size > most_bytes) return;
     snprintf(path, sizeof path, "%s/%s", folder, one->key);
     if (access(path, F_OK) == 0) return;
     const header head = header_of(arch, one);
-    snprintf(temporary, sizeof temporary, "%s/.put-%ld-%u", folder, (long)getpid(),
-             atomic_fetch_add(&turns, 1));
-    if (write_record(temporary, &head, &one->code) && rename(temporary, path) == 0) return;
-    log_put(LOG_DAMAGED, "a kernel cannot be kept in %s: %s", folder, strerror(errno));
-    unlink(temporary);
+    if (!put_record(folder, path, &head, &one->code))
+        log_put(LOG_DAMAGED, "a kernel cannot be kept in %s: %s", folder, strerror(errno));
 }

@@ -71,6 +71,9 @@ static cubc_status check_even(const cubc_level *level, cubc_type step_type, doub
     if (!(*step > 0))
         FAIL(CUBC_INVALID_ARGUMENT, "histogram: %llu bins are too many for %g to %g",
              (unsigned long long)level->bins, level->lower, level->upper);
+    if (!isfinite(*step))
+        FAIL(CUBC_INVALID_ARGUMENT, "histogram: %g to %g is too wide for steps of %s", level->lower,
+             level->upper, cubc_type_name(step_type));
     return CUBC_OK;
 }
 

@@ -174,6 +174,7 @@ static bool in_order(const problem *p, const instance *i)
 // Single threads of the CPU select fewer.
 uint64_t cubc_topk_in_order(const cubc_device *device)
 {
+    if (!device) return 0;
     return !device_is_cpu(device->info.kind) && holds_long_list(device) ? TOPK_MOST_LONG
                                                                         : TOPK_MOST;
 }

@@ -129,29 +129,43 @@ DLManagedTensorVersioned *py_dlpack_managed(py_array *array)
 }
 
 // ---- import -------------------------------------------------------------------------------------
+// A deleter may enter Python, which an exception that is set would keep it from.
+static void delete_tensor(DLManagedTensor *old, DLManagedTensorVersioned *versioned)
+{
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    if (old && old->deleter) old->deleter(old);
+    if (versioned && versioned->deleter) versioned->deleter(versioned);
+    PyErr_Restore(type, value, trace);
+}
+
 // Renamed as the protocol asks; the destructor returns the tensor when the view lets go.
 static void delete_imported(PyObject *capsule)
 {
-    DLManagedTensor *managed = PyCapsule_GetPointer(capsule, "used_dltensor");
-    if (managed && managed->deleter) managed->deleter(managed);
+    delete_tensor(PyCapsule_GetPointer(capsule, "used_dltensor"), NULL);
 }
 
 static void delete_imported_versioned(PyObject *capsule)
 {
-    DLManagedTensorVersioned *managed = PyCapsule_GetPointer(capsule, "used_dltensor_versioned");
-    if (managed && managed->deleter) managed->deleter(managed);
+    delete_tensor(NULL, PyCapsule_GetPointer(capsule, "used_dltensor_versioned"));
 }
 
 // The tensor of a capsule, which is ours from now on; NULL with an exception.
 static const DLTensor *take_tensor(PyObject *capsule, const char *what, bool *read_only)
 {
     *read_only = false;
-    if (!PyCapsule_IsValid(capsule, "dltensor_versioned")) {
+    if (PyCapsule_IsValid(capsule, "dltensor")) {
         DLManagedTensor *managed = PyCapsule_GetPointer(capsule, "dltensor");
-        if (!managed) return NULL;
         PyCapsule_SetName(capsule, "used_dltensor");
         PyCapsule_SetDestructor(capsule, delete_imported);
         return &managed->dl_tensor;
+    }
+    if (!PyCapsule_IsValid(capsule, "dltensor_versioned")) {
+        PyErr_Format(PyExc_TypeError,
+                     "%s is no tensor: its __dlpack__ returned %.80R, expected a capsule that "
+                     "nobody has taken",
+                     what, capsule);
+        return NULL;
     }
     DLManagedTensorVersioned *managed = PyCapsule_GetPointer(capsule, "dltensor_versioned");
     PyCapsule_SetName(capsule, "used_dltensor_versioned");
@@ -185,6 +199,22 @@ static bool in_order(const DLTensor *t, uint64_t n)
     return true;
 }
 
+static int read_shape(const DLTensor *t, const char *what, py_view *out)
+{
+    if (t->ndim > 0 && !t->shape) {
+        PyErr_Format(PyExc_ValueError, "%s comes by DLPack with %d dimensions and no shape", what,
+                     (int)t->ndim);
+        return -1;
+    }
+    for (int d = 0; d < t->ndim && d < VIEW_DIMENSIONS; d++)
+        out->shape[d] = (Py_ssize_t)t->shape[d];
+    if (py_view_set_shape(out, what, t->ndim) < 0) return -1;
+    if (!out->n || t->data) return 0;
+    PyErr_Format(PyExc_ValueError, "%s comes by DLPack with %llu items at no address", what,
+                 (unsigned long long)out->n);
+    return -1;
+}
+
 static int fill_view(const DLTensor *t, const char *what, bool writable, py_view *out)
 {
     Py_ssize_t steps[VIEW_DIMENSIONS];
@@ -199,9 +229,7 @@ static int fill_view(const DLTensor *t, const char *what, bool writable, py_view
                       t->dtype.bits, lanes);
         return py_unsupported(what, NULL, name);
     }
-    for (int d = 0; d < t->ndim && d < VIEW_DIMENSIONS; d++)
-        out->shape[d] = (Py_ssize_t)t->shape[d];
-    if (py_view_set_shape(out, what, t->ndim) < 0) return -1;
+    if (read_shape(t, what, out) < 0) return -1;
     // An array of no items may have any pointer and any offset.
     out->data = (void *)((uintptr_t)t->data + t->byte_offset);
     if (in_order(t, out->n)) return open_device(t->device, what, out);
@@ -310,6 +338,11 @@ PyObject *py_dlpack_empty(const DLTensor *prototype)
                      prototype->dtype.code, prototype->dtype.bits, (int)prototype->ndim);
         return NULL;
     }
+    if (prototype->ndim && !prototype->shape) {
+        PyErr_Format(PyExc_TypeError, "a prototype of %d dimensions has no shape",
+                     (int)prototype->ndim);
+        return NULL;
+    }
     for (int d = 0; d < prototype->ndim; d++) shape[d] = (Py_ssize_t)prototype->shape[d];
     cubc_status st = open_named(prototype->device, &device);
     if (st) return py_raise(st);
@@ -326,7 +359,7 @@ PyObject *py_dlpack_wrap(DLManagedTensorVersioned *managed)
     cubc_status st = CUBC_OK;
     PyObject *capsule = PyCapsule_New(managed, "dltensor_versioned", NULL);
     if (!capsule) {
-        if (managed->deleter) managed->deleter(managed);
+        delete_tensor(NULL, managed);
         return NULL;
     }
     const DLTensor *tensor = take_tensor(capsule, what, &view.read_only);

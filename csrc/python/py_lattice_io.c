@@ -246,20 +246,20 @@ static void fail_to_write(const char *path, const cubc_field_ranks *ranks)
 
 static PyObject *write_field(PyObject *self, PyObject *args)
 {
-    PyObject *path = NULL, *array, *given = Py_None;
+    PyObject *path = NULL, *array, *given = Py_None, *pair = NULL;
     Py_buffer memory;
     cubc_field_write_params p = {0};
-    double measured[2] = {NAN, NAN};
+    double measured[2];
     const char *kind;
     cubc_status st;
     (void)self;
-    if (!PyArg_ParseTuple(args, "O&Osz|iiO(dd):write_field", PyUnicode_FSConverter, &path, &array,
-                          &kind, &p.format, &p.precision, &p.rows, &given, &measured[0],
-                          &measured[1]))
+    if (!PyArg_ParseTuple(args, "O&Osz|iiOO!:write_field", PyUnicode_FSConverter, &path, &array,
+                          &kind, &p.format, &p.precision, &p.rows, &given, &PyTuple_Type, &pair))
         return NULL;
-    if (!isnan(measured[0])) p.measured = measured;
+    if (pair) p.measured = measured;
     const char *name = PyBytes_AsString(path);
-    if (py_field_ranks(given, &p.ranks) < 0 || find_kind(kind, &p.kind) < 0 ||
+    if ((pair && !PyArg_ParseTuple(pair, "dd", &measured[0], &measured[1])) ||
+        py_field_ranks(given, &p.ranks) < 0 || find_kind(kind, &p.kind) < 0 ||
         get_array(array, &p, &memory) < 0) {
         if (p.ranks) fail_to_write(name, p.ranks);
         Py_DECREF(path);

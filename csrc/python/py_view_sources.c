@@ -81,6 +81,20 @@ static int type_of_interface(PyObject *object, PyObject *interface, const char *
 }
 
 // ---- sources ------------------------------------------------------------------------------------
+// None stands for an entry that is not there.
+static int malformed(const char *what, const char *entry, PyObject *given)
+{
+    PyErr_Format(PyExc_TypeError, "%s has a malformed __cuda_array_interface__: %s is %.80R", what,
+                 entry, given ? given : Py_None);
+    return -1;
+}
+
+static bool is_place(PyObject *data) // (address, read-only)
+{
+    return data && PyTuple_Check(data) && PyTuple_Size(data) == 2 &&
+           PyLong_Check(PyTuple_GetItem(data, 0));
+}
+
 // Steps of the axes in items. 1: they are those of an array in C order; 0: they are not; -1 with an
 // exception: they are no multiples of an item.
 static int read_steps(const py_view *view, const char *what, PyObject *strides, Py_ssize_t *steps)
@@ -92,7 +106,7 @@ static int read_steps(const py_view *view, const char *what, PyObject *strides, 
     int ordered = 1;
     for (int d = view->ndim - 1; d >= 0; d--) {
         Py_ssize_t stride = PyLong_AsSsize_t(PyTuple_GetItem(strides, d));
-        if (PyErr_Occurred()) return -1;
+        if (PyErr_Occurred()) return py_forget() ? -1 : malformed(what, "strides", strides);
         if (stride % bytes && view->shape[d] != 1) return py_view_not_contiguous(what);
         steps[d] = stride / bytes;
         if (view->shape[d] != 1 && steps[d] != expected) ordered = 0;
@@ -116,8 +130,12 @@ static int from_cuda_interface(PyObject *object, PyObject *interface, const char
     PyObject *typestr = shape ? PyMapping_GetItemString(interface, "typestr") : NULL;
     int status = -1;
     if (py_forget()) goto done;
-    if (!data || !shape || !typestr || !PyTuple_Check(data) || PyTuple_Size(data) != 2) {
-        PyErr_Format(PyExc_TypeError, "%s has a malformed __cuda_array_interface__", what);
+    if (!is_place(data)) {
+        malformed(what, "data", data);
+        goto done;
+    }
+    if (!shape || !typestr || !PyUnicode_Check(typestr)) {
+        malformed(what, shape ? "typestr" : "shape", typestr);
         goto done;
     }
     if (type_of_interface(object, interface, what, typestr, &out->type) < 0) goto done;

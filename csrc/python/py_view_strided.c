@@ -21,11 +21,14 @@ static PyObject *spanned(const py_view *view, const char *what, const Py_ssize_t
             return NULL;
         }
     }
-    py_view whole = {.data = (char *)view->data + below * (Py_ssize_t)bytes,
-                     .type = view->type,
-                     .stream = view->stream,
-                     .read_only = true};
-    whole.shape[0] = above - below + 1;
+    py_view whole = {.type = view->type, .stream = view->stream, .read_only = true};
+    Py_ssize_t lowest, *all = &whole.shape[0]; // bytes, items
+    if (__builtin_mul_overflow(below, (Py_ssize_t)bytes, &lowest) ||
+        __builtin_sub_overflow(above, below, all) || __builtin_add_overflow(*all, 1, all)) {
+        (void)py_too_large(what);
+        return NULL;
+    }
+    whole.data = (void *)((uintptr_t)view->data + (uintptr_t)lowest);
     PyObject *array = NULL;
     if (py_view_set_shape(&whole, what, 1) == 0 && py_view_open_cuda(&whole, what, -1) == 0)
         array = py_array_wrap(&whole, base);

@@ -50,12 +50,23 @@ static cubc_status along_axis(const cubc_lazy *lazy, const operand *operands, in
     return CUBC_OK;
 }
 
+// An operand may have more axes than the result, of one item each.
+static int count_axes(const cubc_lazy *lazy, const operand *operands)
+{
+    int most = lazy->ndim;
+    for (int k = 0; k < lazy->operand_count; k++)
+        if (!operands[k].table && lazy->operands[k].shape && lazy->operands[k].ndim > most)
+            most = lazy->operands[k].ndim;
+    return most;
+}
+
 // Neighbouring axes that the same operands go along with are one.
 static cubc_status merge_axes(const cubc_lazy *lazy, const operand *operands, uint64_t n,
                               lazy_input *l, unsigned along[MAX_AXES])
 {
+    const int axes = count_axes(lazy, operands);
     l->rank = 0;
-    for (int d = 0; d < lazy->ndim; d++) {
+    for (int d = 0; d < axes; d++) {
         unsigned here;
         uint64_t extent = extent_at((extents){lazy->ndim, lazy->shape}, d);
         TRY(along_axis(lazy, operands, d, &here));

@@ -36,7 +36,7 @@ call_work call_work_of(const problem *p, const instance *i);
 // Calls that are one: of the same texts at the same values, whatever code they ran.
 enum { RECORDED_AXES = POLICY_AXES + KEY_AXES };
 typedef struct recorded_call {
-    char name[64], type[16], variant[MAX_LABEL], axes[RECORDED_AXES][16];
+    char name[64], type[24], variant[MAX_LABEL], axes[RECORDED_AXES][16];
     uint64_t axis_values[RECORDED_AXES];
     double bytes;
     device_info device;

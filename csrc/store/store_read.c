@@ -1,15 +1,20 @@
 // Rows of a store as they are read back, each checked: see store.h.
 //
-// A cursor keeps only the number it has reached and takes one row a step, copied. The number of the
+// A cursor keeps only the place it has reached and takes one row a step, copied. The number of the
 // next row is looked up apart from its values, so that a row whose values cannot be read is known.
 #include "store/store_private.h"
 
-struct store_cursor {
-    store *s;
+typedef struct place {
     int64_t last_id;
     int64_t found; // rows whose number was
+    size_t taken;  // bytes of all rows so far
+} place;
+
+struct store_cursor {
+    store *s;
+    place at;
+    bool all; // from the first row on
     bool finished;
-    size_t taken; // bytes of all rows so far
     store_buffers buffers;
 };
 
@@ -17,7 +22,8 @@ cubc_status store_begin_at(store *s, int64_t id, store_cursor **out)
 {
     store_cursor *c = *out = mem_zalloc(1, sizeof *c);
     if (!c) return CUBC_NO_MEMORY;
-    *c = (store_cursor){.s = s, .last_id = id > INT64_MIN ? id - 1 : id};
+    const bool all = id == INT64_MIN;
+    *c = (store_cursor){.s = s, .at.last_id = all ? id : id - 1, .all = all};
     return CUBC_OK;
 }
 
@@ -39,15 +45,15 @@ static cubc_status bad_row(const store_cursor *c, int line, const char *what)
     return error_set(__FILE__, line, CUBC_STORE_ERROR,
                      "%s is damaged: row %lld of its measurements has %s; restore a copy, or go on "
                      "without that row",
-                     sql_path(c->s->db), (long long)c->last_id, what);
+                     sql_path(c->s->db), (long long)c->at.last_id, what);
 }
 
 // Rows of an honest file share no bytes of it, so that they are no longer than it is together.
 static cubc_status count_bytes(store_cursor *c, size_t bytes)
 {
     size_t most = sql_image_bytes(c->s->db);
-    c->taken += bytes;
-    if (!most || c->taken <= most) return CUBC_OK;
+    c->at.taken += bytes;
+    if (!most || c->at.taken <= most) return CUBC_OK;
     c->finished = true;
     BAD_ROW(c, "values that other rows have the bytes of, and so may all that follow");
 }
@@ -73,33 +79,33 @@ static cubc_status read_row(store_cursor *c, sql_query *q, store_record *record)
 static cubc_status check_count(store_cursor *c)
 {
     int64_t there;
-    if (!sql_image_bytes(c->s->db)) return CUBC_OK;
+    if (!c->all || !sql_image_bytes(c->s->db)) return CUBC_OK;
     cubc_status st = sql_integer(c->s->db,
                                  "SELECT max((SELECT count(*) FROM measurement NOT INDEXED),"
                                  " (SELECT count(*) FROM measurement INDEXED BY"
                                  " sqlite_autoindex_measurement_1))",
                                  &there);
     if (st) c->finished = sql_is_damaged(c->s->db);
-    if (st || there == c->found) return st;
+    if (st || there == c->at.found) return st;
     FAIL(CUBC_STORE_ERROR, "%s is damaged: it has %lld measurements, of which %lld are found",
-         sql_path(c->s->db), (long long)there, (long long)c->found);
+         sql_path(c->s->db), (long long)there, (long long)c->at.found);
 }
 
 static cubc_status find_next(store_cursor *c, bool *row)
 {
     sql_query q;
-    int64_t id = c->last_id;
+    int64_t id = c->at.last_id;
     TRY(sql_start(c->s->db, NEXT_ID, &q));
-    sql_bind_integer(&q, c->last_id);
+    sql_bind_integer(&q, c->at.last_id);
     cubc_status st = sql_step(&q, row);
     if (st) c->finished = sql_is_damaged(c->s->db); // a damaged page stays in the way for ever
-    bool numbered = !*row || (sql_read_integer(&q, &id) && id > c->last_id);
+    bool numbered = !*row || (sql_read_integer(&q, &id) && id > c->at.last_id);
     sql_finish(&q);
     if (st) return st;
     c->finished = !*row || !numbered;
-    c->last_id = id;
+    c->at.last_id = id;
     if (!*row) return check_count(c);
-    c->found++;
+    c->at.found++;
     if (numbered) return CUBC_OK;
     FAIL(CUBC_STORE_ERROR, "%s is damaged (rows out of order): move it away, or restore a copy",
          sql_path(c->s->db));
@@ -109,13 +115,13 @@ static cubc_status take_row(store_cursor *c, sql_query *q, store_record *record)
 {
     bool row;
     TRY(sql_start(c->s->db, ROW + c->s->version - 1, q));
-    sql_bind_integer(q, c->last_id);
+    sql_bind_integer(q, c->at.last_id);
     cubc_status st = sql_step(q, &row);
     if (st && sql_is_too_big(c->s->db)) BAD_ROW(c, "a value that is too large");
     if (st && sql_is_damaged(c->s->db)) BAD_ROW(c, "values that cannot be read");
     if (st) return st;
     if (!row) BAD_ROW(c, "no values any more");
-    record->id = c->last_id;
+    record->id = c->at.last_id;
     return read_row(c, q, record);
 }
 
@@ -123,13 +129,13 @@ static cubc_status next_locked(store_cursor *c, store_record *record, bool *more
 {
     bool row;
     sql_query q = {0};
-    int64_t previous = c->last_id;
+    const place before = c->at;
     TRY(find_next(c, &row));
     if (!row) return CUBC_OK;
     cubc_status st = take_row(c, &q, record);
     sql_finish(&q);
     // The same row when asked again.
-    if (st == CUBC_NO_MEMORY || st == CUBC_INTERRUPTED) c->last_id = previous;
+    if (st == CUBC_NO_MEMORY || st == CUBC_INTERRUPTED) c->at = before;
     *more = !st;
     return st;
 }

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -66,16 +66,29 @@ def write(path: str | os.PathLike, kind: Kind, pieces: Iterable[bytes]) -> int:
         with open(path, "wb") as file:
             return sum(map(file.write, pieces))
     place = Path(os.path.realpath(path))  # the file that a link names, not the link
-    part = Path(f"{place}.{os.getpid()}.new")
     try:
-        flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC
-        with open(os.open(part, flags, kind.mode), "wb") as file:
-            count = sum(map(file.write, pieces))
-        part.replace(place)
+        with beside(place) as part:
+            flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC
+            with open(os.open(part, flags, kind.mode), "wb") as file:
+                count = sum(map(file.write, pieces))
+            part.replace(place)
     except OSError as error:
         error.filename = os.fspath(path)  # the one that was asked for
         raise
-    finally:
-        with suppress(OSError):
-            part.unlink()
     return count
+
+
+@contextmanager
+def beside(place: Path) -> Iterator[Path]:
+    """Name a file that is written beside its place, in a folder of its own, and then put there.
+
+    The folder goes in the end with all that is left in it, as what a database has beside its file.
+    """
+    from pathlib import Path
+    from tempfile import TemporaryDirectory
+
+    folder = TemporaryDirectory(
+        prefix=f"{place.name[:64]}.", suffix=".new", dir=place.parent, ignore_cleanup_errors=True
+    )
+    with folder as name:
+        yield Path(name, place.name)

@@ -245,6 +245,14 @@ static void test_lacking_functions(void)
     cubc_device_close(cpu);
 }
 
+static void test_no_ranks(void)
+{
+    int place[4] = {7, 7, 7, 7};
+    cubc_ranks_place(NULL, place);
+    CHECK(place[0] == 0 && place[3] == 0);
+    CHECK_STATUS(cubc_ranks_check(NULL, NULL), CUBC_INVALID_ARGUMENT);
+}
+
 int main(int argc, char **argv)
 {
     static const check_test tests[] = {
@@ -252,6 +260,7 @@ int main(int argc, char **argv)
         {"many", test_many},           {"halves", test_halves},
         {"pieces", test_pieces},       {"hosts", test_hosts},
         {"failures", test_failures},   {"lacking functions", test_lacking_functions},
+        {"no ranks", test_no_ranks},
     };
     return check_run(tests, COUNT_OF(tests), argc > 1 ? argv[1] : NULL);
 }

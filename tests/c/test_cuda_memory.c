@@ -130,9 +130,60 @@ static void test_no_memory_is_an_error(void)
     block_cache_close(d.blocks);
 }
 
+// ---- recordings ---------------------------------------------------------------------------------
+static bool captures;
+
+static cudaError_t end_capture(cudaStream_t stream, cudaGraph_t *out)
+{
+    (void)stream;
+    captures = false;
+    *out = (cudaGraph_t)&held;
+    return 0;
+}
+
+static cudaError_t instantiate(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long flags)
+{
+    (void)flags;
+    *out = (cudaGraphExec_t)graph;
+    return 0;
+}
+
+static cudaError_t destroy(cudaGraph_t graph)
+{
+    (void)graph;
+    return 0;
+}
+
+static cudaError_t destroy_instance(cudaGraphExec_t graph)
+{
+    (void)graph;
+    return 0;
+}
+
+// A stream that goes on capturing takes no other work.
+static void test_a_capture_ends_without_memory(void)
+{
+    cuda_device d = make_device();
+    device_recording *recording = NULL;
+    cuda.cudaStreamEndCapture = end_capture;
+    cuda.cudaGraphInstantiateWithFlags = instantiate;
+    cuda.cudaGraphDestroy = destroy;
+    cuda.cudaGraphExecDestroy = destroy_instance;
+    for (int nth = 1; nth >= 0; nth--) {
+        captures = true;
+        mem_fail_at(nth);
+        cubc_status st = device_cuda_api.record_end(&d.base, streams[0], &recording);
+        mem_fail_at(0);
+        CHECK(st == (nth ? CUBC_NO_MEMORY : CUBC_OK) && !captures && !recording == !!nth);
+    }
+    device_cuda_api.recording_free(&d.base, recording);
+    block_cache_close(d.blocks);
+}
+
 static const check_test tests[] = {
     {"a freed block serves its stream", test_a_freed_block_serves_its_stream},
     {"kept blocks go back where memory ends", test_kept_blocks_go_back_where_memory_ends},
+    {"a capture ends without memory", test_a_capture_ends_without_memory},
     {"no memory is an error", test_no_memory_is_an_error},
 };
 

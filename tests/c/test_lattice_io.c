@@ -388,6 +388,59 @@ static void test_other_ranks(void)
     in_folder(test_other_ranks_body);
 }
 
+// NaN is a measurement as any other: a part has none of the links that its own would need.
+static void test_links_that_measure_nan_body(void)
+{
+    answer second = GOES_ON;
+    const cubc_comm comm = {.size = 2, .context = &second, .all_gather = gather_answers};
+    const cubc_field_ranks ranks = {&comm, {1, 1, 1, 2}};
+    const double measured[2] = {NAN, NAN};
+    double *part = mem_zalloc(REALS / 2, sizeof *part);
+    if (!CHECK(part != NULL)) return;
+    cubc_field_write_params p = {.data = part,
+                                 .extent = {EXTENT, EXTENT, EXTENT, EXTENT / 2},
+                                 .format = "nersc",
+                                 .ranks = &ranks,
+                                 .measured = measured};
+    CHECK_STATUS(cubc_field_write(path, &p), CUBC_OK);
+    mem_free(part);
+}
+
+static void test_links_that_measure_nan(void)
+{
+    in_folder(test_links_that_measure_nan_body);
+}
+
+// The second rank tells what this one has told before.
+static int gather_as_before(void *context, const void *mine, void *all, size_t bytes)
+{
+    char *before = context;
+    memcpy(all, mine, bytes);
+    memcpy((char *)all + bytes, before, bytes);
+    memcpy(before, mine, bytes);
+    return 0;
+}
+
+static void test_ranks_agree_on_the_format_body(void)
+{
+    char before[512] = {0};
+    const cubc_comm comm = {.size = 2, .context = before, .all_gather = gather_as_before};
+    const cubc_field_ranks ranks = {&comm, {1, 1, 1, 2}};
+    cubc_field_write_params p = {.data = links,
+                                 .extent = {EXTENT, EXTENT, EXTENT, EXTENT / 2},
+                                 .format = "scidac",
+                                 .ranks = &ranks};
+    CHECK_STATUS(cubc_field_write(path, &p), CUBC_INVALID_ARGUMENT);
+    p.format = "ildg";
+    CHECK_STATUS(cubc_field_write(path, &p), CUBC_INVALID_ARGUMENT);
+    CHECK_CONTAINS(cubc_error_message(), "rank 1 gives another part, format, kind or precision");
+}
+
+static void test_ranks_agree_on_the_format(void)
+{
+    in_folder(test_ranks_agree_on_the_format_body);
+}
+
 // A rank that cannot go on says so where the others wait for it.
 static void test_the_others_are_told(void)
 {
@@ -449,6 +502,8 @@ static void test_arguments_body(void)
     uint64_t shape[8];
     CHECK(cubc_field_shape(CUBC_FIELD_GAUGE, p.extent, shape) == 7 && shape[4] == 4);
     CHECK(cubc_field_shape(CUBC_FIELD_KIND_COUNT, p.extent, shape) == 0);
+    CHECK(cubc_field_shape(CUBC_FIELD_GAUGE, NULL, shape) == 0);
+    CHECK(cubc_field_shape(CUBC_FIELD_GAUGE, p.extent, NULL) == 0);
     CHECK(!cubc_field_kind_name(CUBC_FIELD_KIND_COUNT) &&
           !cubc_field_kind_name((cubc_field_kind)-1));
     CHECK_STATUS(cubc_field_write(path, NULL), CUBC_INVALID_ARGUMENT);
@@ -488,6 +543,8 @@ int main(int argc, char **argv)
         {"memory", test_memory},
         {"one_rank", test_one_rank},
         {"other_ranks", test_other_ranks},
+        {"links_that_measure_nan", test_links_that_measure_nan},
+        {"ranks_agree_on_the_format", test_ranks_agree_on_the_format},
         {"the_others_are_told", test_the_others_are_told},
         {"arguments", test_arguments},
     };

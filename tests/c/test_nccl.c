@@ -179,7 +179,9 @@ static void test_failures(void)
     CHECK_STATUS(m->api->check(m), CUBC_DEVICE_ERROR);
     CHECK_CONTAINS(cubc_error_message(), "remote process exited");
     calls();
+    mem_fail_at(1); // an end needs no memory
     m->api->cancel(m);
+    mem_fail_at(0);
     CHECK(calls_soon("abort aborted "));
     CHECK_STATUS(m->api->check(m), CUBC_OK);
     CHECK_STATUS(m->api->move(m, NULL, 0, NULL), CUBC_TIMEOUT);

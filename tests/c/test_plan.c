@@ -56,8 +56,30 @@ static void test_addresses_that_are_missing_are_named(void)
     check_refused(&lazy, "operand 'x' has -3 axes");
 }
 
+// Their first items would stand for all.
+static void test_operands_of_more_axes_than_the_result_are_refused(void)
+{
+    static const float items[12] = {1};
+    const ptrdiff_t whole[] = {4}, rows[] = {3, 4}, row[] = {1, 4};
+    cubc_operand x = {.name = "x", .type = CUBC_F32, .data = items, .ndim = 2, .shape = rows};
+    cubc_lazy lazy = {.expression = "x",
+                      .type = CUBC_F32,
+                      .operands = &x,
+                      .operand_count = 1,
+                      .ndim = 1,
+                      .shape = whole};
+    check_refused(&lazy, "operand 'x' has 3 items along an axis of 1");
+    lazy.ndim = 0;
+    check_refused(&lazy, "operand 'x' has 3 items along an axis of 1");
+    x.shape = row;
+    problem p = {0};
+    CHECK_STATUS(problem_lazy_input(&p, "in", &lazy, 4, CUBC_LAZY), CUBC_OK);
+}
+
 static const check_test tests[] = {
     {"too many operands are refused", test_too_many_operands_are_refused},
+    {"operands of more axes than the result are refused",
+     test_operands_of_more_axes_than_the_result_are_refused},
     {"addresses that are missing are named", test_addresses_that_are_missing_are_named},
     {"a launch of too many arguments is refused", test_a_launch_of_too_many_arguments_is_refused},
 };

@@ -65,13 +65,15 @@ static const device_api api = {.event_create = event_create,
                                .is_capturing = is_capturing};
 static cubc_device device = {.api = &api, .info = {.name = "fake"}, .references = 1};
 
+static const char *type = "I32";
+
 static void call_of(uint64_t code, const char *name, cubc_status st)
 {
     static const char *const axes[POLICY_AXES + 1] = {"Elements"};
     call_timer timer;
     const call_work work = {.code = code,
                             .name = name,
-                            .type = "I32",
+                            .type = type,
                             .variant = "",
                             .axes = axes,
                             .axis_values = {1000}};
@@ -102,6 +104,21 @@ static void test_calls_of_one_name_and_place_are_one(void)
     for (uint64_t code = 0; code < 40; code++) call_of(code, code % 2 ? "odd" : "even", CUBC_OK);
     const recorded_call *even = calls_after(NULL), *odd = calls_after(even);
     CHECK(even->count == 20 && odd->count == 20 && !calls_after(odd));
+    calls_forget();
+}
+
+static void test_structs_are_told_apart(void)
+{
+    static const char *const types[] = {"struct_0123456789abcdef", "struct_0123456789abcdee"};
+    CHECK_STATUS(calls_record(false), CUBC_OK);
+    for (int k = 0; k < 2; k++) {
+        type = types[k];
+        call_of((uint64_t)k, "sum", CUBC_OK);
+    }
+    type = "I32";
+    const recorded_call *first = calls_after(NULL), *second = calls_after(first);
+    CHECK(strcmp(first->type, types[0]) == 0);
+    CHECK(second && strcmp(second->type, types[1]) == 0);
     calls_forget();
 }
 
@@ -193,6 +210,7 @@ int main(int argc, char **argv)
         {"a call that is never over keeps no other from its time",
          test_a_call_that_is_never_over_keeps_no_other_from_its_time},
         {"calls of one name and place are one", test_calls_of_one_name_and_place_are_one},
+        {"structs are told apart", test_structs_are_told_apart},
         {"only what ran is counted", test_only_what_ran_is_counted},
         {"rounds count with each replay", test_rounds_count_with_each_replay},
         {"calls wait for no reader", test_calls_wait_for_no_reader},

@@ -407,6 +407,23 @@ STORE_TEST(no_memory_for_a_row)
     CHECK_STATUS(store_next(c, &r, &more), CUBC_NO_MEMORY);
     CHECK_STATUS(store_next(c, &r, &more), CUBC_OK);
     CHECK(more && r.id == 1);
+    CHECK_STATUS(store_next(c, &r, &more), CUBC_OK); // of rows that were counted once
+    CHECK(!more);
+    store_end(c);
+    store_close(s);
+}
+
+STORE_TEST(rows_from_a_number_on)
+{
+    bool more = true;
+    store_cursor *c;
+    store_record r;
+    int rows = 0;
+    make_store(3);
+    store *s = open_store(STORE_READ);
+    if (!s || store_begin_at(s, 2, &c)) return;
+    for (; CHECK_STATUS(store_next(c, &r, &more), CUBC_OK) && more; rows++) CHECK(r.id == rows + 2);
+    CHECK(rows == 2);
     store_end(c);
     store_close(s);
 }
@@ -416,6 +433,7 @@ int main(int argc, char **argv)
     const check_test tests[] = {
         {"round_trip", round_trip},
         {"keys", keys},
+        {"rows_from_a_number_on", rows_from_a_number_on},
         {"bad_rows_are_refused", bad_rows_are_refused},
         {"long_messages", long_messages},
         {"reading_only", reading_only},

@@ -38,6 +38,14 @@ def test_a_machine_without_a_compiler(bundle, tmp_path):
     assert list(tmp_path.iterdir()) == []  # the bundle is the only place
 
 
+def test_a_file_of_another_process_stays(tmp_path):
+    """A container gives its processes the numbers that those of another had."""
+    other = f"import os; open(f'{tmp_path}/.put-{{os.getpid()}}-0', 'x').close(); "
+    isolated.output(other + SUM, CUBC_BUNDLE_TO=tmp_path)
+    names = sorted(one.name for one in tmp_path.iterdir())
+    assert names[0].endswith("-0") and len(names) == 2 and len(names[1]) == 64
+
+
 def changed(bundle, path, place, new):
     data = bytearray(bundle.read_bytes())
     data[place] = new.ljust(len(data[place]), b"\0")

@@ -2,69 +2,13 @@
 
 import ctypes
 import sys
-from ctypes import POINTER, byref, c_char_p, c_int, c_int64, c_uint8, c_uint16, c_uint32, c_void_p
+from ctypes import POINTER, byref, c_void_p
 
 import numpy as np
 import pytest
+from dlpack_tensors import Managed, Tell, table
 
 import cubc
-
-NAME = "__dlpack_c_exchange_api__"
-
-
-class Tensor(ctypes.Structure):
-    _fields_ = [
-        ("data", c_void_p),
-        ("device_type", c_int),
-        ("device_id", c_int),
-        ("ndim", c_int),
-        ("code", c_uint8),
-        ("bits", c_uint8),
-        ("lanes", c_uint16),
-        ("shape", POINTER(c_int64)),
-        ("strides", POINTER(c_int64)),
-        ("byte_offset", ctypes.c_uint64),
-    ]
-
-
-class Managed(ctypes.Structure):
-    _fields_ = [
-        ("major", c_uint32),
-        ("minor", c_uint32),
-        ("context", c_void_p),
-        ("deleter", ctypes.PYFUNCTYPE(None, c_void_p)),
-        ("flags", ctypes.c_uint64),
-        ("tensor", Tensor),
-    ]
-
-
-Tell = ctypes.PYFUNCTYPE(None, c_void_p, c_char_p, c_char_p)
-
-
-class Table(ctypes.Structure):
-    _fields_ = [
-        ("major", c_uint32),
-        ("minor", c_uint32),
-        ("older", c_void_p),
-        (
-            "allocate",
-            ctypes.PYFUNCTYPE(c_int, POINTER(Tensor), POINTER(POINTER(Managed)), c_void_p, Tell),
-        ),
-        (
-            "from_object",
-            ctypes.PYFUNCTYPE(c_int, ctypes.py_object, POINTER(POINTER(Managed))),
-        ),
-        ("to_object", ctypes.PYFUNCTYPE(c_int, POINTER(Managed), POINTER(ctypes.py_object))),
-        ("view_of_object", c_void_p),
-        ("current_stream", ctypes.PYFUNCTYPE(c_int, c_int, c_int, POINTER(c_void_p))),
-    ]
-
-
-def table():
-    pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
-    pointer_of.restype, pointer_of.argtypes = c_void_p, [ctypes.py_object, c_char_p]
-    pointer = pointer_of(getattr(cubc.Array, NAME), b"dlpack_exchange_api")
-    return ctypes.cast(pointer, POINTER(Table)).contents
 
 
 def tensor_of(array):

@@ -125,6 +125,15 @@ def test_what_fails_leaves_what_was_there(tmp_path):
     assert one.read_bytes() == b"cubcbun\0after" and not one.stat().st_mode & 0o022
 
 
+def test_a_file_of_another_process_stays(tmp_path):
+    """A container gives its processes the numbers that those of another had."""
+    one = tmp_path / "k.cubc"
+    other = Path(f"{one}.{os.getpid()}.new")
+    other.touch()
+    outputs.write(one, BUNDLE, [b"cubcbun\0"])
+    assert sorted(tmp_path.iterdir()) == [one, other]
+
+
 WRITERS = {
     "links": lambda path: lattice.Gauge.unit((2, 2, 2, 2), device="cpu").write(path, "nersc"),
     "milc": lambda path: lattice.Gauge.unit((2, 2, 2, 2), device="cpu").write(path, "milc"),

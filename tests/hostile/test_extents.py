@@ -123,6 +123,7 @@ def test_the_c_interface(c):
 
 
 ONE_SEGMENT_TOO_MANY = {"segments": 2**64 - 1, "offsets": "array", "offset_type": "I64"}
+ONE_LONG_ROW = {"n": 2**61, "length": 2**61, "columns": 1}
 TO_SORT = {"keys_in": "array", "keys_out": "array", "type": "I32"}
 TO_FIND = {"in": "array", "keys_out": "array", "indices_out": "array", "type": "I32"}
 TO_ADD = {"in": "array", "out": "array", "op": "sum"}
@@ -140,6 +141,10 @@ NUMBERS = {"type": "F64", "acc_type": "F64", "out_type": "F64"}
         ("segment_ids", {**ONE_SEGMENT_TOO_MANY, "out_type": "I64"}, "too many items"),
         ("take", {"n": 2, "total": 1, "length": 2**63 + 1, "columns": 2}, "no multiple of"),
         ("scatter", {"n": 2, "total": 1, "length": 2**63 + 1, "columns": 2}, "no multiple of"),
+        ("take", {"n": 2**61, "total": 1, "length": 2**61, "columns": 1}, "too many items"),
+        ("scatter", {"n": 2**61, "total": 1, "length": 2**61, "columns": 1}, "too many items"),
+        ("axis_scan", {**TO_ADD, **NUMBERS, **ONE_LONG_ROW}, "too many items"),
+        ("axis_sort", {**TO_SORT, **ONE_LONG_ROW}, "too many items"),
     ],
 )
 def test_products_and_sums_of_the_c_interface(c, name, members, words):
@@ -152,9 +157,35 @@ def test_products_and_sums_of_the_c_interface(c, name, members, words):
         if isinstance(value, str) and value not in given:
             value = getattr(lib, f"CUBC_{value}")
         setattr(params, member, given.get(value, value))
-    status = getattr(lib, f"cubc_{name}_temp_bytes")(device[0], params, ffi.new("size_t *"))
-    assert status == lib.CUBC_INVALID_ARGUMENT
+    wanted = ffi.new("size_t *", 9)
+    status = getattr(lib, f"cubc_{name}_temp_bytes")(device[0], params, wanted)
+    assert status == lib.CUBC_INVALID_ARGUMENT and wanted[0] == 0
     assert words in ffi.string(lib.cubc_error_message()).decode()
+
+
+def test_steps_of_a_histogram_that_float32_has_not(c):
+    ffi, lib, device = c
+    types = dict.fromkeys(("type", "edge_type", "step_type"), lib.CUBC_F32)
+    level = {"bins": 3, "lower": -3e38, "upper": 3e38}
+    memory = ffi.new("float[4]")
+    wanted = {"in": memory, "out": memory, "out_type": lib.CUBC_I64, "levels": [level], **types}
+    params = ffi.new("cubc_histogram_params *", wanted)
+    status = lib.cubc_histogram_temp_bytes(device[0], params, ffi.new("size_t *"))
+    assert status == lib.CUBC_INVALID_ARGUMENT
+    assert "too wide for steps of F32" in ffi.string(lib.cubc_error_message()).decode()
+
+
+def test_the_room_of_a_call_that_fails(c):
+    ffi, lib, device = c
+    room = ffi.new("size_t *", 9)
+    for of in (device[0], ffi.NULL):
+        assert lib.cubc_reduce_temp_bytes(of, ffi.NULL, room) == lib.CUBC_INVALID_ARGUMENT
+        assert room[0] == 0
+
+
+def test_null_arguments_of_the_c_interface(c):
+    ffi, lib, _ = c
+    assert lib.cubc_topk_in_order(ffi.NULL) == 0
 
 
 def test_without_dimensions():

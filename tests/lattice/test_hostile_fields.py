@@ -100,6 +100,15 @@ def test_unverified_it_is_what_can_be_read(path):
     assert info.checksum is None  # not even looked at
 
 
+def test_a_malformed_record_behind_a_good_one(path):
+    """Its extents do not mix with those of the other, which would swap axes."""
+    field = np.zeros((2, 2, 2, 4, 4, 3), complex)
+    good, *rest = (*files.scidac_file(field.shape[:4]), *files.scidac_field(field))
+    kind, flags, _ = good
+    bad = b"<scidacFile><spacetime>4</spacetime><dims>2 4 2</dims><volfmt>0</volfmt></scidacFile>"
+    refuses(path, files.join([good, (kind, flags, bad), *rest]), '<dims> is "2 4 2"')
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

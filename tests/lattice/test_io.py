@@ -307,6 +307,21 @@ def test_a_failed_write_leaves_the_old_file(tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["link", "links"]
 
 
+def test_a_link_to_a_file_that_is_not_there_yet_stays(tmp_path):
+    links, folder = files.random_links(SHAPE), tmp_path / "scratch"
+    folder.mkdir()
+    (tmp_path / "link").symlink_to("other")
+    (tmp_path / "other").symlink_to("scratch/links")
+    (tmp_path / "loop").symlink_to("loop")
+    lattice.write_links(tmp_path / "link", links)
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "other").is_symlink()
+    assert [path.name for path in folder.iterdir()] == ["links"]
+    np.testing.assert_array_equal(lattice.read_links(folder / "links")[0], links)
+    with pytest.raises(OSError, match="symbolic links"):
+        lattice.write_links(tmp_path / "loop", links)
+    assert (tmp_path / "loop").is_symlink()
+
+
 def test_only_regular_files_are_replaced(tmp_path):
     links = files.random_links(SHAPE)
     pipe = tmp_path / "pipe"  # never one of /dev, which root could replace if the check were gone

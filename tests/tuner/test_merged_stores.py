@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -90,6 +91,15 @@ def test_what_is_there_stays(two, tmp_path):
         tuner.merge(two, out, replace=True)
     with pytest.raises(IsADirectoryError):
         tuner.merge(two, tmp_path, replace=True)
+
+
+def test_a_file_of_another_process_stays(two, tmp_path):
+    """A container gives its processes the numbers that those of another had."""
+    out = tmp_path / "all.db"
+    other = Path(f"{out}.{os.getpid()}.new")
+    other.touch()
+    tuner.merge(two, out, replace=True)
+    assert sorted(tmp_path.glob("all.db*")) == [out, other]
 
 
 def test_rounds_of_recordings_come_to_an_end(tmp_path):

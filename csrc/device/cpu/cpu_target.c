@@ -1,6 +1,7 @@
 // The processor that kernels are compiled for: see cpu_target.h.
 #include "device/cpu/cpu_target.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,34 +31,43 @@ const char *cpu_target_option(void)
 
 // One core's block of /proc/cpuinfo, less the lines that change by themselves, tells two kinds
 // apart.
-static void describe_processor(text *t)
+static cubc_status describe_processor(text *t)
 {
     FILE *file = fopen("/proc/cpuinfo", "re");
     char line[4096];
+    if (!file)
+        FAIL(CUBC_IO_ERROR,
+             "cannot open /proc/cpuinfo, which tells this processor from others: %s; "
+             "CUBC_CPU_PORTABLE=1 compiles for all",
+             strerror(errno));
     text_puts(t, portable);
-    while (file && fgets(line, sizeof line, file) && line[0] != '\n')
+    while (fgets(line, sizeof line, file) && line[0] != '\n')
         if (!strncmp(line, "model name", 10) || !strncmp(line, "flags", 5) ||
             !strncmp(line, "Features", 8) || !strncmp(line, "CPU ", 4))
             text_puts(t, line);
-    if (file) fclose(file);
+    fclose(file);
+    return text_done(t);
 }
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static char own[TARGET_BYTES]; // "": there was no memory
+FORK_SAFE_MUTEX(lock);
+static char own[TARGET_BYTES]; // with the lock; "": not known yet
 
-static void name_this_processor(void)
+static cubc_status name_this_processor(void)
 {
     text all = {0};
-    describe_processor(&all);
-    if (!text_done(&all)) sha256_hex(all.data, all.length, own);
+    cubc_status st = describe_processor(&all);
+    if (!st) sha256_hex(all.data, all.length, own);
     text_free(&all);
+    return st;
 }
 
 static cubc_status this_processor(char name[TARGET_BYTES])
 {
-    pthread_once(&once, name_this_processor);
+    pthread_mutex_lock(&lock);
+    cubc_status st = own[0] ? CUBC_OK : name_this_processor();
     memcpy(name, own, sizeof own);
-    return own[0] ? CUBC_OK : CUBC_NO_MEMORY;
+    pthread_mutex_unlock(&lock);
+    return st;
 }
 
 cubc_status cpu_target_name(char name[TARGET_BYTES])
@@ -69,6 +79,9 @@ cubc_status cpu_target_name(char name[TARGET_BYTES])
 
 bool cpu_target_runs(const char *name)
 {
-    pthread_once(&once, name_this_processor);
-    return strcmp(name, portable) == 0 || (own[0] && strcmp(name, own) == 0);
+    char here[TARGET_BYTES];
+    if (strcmp(name, portable) == 0) return true;
+    if (!this_processor(here)) return strcmp(name, here) == 0;
+    error_clear(); // code for all processors runs, and no other is known to
+    return false;
 }

@@ -17,15 +17,18 @@ cubc_status cuda_graph_record(cubc_device *device, void *stream)
     return st;
 }
 
+// recording: NULL if there was no memory for it. The capture ends in any case, without which the
+// stream would take no other work.
 static cubc_status end_capture(void *stream, device_recording *recording)
 {
     cudaGraph_t graph = NULL;
-    TRY(RUNTIME(cuda.cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture"));
-    cubc_status st = RUNTIME(cuda.cudaGraphInstantiateWithFlags(
-                                 &recording->graph, graph, cudaGraphInstantiateFlagUseNodePriority),
-                             "cudaGraphInstantiateWithFlags");
-    if (cuda.cudaGraphDestroy(graph)) cuda.cudaGetLastError();
-    return st;
+    cubc_status st = RUNTIME(cuda.cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
+    if (!st && recording)
+        st = RUNTIME(cuda.cudaGraphInstantiateWithFlags(&recording->graph, graph,
+                                                        cudaGraphInstantiateFlagUseNodePriority),
+                     "cudaGraphInstantiateWithFlags");
+    if (graph && cuda.cudaGraphDestroy(graph)) cuda.cudaGetLastError();
+    return st || recording ? st : CUBC_NO_MEMORY;
 }
 
 cubc_status cuda_graph_end(cubc_device *device, void *stream, device_recording **out)
@@ -33,7 +36,6 @@ cubc_status cuda_graph_end(cubc_device *device, void *stream, device_recording *
     bool pushed;
     *out = NULL;
     device_recording *recording = mem_zalloc(1, sizeof *recording);
-    if (!recording) return CUBC_NO_MEMORY;
     cubc_status st = cuda_context_enter((cuda_device *)device, &pushed);
     if (!st) {
         st = end_capture(stream, recording);

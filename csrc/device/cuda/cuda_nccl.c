@@ -226,16 +226,6 @@ static bool wait_for_call(waiting_call *call, double seconds)
     return !atomic_compare_exchange_strong(&call->state, &running, ABANDONED);
 }
 
-static waiting_call *new_call(void (*run)(waiting_call *), const cuda_device *d, ncclComm_t comm)
-{
-    waiting_call *call = mem_zalloc(1, sizeof *call);
-    if (!call) return NULL;
-    call->run = run;
-    call->device = d;
-    call->comm = comm;
-    return call;
-}
-
 // ---- messages -----------------------------------------------------------------------------------
 typedef struct nccl_messenger {
     messenger base; // first
@@ -245,12 +235,19 @@ typedef struct nccl_messenger {
     // have left.
     _Atomic(ncclComm_t) comm;
     atomic_int users;
-    waiting_call *ending; // by cancel
+    waiting_call *ending; // of `comm`, with room since it was opened: an end needs no memory
+    bool ends;            // it was started
     // Messages that other work goes on beside are on a stream of their own, which leaves the other
     // one at `forked` and comes back at `joined`.
     cudaStream_t side;
     cudaEvent_t forked, joined;
 } nccl_messenger;
+
+static void end_comm(nccl_messenger *n, void (*run)(waiting_call *), ncclComm_t comm)
+{
+    *n->ending = (waiting_call){.run = run, .device = n->device, .comm = comm};
+    n->ends = start(n->ending);
+}
 
 static cubc_status enter(nccl_messenger *n, ncclComm_t *comm, bool *pushed)
 {
@@ -362,14 +359,10 @@ static void cancel(messenger *m)
     nccl_messenger *n = (nccl_messenger *)m;
     const ncclComm_t comm = atomic_exchange(&n->comm, NULL);
     const double until = now_seconds() + SECONDS;
-    waiting_call *call = comm ? new_call(run_cancel, n->device, comm) : NULL;
-    if (!call) return;
+    if (!comm) return;
     while (atomic_load(&n->users) && now_seconds() < until)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
-    if (start(call))
-        n->ending = call;
-    else
-        mem_free(call);
+    end_comm(n, run_cancel, comm);
 }
 
 static void close_side(nccl_messenger *n)
@@ -387,8 +380,8 @@ static void close_messenger(messenger *m)
     enum { SECONDS = 5 };
     nccl_messenger *n = (nccl_messenger *)m;
     const ncclComm_t comm = atomic_exchange(&n->comm, NULL);
-    waiting_call *call = comm ? new_call(run_destroy, n->device, comm) : n->ending;
-    if (call && ((comm && !start(call)) || wait_for_call(call, SECONDS))) mem_free(call);
+    if (comm) end_comm(n, run_destroy, comm);
+    if (!n->ends || wait_for_call(n->ending, SECONDS)) mem_free(n->ending);
     close_side(n);
     mem_free(n);
 }
@@ -446,13 +439,13 @@ cubc_status cuda_nccl_open(cubc_device *device, const unsigned char id[MESSENGER
     *out = NULL;
     TRY(nccl_ready());
     nccl_messenger *n = mem_zalloc(1, sizeof *n);
-    waiting_call *call = n ? new_call(run_open, (cuda_device *)device, NULL) : NULL;
+    waiting_call *call = n ? mem_zalloc(1, sizeof *call) : NULL;
     if (!call) {
         mem_free(n);
         return CUBC_NO_MEMORY;
     }
-    call->rank = rank;
-    call->size = size;
+    *call = (waiting_call){
+        .run = run_open, .device = (cuda_device *)device, .rank = rank, .size = size};
     memcpy(&call->id, id, sizeof call->id);
     cubc_status st = CUBC_OK;
     if (!start(call))
@@ -470,7 +463,8 @@ cubc_status cuda_nccl_open(cubc_device *device, const unsigned char id[MESSENGER
     if (!st) {
         *n = (nccl_messenger){.base = {.api = &nccl_api, .rank = rank, .size = size, .late = -1},
                               .device = (cuda_device *)device,
-                              .comm = call->comm};
+                              .comm = call->comm,
+                              .ending = call};
         st = open_side(n);
         if (st)
             close_messenger(&n->base);
@@ -478,7 +472,7 @@ cubc_status cuda_nccl_open(cubc_device *device, const unsigned char id[MESSENGER
             *out = &n->base;
     } else {
         mem_free(n);
+        mem_free(call);
     }
-    mem_free(call);
     return st;
 }

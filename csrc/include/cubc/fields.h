@@ -92,7 +92,7 @@ typedef struct cubc_field_write_params {
 // "links", "propagator", ...; NULL for none of them.
 const char *cubc_field_kind_name(cubc_field_kind kind);
 // Gives the extents of a field of complex numbers in memory, and returns the number of axes, at
-// most 8; 0 for an unknown kind.
+// most 8; 0 for an unknown kind, or if an argument is NULL.
 int cubc_field_shape(cubc_field_kind kind, const int extent[4], uint64_t shape[8]);
 
 // Sets *known to 1 for a file that begins as one of fields does, though the rest may be damaged; 0

@@ -1,8 +1,9 @@
 // Device-wide primitives: a part of cubc.h.
 //
 // A primitive is called in two phases, as in CUB: cubc_<name>_temp_bytes returns the size of the
-// temporary storage, and cubc_<name> runs. With temp = NULL the device's pool provides the storage.
-// Pointers are to memory of the device (cubc_alloc, cudaMalloc, or host memory on "cpu").
+// temporary storage, 0 in case of an error, and cubc_<name> runs. With temp = NULL the device's
+// pool provides the storage. Pointers are to memory of the device (cubc_alloc, cudaMalloc, or host
+// memory on "cpu").
 #ifndef CUBC_PRIMITIVES_H
 #define CUBC_PRIMITIVES_H
 
@@ -574,7 +575,7 @@ cubc_status cubc_topk_temp_bytes(cubc_device *device, const cubc_topk_params *pa
                                  size_t *bytes);
 cubc_status cubc_topk(cubc_device *device, const cubc_topk_params *params, void *temp,
                       size_t temp_bytes, cubc_stream stream);
-uint64_t cubc_topk_in_order(const cubc_device *device); // 2048, or 7936 on an H100
+uint64_t cubc_topk_in_order(const cubc_device *device); // 2048, or 7936 on an H100; of NULL 0
 
 cubc_status cubc_segmented_topk_temp_bytes(cubc_device *device,
                                            const cubc_segmented_topk_params *params, size_t *bytes);

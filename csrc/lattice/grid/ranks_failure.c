@@ -59,6 +59,7 @@ cubc_status ranks_stop(cubc_ranks *r)
 
 cubc_status cubc_ranks_check(cubc_ranks *r, cubc_stream stream)
 {
+    if (!r) FAIL(CUBC_INVALID_ARGUMENT, "cubc_ranks_check: ranks is NULL");
     const device_api *api = r->device->api;
     TRY(api->synchronize(r->device, stream));
     TRY(ranks_failure(r));

@@ -51,5 +51,5 @@ uint32_t ranks_edges(const cubc_ranks *r)
 
 void cubc_ranks_place(const cubc_ranks *r, int place[4])
 {
-    memcpy(place, r->place, sizeof r->place);
+    for (int d = 0; place && d < 4; d++) place[d] = r ? r->place[d] : 0;
 }

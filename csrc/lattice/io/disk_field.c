@@ -27,7 +27,7 @@ const char *cubc_field_kind_name(cubc_field_kind kind)
 
 int cubc_field_shape(cubc_field_kind kind, const int extent[4], uint64_t shape[8])
 {
-    if (!cubc_field_kind_name(kind)) return 0;
+    if (!cubc_field_kind_name(kind) || !extent || !shape) return 0;
     for (int k = 0; k < 4; k++) shape[k] = (uint64_t)extent[3 - k];
     for (int k = 0; k < kinds[kind].axes; k++) shape[4 + k] = (uint64_t)kinds[kind].shape[k];
     return 4 + kinds[kind].axes;

@@ -26,6 +26,7 @@ struct disk_field {
     checksum_kind checksums;
     disk_place place; // NULL: in the order of the memory
     disk_take take;   // the same of a field that is written
+    bool measured;    // the plaquette and the link trace are there, which a writer may have to find
     // place goes beyond the site, whose number is that of the file: T changes most slowly there,
     // and numbers belong to the site's time slice or to the one before.
     bool scattered;

@@ -205,12 +205,19 @@ cubc_status cubc_field_read_part(const cubc_field_file *file, size_t index,
     return st;
 }
 
-// All ranks have the same kind of field, in parts of one size.
+// All ranks have the same kind of field, in parts of one size and in one format.
 static cubc_status agree(const disk_field *f, cubc_status mine, field_part *part)
 {
-    const int told[] = {(int)f->info.kind, f->info.precision, f->info.rows,     f->info.extent[0],
-                        f->info.extent[1], f->info.extent[2], f->info.extent[3]};
-    return field_part_agree(part, mine, told, sizeof told, "part, kind or precision");
+    const cubc_field_info *i = &f->info;
+    struct {
+        int numbers[7];
+        char format[sizeof i->format];
+    } told = {{(int)i->kind, i->precision, i->rows, i->extent[0], i->extent[1], i->extent[2],
+               i->extent[3]},
+              ""};
+    _Static_assert(sizeof told <= FIELD_PART_TOLD, "ranks tell each other all of it");
+    memcpy(told.format, i->format, sizeof told.format);
+    return field_part_agree(part, mine, &told, sizeof told, "part, format, kind or precision");
 }
 
 // ---- writing ------------------------------------------------------------------------------------
@@ -235,7 +242,8 @@ static cubc_status set_field(const cubc_field_write_params *p, const field_forma
     if (format->single && f->info.precision != 32)
         FAIL(CUBC_INVALID_ARGUMENT, "files of format \"%s\" are of single precision", format->name);
     f->info.data_bytes = f->info.sites * disk_field_site_bytes(f);
-    if (p->measured) {
+    f->measured = p->measured != NULL;
+    if (f->measured) {
         f->info.plaquette = p->measured[0];
         f->info.link_trace = p->measured[1];
     } else if (p->ranks && strcmp(format->name, "nersc") == 0) {

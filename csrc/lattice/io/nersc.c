@@ -205,7 +205,7 @@ static cubc_status write_field(const outfile *file, disk_field *f, const double 
     text header = {0};
     f->checksums = CHECKSUM_NERSC;
     f->info.big_endian = 1;
-    if (isnan(f->info.plaquette)) // which the caller has not measured
+    if (!f->measured)
         TRY(links_measure(from, f->info.extent, &f->info.plaquette, &f->info.link_trace));
     print_header(f, &header);
     f->info.data_offset = header.length;

@@ -1,5 +1,5 @@
 // Writing a file whole or not at all: see outfile.h.
-#define _XOPEN_SOURCE 700 // pwrite, realpath
+#define _XOPEN_SOURCE 700 // pwrite, readlink
 #define _FILE_OFFSET_BITS 64
 #include "lattice/io/outfile.h"
 
@@ -14,15 +14,38 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Through symbolic links, so that the file that they lead to is replaced and not the link.
+// Leads a path to what the symbolic link of that name says; *link: whether there is one.
+static cubc_status follow(char path[PATH_MAX], bool *link)
+{
+    char says[PATH_MAX], all[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    ssize_t length = readlink(path, says, sizeof says - 1);
+    *link = length >= 0;
+    if (!*link) return CUBC_OK;
+    says[length] = 0;
+    const int folder = slash && says[0] != '/' ? (int)(slash + 1 - path) : 0; // the link's own
+    if (snprintf(all, sizeof all, "%.*s%s", folder, path, says) >= PATH_MAX)
+        FAIL(CUBC_IO_ERROR, "%s", strerror(ENAMETOOLONG));
+    strcpy(path, all);
+    return CUBC_OK;
+}
+
+// Through symbolic links, so that the file that they lead to is replaced or made, and not the link.
 static cubc_status resolve(const char *path, char **out)
 {
+    enum { MOST_LINKS = 40 };
     struct stat info;
-    char real[PATH_MAX];
-    bool there = stat(path, &info) == 0;
-    if (there && !S_ISREG(info.st_mode))
+    char at[PATH_MAX];
+    bool link = true;
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
         FAIL(CUBC_IO_ERROR, "there is something else than a regular file of that name");
-    *out = mem_strdup(there && realpath(path, real) ? real : path);
+    if (snprintf(at, sizeof at, "%s", path) >= PATH_MAX)
+        FAIL(CUBC_IO_ERROR, "%s", strerror(ENAMETOOLONG));
+    for (int k = 0; link; k++) {
+        if (k > MOST_LINKS) FAIL(CUBC_IO_ERROR, "%s", strerror(ELOOP));
+        TRY(follow(at, &link));
+    }
+    *out = mem_strdup(at);
     return *out ? CUBC_OK : CUBC_NO_MEMORY;
 }
 

@@ -24,20 +24,23 @@ static cubc_status whole_file_only(const xml *x)
 cubc_status scidac_file(const xml *x, scidac *out)
 {
     char dims[128];
-    uint64_t dimensions;
+    uint64_t dimensions, extent[4];
     const char *at = dims;
+    bool whole = false;
     TRY(xml_number(x, "spacetime", 10, 0, INT32_MAX, &dimensions));
     TRY(xml_text(x, "dims", dims, sizeof dims));
     TRY(whole_file_only(x));
     for (int k = 0; k < 4; k++) {
         at += strspn(at, " \t\r\n");
-        if (!xml_digits(&at, 10, INT32_MAX, &out->extent[k]) || !out->extent[k]) break;
-        if (k == 3 && !*at && dimensions == 4) out->has_file = true;
+        if (!xml_digits(&at, 10, INT32_MAX, &extent[k]) || !extent[k]) break;
+        if (k == 3 && !*at && dimensions == 4) whole = true;
     }
-    if (!out->has_file)
+    if (!whole)
         FAIL(CUBC_IO_ERROR,
              "%s: <dims> is \"%s\" of %" PRIu64 " dimensions, expected four numbers from 1 on",
              x->what, dims, dimensions);
+    memcpy(out->extent, extent, sizeof extent);
+    out->has_file = true;
     return CUBC_OK;
 }
 

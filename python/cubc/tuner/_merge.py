@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
 from cubc import _core
+from cubc import _outputs as outputs
 
 from ._stores import StorePaths, expand, store_path
 
-BESIDE = ("", "-wal", "-shm", "-journal")  # ends of the names of a store's files
+BESIDE = ("-wal", "-shm", "-journal")  # ends of the names of what a store may have beside it
 
 
 class Merged(NamedTuple):
@@ -86,7 +87,7 @@ def merge(paths: StorePaths, out: str | os.PathLike, *, replace: bool = False) -
     found, place = expand(paths), Path(store_path(out))
     if place.is_dir():
         raise IsADirectoryError(f"{place} is a folder; name a file in it, as {place}/all.db")
-    if any(Path(f"{place}{end}").exists() for end in BESIDE[1:]):
+    if any(Path(f"{place}{end}").exists() for end in BESIDE):
         raise FileExistsError(
             f"{place} has a log or a journal beside it: a program may be writing to it; give "
             "another name"
@@ -95,19 +96,15 @@ def merge(paths: StorePaths, out: str | os.PathLike, *, replace: bool = False) -
         _check_replaced(place)
     else:
         _make(place)  # nobody else can make it from here on
-    name = f"{place}.{os.getpid()}.new"
     try:
-        _make(Path(name))
-        merged = _written(found, name)
-        os.replace(name, place)
+        with outputs.beside(place) as part:
+            _make(part)
+            merged = _written(found, str(part))
+            part.replace(place)
     except BaseException:
         if not replace:
             os.unlink(place)
         raise
-    finally:
-        for end in BESIDE:
-            with suppress(FileNotFoundError):
-                os.unlink(f"{name}{end}")
     return merged
 
 

@@ -64,7 +64,7 @@ typedef struct cubc_ranks_params {
 // All ranks open them together.
 cubc_status cubc_ranks_open(cubc_device *device, const cubc_ranks_params *params, cubc_ranks **out);
 void cubc_ranks_close(cubc_ranks *ranks); // NULL: does nothing
-// The place of this rank in the grid.
+// The place of this rank in the grid; 0, 0, 0, 0 without ranks.
 void cubc_ranks_place(const cubc_ranks *ranks, int place[4]);
 // Fails with CUBC_TIMEOUT if a rank has waited in vain since the ranks were opened: results since
 // then are void. Waits for what is queued on the stream.
