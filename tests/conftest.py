@@ -81,7 +81,7 @@ def why_no_cuda():
 
 
 def each_value(cases):
-    """As few of the cases as have every value of each parameter, none of which is in many."""
+    """A greedy cover: every value of each parameter in at least one case, rare ones first."""
     values = {case: {(n, repr(v)) for n, v in case.callspec.params.items()} for case in cases}
     times, found = dict.fromkeys(set().union(*values.values()), 0), set()
     while not all(times.values()):
@@ -101,9 +101,9 @@ def not_among_some(items):
             cases[item.parent, item.originalname, on_gpu, *mark.args].append(item)
     left_out = set()
     for (_, _, _, *most), all_ in cases.items():
-        step = max(1, len(all_) / most[0]) if most else 1
-        some = {all_[int(k * step)] for k in range(int(len(all_) / step))}
-        left_out |= set(all_) - (some if most else each_value(all_))
+        n = min(most[0], len(all_)) if most else 0
+        some = {all_[k * len(all_) // n] for k in range(n)} if most else each_value(all_)
+        left_out |= set(all_) - some
     return left_out
 
 
@@ -152,7 +152,7 @@ def device(request):
 def optimised():
     """For kernels that run for longer than they compile: those not loaded yet are optimised.
 
-    Files that share kernels share this, too, or each kernel is compiled both ways: all of lattices.
+    All files that share kernels use it, as those of lattices do: else each is compiled twice.
     """
     with pytest.MonkeyPatch.context() as patch:
         if os.environ["CUBC_CXXFLAGS"] == QUICK:

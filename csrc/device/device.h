@@ -189,7 +189,8 @@ typedef struct device_api {
     bool (*is_capturing)(cubc_device *device, void *stream); // into a CUDA graph
     cubc_status (*stream_create)(cubc_device *device, void **out);
     void (*stream_destroy)(cubc_device *device, void *stream);
-    // A number that no other stream of the device's lifetime has (handles are reused, ids are not).
+    // A number that no other stream of a GPU has in the device's lifetime: handles are used again.
+    // On the cpu, where work is done when it was queued, it is the handle.
     uint64_t (*stream_id)(cubc_device *device, void *stream);
 
     cubc_status (*event_create)(cubc_device *device, device_event **out);

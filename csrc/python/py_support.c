@@ -92,7 +92,25 @@ bool py_forget(void)
     return PyErr_Occurred() != NULL;
 }
 
-static pthread_t main_thread; // the one that imported the module
+static pthread_t main_thread; // of Python; a thread of it that forks is that of the child
+
+static void take_this_thread(void)
+{
+    main_thread = pthread_self();
+}
+
+// Another thread may be the first to import cubc.
+static int find_main_thread(void)
+{
+    PyObject *threading = PyImport_ImportModule("threading");
+    PyObject *thread = threading ? PyObject_CallMethod(threading, "main_thread", NULL) : NULL;
+    PyObject *number = thread ? PyObject_GetAttrString(thread, "ident") : NULL;
+    if (number) main_thread = (pthread_t)PyLong_AsUnsignedLong(number);
+    Py_XDECREF(number);
+    Py_XDECREF(thread);
+    Py_XDECREF(threading);
+    return PyErr_Occurred() ? -1 : 0;
+}
 
 // Runs Python's signal handlers in the middle of a wait, so that Ctrl-C ends it. The exception that
 // they raise stays set; py_raise finds it.
@@ -173,9 +191,9 @@ int py_too_large(const char *what)
 
 int py_support_setup(PyObject *module)
 {
-    main_thread = pthread_self();
     py_numpy = PyImport_ImportModule("numpy");
-    if (!py_numpy || make_exceptions(module) < 0) return -1;
+    if (!py_numpy || make_exceptions(module) < 0 || find_main_thread() < 0) return -1;
+    pthread_atfork(NULL, NULL, take_this_thread);
     interrupt_set_hook(check_signals);
     return 0;
 }

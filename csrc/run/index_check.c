@@ -55,7 +55,7 @@ static cubc_status run(cubc_device *device, const problem *p, void *stream)
     instance *i;
     plan pl;
     TRY(table_of(device, &t));
-    TRY(table_find(t, p, stream, &i));
+    TRY(table_find_untuned(t, p, stream, &i));
     TRY(plan_make(p, i, &pl));
     TRY(plan_place(&pl, NULL, NULL));
     return plan_queue(device, &pl, NULL, stream);

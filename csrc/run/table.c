@@ -387,6 +387,15 @@ cubc_status table_find(table *t, const problem *p, void *stream, instance **out)
     return st;
 }
 
+cubc_status table_find_untuned(table *t, const problem *p, void *stream, instance **out)
+{
+    const bool before = tuning;
+    tuning = true;
+    cubc_status st = table_find(t, p, stream, out);
+    tuning = before;
+    return st;
+}
+
 bool table_has(table *t, const problem *p)
 {
     pthread_mutex_lock(&t->lock);

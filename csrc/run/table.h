@@ -18,6 +18,8 @@ workspace_pool *table_workspaces(table *t);
 // until the device is closed: another thread may be running it, and a captured graph may at any
 // time.
 cubc_status table_find(table *t, const problem *p, void *stream, instance **out);
+// The same for a call of cubc's own beside a user's: it is not tuned.
+cubc_status table_find_untuned(table *t, const problem *p, void *stream, instance **out);
 // True if table_find would find it without compiling or tuning.
 bool table_has(table *t, const problem *p);
 

@@ -268,3 +268,26 @@ def test_ctrl_c_in_a_long_merge_sort():
     """
     code = ENDLESS.replace("BLOCK", "1") + textwrap.dedent(calls)
     assert output(code, CUBC_CPU_THREADS=2) == "ok True"
+
+
+def test_the_main_thread_listens_where_another_imported():
+    code = """
+    import os, signal, threading, time
+    import numpy as np
+    thread = threading.Thread(target=lambda: __import__("cubc"))
+    thread.start()
+    thread.join()
+    import cubc
+    code = "__global__ void k(int* x) { while (*(volatile int*)x == 0) {} }"
+    kernel = cubc.Kernel(code, "k", block=1, device="cpu")
+    x = cubc.asarray(np.zeros(1, "i4"), device="cpu")
+    def kill():
+        time.sleep(0.5)
+        os.kill(os.getpid(), signal.SIGINT)
+    threading.Thread(target=kill, daemon=True).start()
+    try:
+        kernel(x, grid=1)
+    except KeyboardInterrupt:
+        print("interrupted")
+    """
+    assert isolated.output(textwrap.dedent(code)) == "interrupted"

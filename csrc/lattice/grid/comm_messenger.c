@@ -101,8 +101,8 @@ static cubc_status start(comm_messenger *c, const device_message *m)
     return report(c, m->from_rank, 0);
 }
 
-// Sends a message and receives one, in pieces that any library can count, or begins to. All ranks
-// take part where they gather it.
+// Exchanges a message for another, in pieces whose bytes an int holds; with `start` it only begins.
+// Without functions for two ranks it is an all_gather, which every rank has to call.
 static cubc_status send(comm_messenger *c, const device_message *m)
 {
     const bool alone = !c->comm->start && !c->comm->exchange;

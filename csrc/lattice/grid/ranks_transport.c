@@ -42,7 +42,8 @@ typedef struct wish {
     uint64_t host, transport;
 } wish;
 
-// Messages where a rank wants them, or between hosts, if none wants memory.
+// Messages if a rank wants them; memory if one wants it, or all share a host. Else ANY, which is
+// memory within a host and messages between hosts.
 static cubc_ranks_transport choose(const wish *all, int count)
 {
     bool memory = false, differ = false;

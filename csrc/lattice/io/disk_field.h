@@ -27,8 +27,9 @@ struct disk_field {
     disk_place place; // NULL: in the order of the memory
     disk_take take;   // the same of a field that is written
     bool measured;    // the plaquette and the link trace are there, which a writer may have to find
-    // place goes beyond the site, whose number is that of the file: T changes most slowly there,
-    // and numbers belong to the site's time slice or to the one before.
+    // A site of the file has links of other sites, too (openQCD), so that `place` gets its number
+    // in the file. T changes most slowly there. Links are of the site's time slice or of the one
+    // before, which a part reads besides.
     bool scattered;
     field_part *part; // that is read and written by this rank; NULL: all
     char what[96];    // names the data in messages

@@ -3,8 +3,8 @@
 // sources they are read as long as one of them goes on, and blocks start only to end.
 //
 // Sources change places: fields are exchanged where their numbers are needed in the end, and
-// otherwise copied. All are those of a method whose `compacts` is true: what it knows of a source
-// is its state, and its part of the fields `work`.
+// otherwise copied. Only methods with `compacts` are compacted, which keep nothing of a source
+// beside its state and its part of the fields `work`.
 #include "lattice/solver/compact.h"
 
 enum { LEAST = 2 }; // sources that stay: kernels of a single source are other kernels

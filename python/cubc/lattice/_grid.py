@@ -380,7 +380,10 @@ class _Messages:
             self._requests.append((-1, self._comm.Isend(sent, dest=to, tag=TAG)))
 
     def finish(self, limit: float) -> int | None:
-        """Wait up to `limit` seconds for all; return a rank whose message has not come, or -1."""
+        """Wait up to `limit` seconds for all; return None when all have come.
+
+        Else a rank whose message has not, or -1 where only sends are left.
+        """
         left, self._requests = self._requests, []
         begun = time.monotonic()
         try:
