@@ -55,7 +55,7 @@ static cubc_status count_bytes(store_cursor *c, size_t bytes)
     c->at.taken += bytes;
     if (!most || c->at.taken <= most) return CUBC_OK;
     c->finished = true;
-    BAD_ROW(c, "rows that together are longer than the file, so that some share bytes: restore a copy");
+    BAD_ROW(c, "bytes of other rows: all rows so far are longer than the file");
 }
 
 static cubc_status read_row(store_cursor *c, sql_query *q, store_record *record)

@@ -323,7 +323,7 @@ def test_rows_that_share_their_bytes(tmp_path):
     found = [len(row["message"]) for row in _stores.rows(str(db), reasons)]
     assert 2 <= len(found) < 6
     assert sum(found) <= db.stat().st_size
-    assert re.search("row 5 .* that other rows have the bytes of", reasons[-1])
+    assert re.search("row 5 .* has bytes of other rows", reasons[-1])
 
 
 def test_texts_that_steer_a_terminal(tmp_path):
