@@ -18,7 +18,7 @@ from ._arrays import as_array, beside, described, shape_of
 from ._calls import unnamed
 from ._complex_texts import COMPLEX
 from ._core import Array, Lazy, asarray, transform
-from ._lazy import dialect, indexed, is_same, lazy, renamed
+from ._lazy import dialect, indexed, is_same, lazy, literal, renamed
 from ._nulls import refuse_missing
 
 _EAGER = contextvars.ContextVar("cubc.array_api.eager", default=False)
@@ -192,8 +192,8 @@ def compute(ufunc: np.ufunc, *given: Any) -> Any:
     types = _types(ufunc, operands)
     text, places = _text(name, types), {}
     for letter, x, of in zip("ab", operands, types, strict=False):
-        if not isinstance(x, _ARRAYS) and not shape_of(x):
-            x = np.asarray(x, of)
+        if not isinstance(x, (*_ARRAYS, np.ndarray)) and not shape_of(x):
+            x = literal(x, of)
         own = _name(x, taken, tables)
         values[own] = x
         places[letter] = own if x.dtype == of else f"convert<{dialect(of)}>({own})"

@@ -216,8 +216,24 @@ def _place(name: str, operand: Any, flat: dict[str, Any], tables: set[str], is_t
 
 
 def is_same(a: Any, b: Any) -> bool:
-    """Tell if two operands are one: an array, or a number of the same type."""
-    if a is b:
-        return True
-    numbers = isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.ndim == b.ndim == 0
-    return numbers and a.dtype == b.dtype and a.tobytes() == b.tobytes()
+    """Tell if two operands are one: the same array, or literals of one type and value.
+
+    Other arrays that are equal now may differ when they are read.
+    """
+    return a is b or (_is_literal(a) and _is_literal(b) and _bits(a) == _bits(b))
+
+
+def _is_literal(x: Any) -> bool:
+    is_number = isinstance(x, np.ndarray) and not x.ndim
+    return is_number and x.flags.owndata and not x.flags.writeable
+
+
+def _bits(number: np.ndarray[Any, Any]) -> tuple[Any, bytes]:
+    return number.dtype, number.tobytes()
+def literal(number: Any, dtype: Any) -> np.ndarray[Any, Any]:
+    """Return a number as an array of a type, which nobody else has and nobody changes."""
+    made = np.array(number, dtype)
+    made.flags.writeable = False
+    return made
+
+

@@ -349,6 +349,21 @@ def test_devices_are_not_mixed():
         cubc.sum(cubc.lazy("x + y", x=np.zeros(3), y=cubc.asarray(np.zeros(3), device="cuda:0")))
 
 
+def test_arrays_that_were_equal(device):
+    """Literals of one value are one operand; arrays are read when the call reads them."""
+    x, j, k = on(device, np.arange(3.0)), np.array(2.0), np.array(2.0)
+    nested = cubc.lazy("a + b", a=cubc.lazy("x * j", x=x, j=j), b=cubc.lazy("x * k", x=x, k=k))
+    k[...] = 5
+    same(cubc.transform(nested), np.arange(3.0) * 7)
+    d, whole = cubc.asarray(np.arange(3.0), device="cpu"), np.array(2)
+    k[...] = 2
+    made, of_integers = (d + 2.0) * k, d * whole
+    assert len(((d + 2.0) * 2.0).operands) == 2
+    k[...], whole[...] = 5, 3
+    same(made.array(), (np.arange(3.0) + 2) * 5)
+    same(of_integers.array(), np.arange(3.0) * 3)
+
+
 # ---- complex numbers and structs -----------------------------------------------------------------
 def test_complex(device):
     x = inputs.random("F32", N) + 1j * inputs.random("F32", N, seed=1)
