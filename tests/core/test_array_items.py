@@ -270,3 +270,32 @@ def test_lists_beside_arrays(device):
         np.testing.assert_array_equal(made, expected)
     with pytest.raises(TypeError):
         y * "a"
+
+
+def test_numbers_of_a_device_leave_other_items_alone(device):
+    """C's common type of both would round them, and is none of two complex types."""
+    d = cubc.asarray(np.array([2**53 + 1, 1, 4]), device=device)
+    d[d < 9] = d[1:].mean()
+    same(d, np.array([2**53 + 1, 2, 2]))
+    d = cubc.asarray(np.array([1 + 1e-12j, 5]), device=device)
+    d[d == 5] = cubc.asarray(np.complex64(7), device=device)
+    same(d, np.array([1 + 1e-12j, 7]))
+
+
+def test_values_and_indices_that_read_what_is_written(device):
+    d = cubc.asarray(np.arange(4), device=device)
+    places = cubc.asarray(np.array([3, 2, 1, 0]), device=device)
+    d[places] = d
+    same(d, np.array([3, 2, 1, 0]))
+    d[places] = d * 2
+    same(d, np.array([0, 2, 4, 6]))
+    d[::-1] = d
+    same(d, np.array([6, 4, 2, 0]))
+    d[d > 2] = d[2:]
+    same(d, np.array([2, 0, 2, 0]))
+    cubc.put(d, places, d)
+    same(d, np.array([0, 2, 0, 2]))
+    cubc.put_along_axis(places, places, places, 0)
+    same(places, np.arange(4))
+    places[places] = 7
+    same(places, np.full(4, 7))
