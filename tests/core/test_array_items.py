@@ -299,3 +299,43 @@ def test_values_and_indices_that_read_what_is_written(device):
     same(places, np.arange(4))
     places[places] = 7
     same(places, np.full(4, 7))
+
+
+def test_types_of_ufuncs(device):
+    """NumPy converts the operands to the types that are asked for, not the results."""
+    x, f = np.array([100, -128], "i1"), np.array([100.0, 2], "f4")
+    d, g = cubc.asarray(x, device=device), cubc.asarray(f, device=device)
+    for of, *operands, options in (
+        (np.add, d, d, {"dtype": "i2"}),
+        (np.exp, g, {"dtype": "f8"}),
+        (np.add, d, 200, {"dtype": "i2"}),
+        (np.add, g, g, {"signature": "dd->d"}),
+        (np.add, g, g, {"dtype": "i4", "casting": "unsafe"}),
+        (np.power, d, 2, {"dtype": "i4"}),
+    ):
+        expected = of(*(x if o is d else f if o is g else o for o in operands), **options)
+        made = of(*operands, **options).array().numpy()
+        assert made.dtype == expected.dtype
+        np.testing.assert_array_equal(made, expected)
+    with pytest.raises(TypeError, match="casting rule"):
+        np.add(g, g, dtype="i4")
+
+
+def test_comparisons_with_integers_beyond_all_others(device):
+    for x in (np.array([1, 2], "i1"), np.array([2**64 - 1, 0], "u8")):
+        d = cubc.asarray(x, device=device)
+        for number in (2**64, 2**70, -(2**70), 10**400):
+            for of in (np.less, np.greater_equal, np.equal, np.not_equal):
+                np.testing.assert_array_equal(of(d, number).array().numpy(), of(x, number))
+
+
+def test_signs_of_nan_and_of_infinite_complex_numbers(device):
+    for kind in ("f2", "f4", "f8"):
+        x = np.array([-np.nan, np.nan, -0.0, 0, -1], kind)
+        same(np.signbit(cubc.asarray(x, device=device)).array(), np.signbit(x))
+    inf, nan = np.inf, np.nan
+    parts = [(inf, 1), (inf, inf), (-inf, 3), (3, -inf), (nan, 1), (inf, nan), (nan, inf), (3, 4)]
+    z = np.array([complex(*part) for part in parts])
+    found = np.sign(cubc.asarray(z, device=device)).array().numpy()
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_allclose(found, np.sign(z))
