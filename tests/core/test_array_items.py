@@ -6,6 +6,7 @@ import pytest
 from inputs import in_turn, same
 
 import cubc
+import cubc.array_api
 
 X = inputs.random("I32", 4 * 6 * 5).reshape(4, 6, 5)
 FULL = slice(None)
@@ -339,3 +340,13 @@ def test_signs_of_nan_and_of_infinite_complex_numbers(device):
     found = np.sign(cubc.asarray(z, device=device)).array().numpy()
     with np.errstate(invalid="ignore"):
         np.testing.assert_allclose(found, np.sign(z))
+
+
+def test_clip_by_bounds_of_another_type(device):
+    x = np.array([1, 300], "i2")
+    for low in (np.array([2**40]), 1.5):
+        bound = cubc.asarray(low, device=device) if isinstance(low, np.ndarray) else low
+        found = cubc.array_api.clip(cubc.asarray(x, device=device), bound).numpy()
+        expected = np.clip(x, low, None)
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found, expected)
