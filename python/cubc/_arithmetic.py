@@ -18,7 +18,7 @@ from ._arrays import as_array, beside, described, shape_of
 from ._calls import unnamed
 from ._complex_texts import COMPLEX
 from ._core import Array, Lazy, asarray, transform
-from ._lazy import dialect, indexed, is_same, lazy, renamed
+from ._lazy import dialect, indexed, is_same, lazy, literal, renamed
 from ._nulls import refuse_missing
 
 _EAGER = contextvars.ContextVar("cubc.array_api.eager", default=False)
@@ -28,6 +28,7 @@ _PLAIN_OPERANDS = (*_NUMBERS, np.ndarray)
 _ARRAYS = (Array, Lazy)  # made once, as in _arrays.py
 _OPERANDS = (*_ARRAYS, np.generic)
 _LETTERS = "xyzuvwpqrst"
+_TYPES_OF = {"dtype", "signature", "casting"}
 _POWERS = 64  # above it, a power of integers is no expression
 
 _OPPOSITE = "{rest} != 0 && (({rest} < 0) != (b < 0))"  # rest and divisor have other signs
@@ -52,6 +53,11 @@ def _power_text(beyond: str) -> str:
 
 _SIGNS_ALONE = "a == 1 ? 1 : a == -1 ? 1 - 2 * (b & 1) : 0"
 _INFINITE = "({of} - {of} != {of} - {of} && {of} == {of})"
+_INFINITE_PARTS = [_INFINITE.format(of=f"{part}(a)") for part in ("real", "imag")]
+_SIGN_OF_COMPLEX = (
+    f"a == 0 ? a : {' == '.join(_INFINITE_PARTS)} ? a / abs(a) : {_INFINITE_PARTS[0]} "
+    "? TYPE(real(a) < 0 ? -1 : 1, 0) : TYPE(0, imag(a) < 0 ? -1 : 1)"
+)
 
 # Text of each ufunc, by the kind of the type that it computes in: c for complex numbers, "" for all
 # others that are not named, and * for really all.
@@ -91,7 +97,7 @@ _TEXTS: dict[str, dict[str, str]] = {
     "sign": {
         "": "(a > 0) - (a < 0)",
         "f": "a != a ? a + a : 0.0f + (a > 0) - (a < 0)",
-        "c": "a == 0 ? a : a / abs(a)",
+        "c": _SIGN_OF_COMPLEX,
     },
     "maximum": {"": "a > b ? a : b", "f": "a > b || a != a ? a : b"},
     "minimum": {"": "a < b ? a : b", "f": "a < b || a != a ? a : b"},
@@ -100,10 +106,10 @@ _TEXTS: dict[str, dict[str, str]] = {
     "isnan": {"*": "a != a"},
     "isinf": {
         "": "a - a != a - a && a == a",
-        "c": f"{_INFINITE.format(of='real(a)')} || {_INFINITE.format(of='imag(a)')}",
+        "c": " || ".join(_INFINITE_PARTS),
     },
     "isfinite": {"*": "a - a == a - a"},
-    "signbit": {"f": "a < 0 || (a == 0 && 1 / a < 0)"},
+    "signbit": {"f": "signbit(a)"},
     "hypot": {"f": "hypot(a, b)"},
     "copysign": {"f": "copysign(a, b)"},
     **{name: {"f": f"a * {180 / math.pi!r}"} for name in ("degrees", "rad2deg")},
@@ -170,8 +176,11 @@ def _beside_arrays(given: Sequence[Any]) -> Sequence[Any]:
 
 
 @unnamed
-def compute(ufunc: np.ufunc, *given: Any) -> Any:
-    """Return a ufunc of operands as a lazy input; NotImplemented if it has no expression."""
+def compute(ufunc: np.ufunc, *given: Any, **types_of: Any) -> Any:
+    """Return a ufunc of operands as a lazy input; NotImplemented if it has no expression.
+
+    `types_of` has NumPy's arguments dtype, signature and casting, which choose its types.
+    """
     given = tuple(_beside_arrays(given))
     values: dict[str, Any] = {}
     operands: list[Any] = []
@@ -185,25 +194,42 @@ def compute(ufunc: np.ufunc, *given: Any) -> Any:
             taken.append(x.operands)
             tables |= indexed(x.expression)
     name = ufunc.__name__
-    if name == "power" and type(operands[1]) in (int, float):
+    if name == "power" and not types_of and type(operands[1]) in (int, float):
         simple = _power_of_number(operands[0], operands[1])
         if simple is not None:
             return simple
-    types = _types(ufunc, operands)
+    if name in _COMPARISONS:
+        operands = _beside_integers(operands)
+    types = _types(ufunc, operands, **types_of)
     text, places = _text(name, types), {}
     for letter, x, of in zip("ab", operands, types, strict=False):
-        if not isinstance(x, _ARRAYS) and not shape_of(x):
-            x = np.asarray(x, of)
+        if not isinstance(x, (*_ARRAYS, np.ndarray)) and not shape_of(x):
+            x = literal(x, of)
         own = _name(x, taken, tables)
         values[own] = x
         places[letter] = own if x.dtype == of else f"convert<{dialect(of)}>({own})"
     return lazy(filled(text, places), dtype=types[-1], **values)
 
 
-def _types(ufunc: np.ufunc, operands: list[Any]) -> tuple[Any, ...]:
+def _beside_integers(operands: list[Any]) -> list[Any]:
+    """Return operands with an infinity for an int that is beyond all integers of arrays."""
+    if any(x.dtype.kind not in "biu" for x in operands if hasattr(x, "dtype")):
+        return operands
+    return [
+        math.copysign(math.inf, x > 0 or -1) if type(x) is int and not -(2**63) <= x < 2**64 else x
+        for x in operands
+    ]
+
+
+def _types(
+    ufunc: np.ufunc, operands: list[Any], dtype: Any = None, signature: Any = None, **casting: Any
+) -> tuple[Any, ...]:
     """Return the types that NumPy computes in, and that of the result."""
     weak = [_WEAK.get(type(x)) or x.dtype for x in operands]
-    types = ufunc.resolve_dtypes((*weak, *[None] * ufunc.nout))
+    if dtype is not None:  # of the result
+        signature = (*[None] * ufunc.nin, *[np.dtype(dtype)] * ufunc.nout)
+    how = {"signature": signature, **casting} if signature is not None else casting
+    types = ufunc.resolve_dtypes((*weak, *[None] * ufunc.nout), **how)
     for x, of in zip(operands, types, strict=False):
         if type(x) is int and of.kind in "iu" and not _holds(of, x):
             if ufunc.__name__ not in _COMPARISONS:
@@ -332,9 +358,9 @@ def eager() -> Iterator[None]:
         _EAGER.reset(token)
 
 
-def _operated(ufunc: np.ufunc, *operands: Any) -> Any:
+def _operated(ufunc: np.ufunc, *operands: Any, **types_of: Any) -> Any:
     """Return what an operator gives: a lazy input, or its items within `eager`."""
-    made = compute(ufunc, *operands)
+    made = compute(ufunc, *operands, **types_of)
     return asarray(made) if _EAGER.get() and isinstance(made, Lazy) else made
 
 
@@ -402,11 +428,10 @@ def _ufunc(self: Any, ufunc: np.ufunc, method: str, /, *inputs: Any, **options: 
 
     Anything else is refused: it would copy the items to the host unseen.
     """
-    if method == "__call__" and known(ufunc) and options.keys() <= {"dtype"}:
-        made = _operated(ufunc, *inputs)
+    if method == "__call__" and known(ufunc) and options.keys() <= _TYPES_OF:
+        made = _operated(ufunc, *inputs, **options)
         if made is not NotImplemented:
-            dtype = options.get("dtype")
-            return made if dtype is None else lazy("x", x=made, dtype=dtype)
+            return made
     if method == "reduce" and ufunc.__name__ in _FOLDS and len(inputs) == 1:
         of = getattr(_reductions, _FOLDS[ufunc.__name__])
         if isinstance(options.get("out"), tuple):

@@ -17,7 +17,7 @@ from ._calls import unnamed
 from ._core import Array, Lazy, asarray, transform
 from ._lazy import lazy
 from ._nulls import refuse_missing
-from ._scatter import scatter
+from ._scatter import apart, scatter
 from ._selections import flatnonzero, select
 from ._strides import broadcast, contiguous, gathered, index_of, steps_of
 from ._take import checked_indices, take, taken
@@ -44,12 +44,14 @@ def set_item(a: Array, index: Any, value: Any) -> None:
     masked = len(keys) == 1 and arrays and arrays[0].dtype == bool
     if masked and np.ndim(value) == 0 and tuple(arrays[0].shape) == tuple(a.shape):
         kept = hasattr(value, "device") or a.dtype.kind not in "biufc"
-        number = value if kept else np.asarray(value, a.dtype)  # C chooses between equal types
-        store(lazy("m ? v : a", m=arrays[0], v=number, a=a, dtype=a.dtype), a)
+        number = value if kept else np.asarray(value, a.dtype)
+        chosen = "m ? convert<out_t>(v) : a"
+        store(lazy(chosen, m=arrays[0], v=number, a=a, dtype=a.dtype), a)
         return
     if arrays:
         _refuse_mixed(keys)
-        _put(a, keys, masked, value)
+        keys = keys if masked else [apart(key, a) for key in keys]
+        _put(a, keys, masked, apart(value, a))
         return
     first, shape, steps = _spans(a, keys)
     if 0 in shape:
@@ -58,7 +60,7 @@ def set_item(a: Array, index: Any, value: Any) -> None:
         _write(_together(a, first, shape), value)
     else:
         flat = a.reshape(-1)
-        value = _broadcast(value, shape)
+        value = apart(_broadcast(value, shape), a)
         scatter(flat, index_of(first, shape, steps), value, out=flat, mode="clip")
 
 

@@ -294,8 +294,10 @@ class _Parser:
             whole = word[:2] in ("0x", "0X") or not re.search(r"[.eEfF]", word)
             return _whole_number(word) if whole else float
         if word == "(":
-            inside = self.binary(0)
-            inside = self.chosen(inside) if self.sign == "?" else inside
+            inside = self.within()
+            while self.sign == ",":
+                self.take()
+                inside = self.within()
             self.take(")")
             return inside
         if kind != "name":
@@ -314,6 +316,11 @@ class _Parser:
             if self.sign == "("
             else self.operands.get(word, _Index if word == "i" else None)
         )
+
+    def within(self) -> Any:
+        """Return the type of what stands in parentheses; literals there have met nothing yet."""
+        inside = self.binary(0)
+        return self.chosen(inside) if self.sign == "?" else inside
 
     def call(self, name: str) -> Any:
         arguments = self.arguments()

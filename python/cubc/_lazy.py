@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import described, shape_of
+from ._arrays import described, of_device, shape_of
 from ._calls import name_function
-from ._core import Lazy, _type_name
+from ._core import Lazy, _type_name, asarray, empty
 
 # Not the suffix of a number, nor a member. The core's scanner, csrc/run/expression.c, is like it.
 _NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
@@ -112,7 +112,8 @@ def merged(expression: str, operands: Mapping[str, Any]) -> tuple[str, dict[str,
     """Return expression, operands and size, with lazy operands replaced by their expressions.
 
     The size is None if an operand has a shape. An array that several expressions share becomes one
-    operand; two arrays of one name get different names.
+    operand; two arrays of one name get different names. A size that is larger than the shapes of
+    the arrays becomes one more operand, an array whose items are not read.
     """
     if "i" in operands:
         expression, operands = _with_own_i(expression, operands)
@@ -131,7 +132,11 @@ def merged(expression: str, operands: Mapping[str, Any]) -> tuple[str, dict[str,
     shapes.discard(())
     whole = np.broadcast_shapes(*shapes) if len(shapes) > 1 else next(iter(shapes), ())
     texts = {name: _text(name, value, flat, tables, whole) for name, value in inner.items()}
-    shaped = any(shape_of(value) for name, value in flat.items() if name not in tables)
+    shapes = {shape_of(value) for name, value in flat.items() if name not in tables} - {()}
+    if shapes and np.broadcast_shapes(*shapes) != whole:
+        name = next(iter(texts))
+        shape = _place("shape", _unread(whole, flat), flat, tables, False)
+        texts[name] = f"(void({shape}), {texts[name]})"
     used = names_in(expression)
     length = len(expression) + sum(len(texts[name]) for name in used if name in texts)
     if length > _MOST_LETTERS:
@@ -142,7 +147,15 @@ def merged(expression: str, operands: Mapping[str, Any]) -> tuple[str, dict[str,
     text = renamed(expression, tuple(texts.items()))
     if unused := inner.keys() - used:
         raise ValueError(f"the expression '{expression}' does not use the operand '{min(unused)}'")
-    return text, flat, None if shaped else math.prod(whole)
+    return text, flat, None if shapes else math.prod(whole)
+
+
+def _unread(shape: tuple[int, ...], flat: Mapping[str, Any]) -> Any:
+    """Return an array of a shape where other operands are, for its shape alone."""
+    of = next((x for x in map(of_device, flat.values()) if x is not None), None)
+    if of is None:
+        return np.empty(shape, np.uint8)
+    return empty(shape, "uint8", device=asarray(of).device)
 
 
 def _with_own_i(expression: str, operands: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -215,9 +228,25 @@ def _place(name: str, operand: Any, flat: dict[str, Any], tables: set[str], is_t
     return candidate
 
 
+def literal(number: Any, dtype: Any) -> np.ndarray[Any, Any]:
+    """Return a number as an array of a type, which nobody else has and nobody changes."""
+    made = np.array(number, dtype)
+    made.flags.writeable = False
+    return made
+
+
 def is_same(a: Any, b: Any) -> bool:
-    """Tell if two operands are one: an array, or a number of the same type."""
-    if a is b:
-        return True
-    numbers = isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.ndim == b.ndim == 0
-    return numbers and a.dtype == b.dtype and a.tobytes() == b.tobytes()
+    """Tell if two operands are one: the same array, or literals of one type and value.
+
+    Other arrays that are equal now may differ when they are read.
+    """
+    return a is b or (_is_literal(a) and _is_literal(b) and _bits(a) == _bits(b))
+
+
+def _is_literal(x: Any) -> bool:
+    is_number = isinstance(x, np.ndarray) and not x.ndim
+    return is_number and x.flags.owndata and not x.flags.writeable
+
+
+def _bits(number: np.ndarray[Any, Any]) -> tuple[Any, bytes]:
+    return number.dtype, number.tobytes()

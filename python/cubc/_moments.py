@@ -1,10 +1,10 @@
 """Sums of squared deviations from the mean, by one pass over the items.
 
-Items and squares are summed in more digits than those of the result, so that the square of the sum
-can be subtracted at the end. Squares of float32 and of shorter floats are exact in float64. Those
-of float64, and their sums, are two numbers each: what rounding leaves of the first is the second.
-Either way the sum is as exact as that of two passes: its error is below the square of the mean's
-last digit, for each item.
+Both are summed less the first item, in float64 for float32 and shorter floats: their differences
+and squares lose nothing that these types could show. float64, sums along axes, whose first items
+differ, and sums that leave items out take two numbers each: what rounding leaves of the first is
+the second. Either way the square of the sum is subtracted at the end, and the result is as exact as
+that of two passes: its error is below the square of the mean's last digit, for each item.
 """
 
 from typing import Any
@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 
 from ._arrays import as_array, is_of_numpy, is_on_cpu, item_dtype, name_of, shape_of
+from ._axes import items_of
 from ._core import Array, Lazy, asarray, reduce, transform
 from ._lazy import lazy
 from ._reductions import left_out
 
-_PAIR = "complex<f64>(convert<f64>(x), convert<f64>(x) * convert<f64>(x))"  # item and square
+_LESS_FIRST = "(convert<f64>(x) - convert<f64>(k))"
+_PAIR = f"complex<f64>({_LESS_FIRST}, {_LESS_FIRST} * {_LESS_FIRST})"  # item and square
 _COUNT = "(n > 0 ? n : 1)"  # of no items the sums are 0
 _PAIR_DEVIATIONS = f"imag(t) - real(t) * real(t) / {_COUNT}"
 # A sum is sum + sum_rest, that of the squares is square + square_rest.
@@ -57,16 +59,23 @@ def _sums_deviations() -> str:
 _SUMS_DEVIATIONS = _sums_deviations()
 
 
-def is_one_pass(x: Any, kind: np.dtype[Any], device: Any) -> bool:
+def is_one_pass(x: Any, kind: np.dtype[Any], count: Any, device: Any) -> bool:
     """Tell if one pass is exact enough for arithmetic in a type, and the faster way.
 
     The arithmetic of four sums costs the cpu more than a second pass.
     """
+    if isinstance(x, Lazy):
+        return False
     of = item_dtype(x)
     if name_of(kind) in _SHORT:
-        return of == kind
+        return of == kind and (_is_whole(x, count) or not is_on_cpu(x, device))
     real = of.kind in "iubf" or name_of(of) == "bfloat16"
-    return kind == np.float64 and real and not isinstance(x, Lazy) and not is_on_cpu(x, device)
+    return kind == np.float64 and real and not is_on_cpu(x, device)
+
+
+def _is_whole(x: Any, count: Any) -> bool:
+    """Tell if a count is that of all items, of which the first is known then."""
+    return isinstance(count, int) and bool(len(x.shape)) and count == items_of(tuple(x.shape))
 
 
 def squared_deviations(
@@ -78,23 +87,21 @@ def squared_deviations(
     part; the others are read as 0, which adds nothing.
     """
     x = as_array(x)
-    every = where is True or where is None
+    is_host = isinstance(x, np.ndarray)
+    x = x if is_host else asarray(x)
     how = {"axis": axis, "keepdims": keepdims, **options}
-    if name_of(kind) in _SHORT:
-        of = x if every else left_out(x, where, 0, options["stream"])
-        t = reduce(lazy(_PAIR, x=of, dtype="complex128"), "sum", **how)
+    operands, item = {"x": x}, "convert<f64>(x)"
+    if _is_whole(x, count):
+        operands["k"] = float(x[(0,) * x.ndim]) if is_host else x.reshape(-1)[0]
+        item = _LESS_FIRST
+    elif where is not True and where is not None:
+        operands["x"] = left_out(x, where, 0, options["stream"])
+    if "k" in operands and name_of(kind) in _SHORT:
+        t = reduce(lazy(_PAIR, dtype="complex128", **operands), "sum", **how)
         if not is_of_numpy(t):
             return lazy(_at_least_0(_PAIR_DEVIATIONS), t=t, n=_divisor(count), dtype="float64")
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.maximum(t.imag - t.real * t.real / np.maximum(count, 1), 0)
-    is_host = isinstance(x, np.ndarray)
-    x = x if is_host else asarray(x)
-    operands, item = {"x": x}, "convert<f64>(x)"
-    if not every:
-        operands["x"] = left_out(x, where, 0, options["stream"])
-    elif count == x.size and x.ndim:  # a column would divide each index to find its first item
-        operands["k"] = float(x[(0,) * x.ndim]) if is_host else x.reshape(-1)[0]
-        item = "(convert<f64>(x) - convert<f64>(k))"
     of = lazy(_ITEM.format(x=item), dtype=_SUMS, **operands)
     t = reduce(of, _COMBINED, commutative=True, **how)
     text, n = _at_least_0(_SUMS_DEVIATIONS), _divisor(count)

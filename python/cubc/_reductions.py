@@ -39,9 +39,11 @@ def left_out(x: Any, where: Any, value: Any, stream: Any = None) -> Any:
     if isinstance(value, np.floating) and item_dtype(x).kind in "iu":
         value = item_dtype(x).type(value)  # a float beside integers makes all items floats
     if isinstance(where, bool | np.bool):  # a number, which is of every device
-        return lazy("where ? x : value", where=bool(where), x=x, value=value, dtype=x.dtype)
+        return lazy(
+            "where ? x : convert<out_t>(value)", where=bool(where), x=x, value=value, dtype=x.dtype
+        )
     mask = mask_of(x, where, stream)
-    return lazy("where ? x : value", where=mask, x=x, value=value, dtype=x.dtype)
+    return lazy("where ? x : convert<out_t>(value)", where=mask, x=x, value=value, dtype=x.dtype)
 
 
 def mask_of(x: Any, where: Any, stream: Any = None) -> Any:

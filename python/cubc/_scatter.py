@@ -17,6 +17,7 @@ from ._arrays import (
     described,
     in_memory_of,
     name_of,
+    overlap,
     refuse_bound,
 )
 from ._axes import axis_number, items_of
@@ -188,6 +189,14 @@ def _beside(a: Any, values: Any, stream: Any) -> Any:
     return np.asarray(values) if isinstance(values, np.generic) else values
 
 
+def apart(x: Any, a: Any, stream: Any = None) -> Any:
+    """Return an input, or a copy if it reads memory of an array that is written before its end."""
+    inputs = x.operands.values() if isinstance(x, Lazy) else [x]
+    if not any(overlap(one, a) for one in inputs):
+        return x
+    return transform(lazy("x", x=x, dtype=x.dtype), stream=stream)
+
+
 def _flat(x: Any, stream: Any) -> Any:
     """Return an array of any library, a lazy input's items, or a number, in one dimension."""
     x = computed(x, stream)
@@ -289,12 +298,12 @@ def put(a, ind, v, mode="raise", *, deterministic=False, stream=None, device=Non
     a = changeable(a)
     check_mode(mode)
     options: Placement = {"stream": stream, "device": device}
-    places = _flat(beside(a, ind, stream), stream)
+    places = apart(_flat(beside(a, ind, stream), stream), a, stream)
     if np.dtype(_dtype(places)).kind not in "biu" and items_of(tuple(places.shape)):
         raise TypeError(f"put(): the indices are {places.dtype}, expected integers")
     if items_of(tuple(places.shape)) and not items_of(tuple(a.shape)):
         raise IndexError("put(): cannot replace elements of an empty array")
-    values = _flat(_beside(a, v, stream), stream)
+    values = apart(_flat(_beside(a, v, stream), stream), a, stream)
     given, count = items_of(tuple(values.shape)), items_of(tuple(places.shape))
     if not given or not count:
         return
@@ -344,7 +353,8 @@ def put_along_axis(arr, indices, values, axis, *, stream=None, device=None) -> N
     """
     a = changeable(arr)
     placement: Placement = {"stream": stream, "device": device}
-    places = as_array(beside(a, indices, stream))
+    places = apart(as_array(beside(a, indices, stream)), a, stream)
+    values = apart(values, a, stream)
     if np.dtype(_dtype(places)).kind not in "iu":
         raise IndexError("the indices are no integers")
     shape, of = tuple(a.shape), tuple(places.shape)

@@ -22,7 +22,7 @@ from ._arrays import (
 from ._axes import items_of
 from ._comparing import array_equal
 from ._concatenate import concatenate
-from ._core import Lazy, asarray, empty, scan, transform
+from ._core import Lazy, asarray, empty, reduce, scan, transform
 from ._lazy import lazy
 from ._options import without_workspace
 from ._runs import repeat
@@ -123,7 +123,7 @@ def _check_apart(function: str, begins: np.ndarray, ends: np.ndarray) -> None:
 
 def _offsets_alike(begins: Any, ends: Any, size: int, in_place: bool, options: Any) -> Any:
     """Return the offsets of segments of which each begins where the one before ends, or None."""
-    if not follow(begins, ends, **options):
+    if not follow(begins, ends, **options) or not _in_order(begins, ends, options):
         return None
     edges = [begins[:1], ends[-1:]]
     if in_place and [int(_host(edge)[0]) for edge in edges] != [0, size]:
@@ -132,6 +132,12 @@ def _offsets_alike(begins: Any, ends: Any, size: int, in_place: bool, options: A
     if isinstance(parts[0], np.ndarray):
         return np.concatenate(parts)
     return concatenate(parts, stream=options.get("stream"))
+
+
+def _in_order(begins: Any, ends: Any, options: Any) -> bool:
+    """Tell if no segment ends before its beginning; as offsets it would take items of others."""
+    text = "convert<i64>(b) <= convert<i64>(e)"
+    return bool(asarray(reduce(lazy(text, b=begins, e=ends), "all", **options)).item())
 
 
 def _host(x: Any) -> Any:

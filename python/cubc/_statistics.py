@@ -20,8 +20,9 @@ from ._moments import is_one_pass, squared_deviations
 from ._reductions import in_type, left_out, mask_of, refuse_complex
 from ._reductions import sum as sum_of
 
-_SQUARE = "(x - m) * (x - m)"
-_NORM = "real(x - m) * real(x - m) + imag(x - m) * imag(x - m)"
+_SQUARE = "(convert<f64>(x) - convert<f64>(m)) * (convert<f64>(x) - convert<f64>(m))"
+_APART = "(convert<c128>(x) - convert<c128>(m))"
+_NORM = f"real({_APART}) * real({_APART}) + imag({_APART}) * imag({_APART})"
 
 
 @named
@@ -186,10 +187,10 @@ def var() -> Any:
 
     Notes
     -----
-    One pass over the items of float32, float16 and bfloat16 adds them and their squares in float64.
-    On a GPU so does one over float64, integers and bool, in twice the digits of float64. Complex
-    numbers, float64 on the cpu, lazy inputs of it, and calls with `mean` take two passes: the mean,
-    and the squares of what is left without it.
+    One pass over all float32, float16 or bfloat16 adds them and their squares in float64, less the
+    first of them. On a GPU one pass along axes, with `where`, or over float64, integers and bool,
+    does so in twice the digits of float64. All others, complex numbers, lazy inputs and calls with
+    `mean` take two passes, in float64: the mean, and the squares of what is left without it.
 
     Examples
     --------
@@ -321,7 +322,7 @@ def _spread(is_root: bool, x: Any, asked: _Asked) -> Any:
     if is_root:
         _refuse_cut_roots(x, axis, kind if out is None else out.dtype, keepdims or out is not None)
     some = not isinstance(count, int) or count
-    if asked.mean is None and some and is_one_pass(x, kind, asked.options["device"]):
+    if asked.mean is None and some and is_one_pass(x, kind, count, asked.options["device"]):
         total = squared_deviations(x, kind, axis, count, keepdims, where, asked.options)
         return _quotient(is_root, total, divisor, kind, out, asked.options)
     if item_dtype(x).kind == "c" and kind.kind != "c":
@@ -351,13 +352,18 @@ def _sum_of_squares(x: Any, kind: np.dtype[Any], real: np.dtype[Any], asked: _As
     if mean is None:
         kept = axis is not None  # else it is one number
         items = x if asked.dtype is None else in_type(x, asked.dtype)
-        of = real if is_real and asked.dtype is not None else asked.dtype
-        total, wide = _total(items, items, axis, of, kept, where, options)
+        of = _in_64_bits(real if is_real and asked.dtype is not None else kind)
+        total, wide = _total(x, items, axis, of, kept, where, options)
         all_of = _count(x, axis, kept, where, options)
         wide = wide if np.dtype(wide).kind in "fc" else "float64"
         mean = _quotient(False, total, all_of, wide, None, options)
-    wide = operator_types("sum", real)[0]
-    if not is_real and item_dtype(x) != kind:  # C has no difference of two complex types
-        x = lazy("x", x=x, dtype=kind)
+    wide = _in_64_bits(real)
     squares = lazy(_SQUARE if is_real else _NORM, x=x, m=mean, dtype=wide)
     return _total(squares, squares, axis, wide, asked.keepdims, where, options)[0]
+
+
+def _in_64_bits(dtype: Any) -> Any:
+    """Return the type of sums that add up to results of a type: no float of less than 64 bits."""
+    if np.dtype(dtype).kind in "biu":
+        return operator_types("sum", dtype)[0]
+    return "complex128" if np.dtype(dtype).kind == "c" else "float64"

@@ -6,6 +6,7 @@ import pytest
 from inputs import in_turn, same
 
 import cubc
+import cubc.array_api
 
 X = inputs.random("I32", 4 * 6 * 5).reshape(4, 6, 5)
 FULL = slice(None)
@@ -270,3 +271,82 @@ def test_lists_beside_arrays(device):
         np.testing.assert_array_equal(made, expected)
     with pytest.raises(TypeError):
         y * "a"
+
+
+def test_numbers_of_a_device_leave_other_items_alone(device):
+    """C's common type of both would round them, and is none of two complex types."""
+    d = cubc.asarray(np.array([2**53 + 1, 1, 4]), device=device)
+    d[d < 9] = d[1:].mean()
+    same(d, np.array([2**53 + 1, 2, 2]))
+    d = cubc.asarray(np.array([1 + 1e-12j, 5]), device=device)
+    d[d == 5] = cubc.asarray(np.complex64(7), device=device)
+    same(d, np.array([1 + 1e-12j, 7]))
+
+
+def test_values_and_indices_that_read_what_is_written(device):
+    d = cubc.asarray(np.arange(4), device=device)
+    places = cubc.asarray(np.array([3, 2, 1, 0]), device=device)
+    d[places] = d
+    same(d, np.array([3, 2, 1, 0]))
+    d[places] = d * 2
+    same(d, np.array([0, 2, 4, 6]))
+    d[::-1] = d
+    same(d, np.array([6, 4, 2, 0]))
+    d[d > 2] = d[2:]
+    same(d, np.array([2, 0, 2, 0]))
+    cubc.put(d, places, d)
+    same(d, np.array([0, 2, 0, 2]))
+    cubc.put_along_axis(places, places, places, 0)
+    same(places, np.arange(4))
+    places[places] = 7
+    same(places, np.full(4, 7))
+
+
+def test_types_of_ufuncs(device):
+    """NumPy converts the operands to the types that are asked for, not the results."""
+    x, f = np.array([100, -128], "i1"), np.array([100.0, 2], "f4")
+    d, g = cubc.asarray(x, device=device), cubc.asarray(f, device=device)
+    for of, *operands, options in (
+        (np.add, d, d, {"dtype": "i2"}),
+        (np.exp, g, {"dtype": "f8"}),
+        (np.add, d, 200, {"dtype": "i2"}),
+        (np.add, g, g, {"signature": "dd->d"}),
+        (np.add, g, g, {"dtype": "i4", "casting": "unsafe"}),
+        (np.power, d, 2, {"dtype": "i4"}),
+    ):
+        expected = of(*(x if o is d else f if o is g else o for o in operands), **options)
+        made = of(*operands, **options).array().numpy()
+        assert made.dtype == expected.dtype
+        np.testing.assert_array_equal(made, expected)
+    with pytest.raises(TypeError, match="casting rule"):
+        np.add(g, g, dtype="i4")
+
+
+def test_comparisons_with_integers_beyond_all_others(device):
+    for x in (np.array([1, 2], "i1"), np.array([2**64 - 1, 0], "u8")):
+        d = cubc.asarray(x, device=device)
+        for number in (2**64, 2**70, -(2**70), 10**400):
+            for of in (np.less, np.greater_equal, np.equal, np.not_equal):
+                np.testing.assert_array_equal(of(d, number).array().numpy(), of(x, number))
+
+
+def test_signs_of_nan_and_of_infinite_complex_numbers(device):
+    for kind in ("f2", "f4", "f8"):
+        x = np.array([-np.nan, np.nan, -0.0, 0, -1], kind)
+        same(np.signbit(cubc.asarray(x, device=device)).array(), np.signbit(x))
+    inf, nan = np.inf, np.nan
+    parts = [(inf, 1), (inf, inf), (-inf, 3), (3, -inf), (nan, 1), (inf, nan), (nan, inf), (3, 4)]
+    z = np.array([complex(*part) for part in parts])
+    found = np.sign(cubc.asarray(z, device=device)).array().numpy()
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_allclose(found, np.sign(z))
+
+
+def test_clip_by_bounds_of_another_type(device):
+    x = np.array([1, 300], "i2")
+    for low in (np.array([2**40]), 1.5):
+        bound = cubc.asarray(low, device=device) if isinstance(low, np.ndarray) else low
+        found = cubc.array_api.clip(cubc.asarray(x, device=device), bound).numpy()
+        expected = np.clip(x, low, None)
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found, expected)

@@ -359,6 +359,41 @@ def test_devices_are_not_mixed():
         cubc.sum(cubc.lazy("x + y", x=np.zeros(3), y=cubc.asarray(np.zeros(3), device="cuda:0")))
 
 
+def test_arrays_that_were_equal(device):
+    """Literals of one value are one operand; arrays are read when the call reads them."""
+    x, j, k = on(device, np.arange(3.0)), np.array(2.0), np.array(2.0)
+    nested = cubc.lazy("a + b", a=cubc.lazy("x * j", x=x, j=j), b=cubc.lazy("x * k", x=x, k=k))
+    k[...] = 5
+    same(cubc.transform(nested), np.arange(3.0) * 7)
+    d, whole = cubc.asarray(np.arange(3.0), device="cpu"), np.array(2)
+    k[...] = 2
+    made, of_integers = (d + 2.0) * k, d * whole
+    assert len(((d + 2.0) * 2.0).operands) == 2
+    k[...], whole[...] = 5, 3
+    same(made.array(), (np.arange(3.0) + 2) * 5)
+    same(of_integers.array(), np.arange(3.0) * 3)
+
+
+def test_a_size_alone_beside_an_axis_of_one(device):
+    one, index = on(device, np.ones(1)), cubc.lazy("i", size=4)
+    total = cubc.lazy("a + k", a=one, k=index)
+    assert total.shape == (4,) and total.dtype == "f8"
+    same(cubc.transform(total), np.arange(4.0) + 1)
+    made = cubc.transform(["a + k", "k"], a=one, k=index)
+    of_function = cubc.transform(lambda a, k: (a + k, k), a=one, k=index)
+    for found, expected in zip(
+        made + of_function, [np.arange(4) + 1.0, np.arange(4)] * 2, strict=True
+    ):
+        np.testing.assert_array_equal(np.asarray(found), expected)
+    assert [float(np.asarray(x)) for x in cubc.reduce(total, ["sum", "max"])] == [10, 4]
+    same(cubc.where(cubc.lazy("i > 2", size=5), one, 2.0), np.array([2, 2, 2, 1, 1.0]))
+    column = on(device, np.ones((2, 1)))
+    assert cubc.lazy("a + k", a=column, k=cubc.lazy("2", size=5)).shape == (2, 5)
+    d = cubc.asarray(np.ones(1), device="cpu")
+    with pytest.raises(ValueError, match="out has the shape"):
+        d += index
+
+
 # ---- complex numbers and structs -----------------------------------------------------------------
 def test_complex(device):
     x = inputs.random("F32", N) + 1j * inputs.random("F32", N, seed=1)

@@ -363,3 +363,10 @@ def test_outputs_and_shapes_that_are_refused_with_ends(device, name):
         call(on(device, x), *more, begins, ends=ends, out=out)
     with pytest.raises(ValueError, match="one dimension"):
         call(on(device, x.reshape(2, 2)), *more, begins, ends=ends)
+
+
+def test_segments_that_follow_but_end_before_they_begin(device):
+    """As offsets they would give their items to their neighbours."""
+    x, begins, ends = (on(device, np.array(v)) for v in ([5, 3, 9, 1, 7], [3, 1], [1, 4]))
+    x, begins, ends = (cubc.asarray(v, device=device) for v in (x, begins, ends))
+    same(cubc.segmented_reduce(x, begins, "a + b", init=0, ends=ends), np.array([0, 13]))

@@ -69,6 +69,34 @@ def test_a_variance_far_from_zero(device):
     close(cubc.var(on(device, x)), np.var(x))
 
 
+@pytest.mark.parametrize("way", ["one_pass", "device"])
+@pytest.mark.parametrize("type", ["f4", "c8"])
+def test_short_floats_far_from_zero(request, device, way, type):
+    """Rounded sums of exact squares, and sums and means in float32, would have few digits of it."""
+    request.getfixturevalue(way)
+    x = (2**20 + np.random.default_rng(1).standard_normal((100_000, 10))).astype("f4")
+    x = (x - 1j * x).astype(type) if type == "c8" else x
+    wide, mask = x.astype("c16" if type == "c8" else "f8"), x.real > 2**20
+    for axis, options in ((None, {}), (0, {}), (1, {}), (None, {"where": mask})):
+        expected = wide.var(axis, **options)
+        options = {name: on(device, value) for name, value in options.items()}
+        for function in (cubc.var, cubc.nanvar):
+            found = np.asarray(function(on(device, x), axis, **options))
+            np.testing.assert_allclose(found, expected, rtol=3e-7)
+        np.testing.assert_allclose(
+            np.asarray(cubc.std(on(device, x), axis, **options)), np.sqrt(expected), rtol=3e-7
+        )
+
+
+def test_bound_variances_less_the_first_item_of_their_time(device):
+    """A first item of before would leave the mean in all squares."""
+    x, out = on(device, np.zeros(100_000, "f4")), on(device, np.zeros((), "f4"))
+    variance = cubc.bind(cubc.var, x, out=out)
+    items = 2**24 + 2 * np.random.default_rng(1).integers(0, 2, 100_000)
+    x[:] = on(device, items)
+    assert float(np.asarray(variance())) == pytest.approx(items.var(), rel=3e-7)
+
+
 @pytest.mark.parametrize("axis", [None, 0, 1, 2, (0, 2), (0, 1, 2), -1])
 def test_one_pass_along_axes(device, axis):
     """Items are read once, and cancel to no more than float32's own last digits."""

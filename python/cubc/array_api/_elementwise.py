@@ -221,6 +221,8 @@ def round(x: Any, /) -> Array:
 def clip(x: Any, /, min: Any = None, max: Any = None) -> Array:
     """Return each item, or the bound that it is beyond; a NaN stays one.
 
+    The type is that of the items and the bounds together, as NumPy's.
+
     Raises
     ------
     TypeError
@@ -234,8 +236,6 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> Array:
     [1, 1, 2, 3, 4, 4]
     """
     made = readable(x)
-    dtype = made.dtype
     for ufunc, bound in ((np.maximum, min), (np.minimum, max)):
         made = made if bound is None else _operated(ufunc, made, bound)
-    made = lazy("x", x=made, dtype=dtype) if made.dtype != dtype else made
     return computed(x).copy() if made is x else on_device(made)
