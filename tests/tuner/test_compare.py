@@ -78,6 +78,21 @@ def test_other_devices_are_not_compared(tmp_path):
     assert len(tuner.compare(a, both).workloads) == 2
 
 
+def test_each_shape_has_a_verdict(tmp_path):
+    """Shapes that were searched one by one are groups of their own, as those of a recording."""
+    paths = []
+    for name, slower in (("a.db", 1), ("b.db", 3)):
+        rows = []
+        for n, base in ((50000, slower * 1e-3), (7000000, 1e-3)):
+            at = {"axes": f'[["Elements{{io}}", [{n}]]]', "rt": f"Elements{{io}}={n}"}
+            rows += [stores.row("base", 16, base, **at)]
+            rows += stores.confirmed(LABELS[0], 16, 1e-3, base, **at)
+        paths.append(str(stores.write(tmp_path / name, rows)))
+    found = tuner.compare(*paths)
+    assert [one.rt for one in found.workloads] == ["Elements{io}=50000", "Elements{io}=7000000"]
+    assert [one.rt for one in found.slower] == ["Elements{io}=50000"]
+
+
 @pytest.mark.parametrize("status", ["wrong", None])
 def test_what_the_second_store_lacks_is_named(tmp_path, status):
     """It must not look as if nothing had become slower."""
