@@ -23,7 +23,7 @@ from ._constraints import Expression
 from ._objective import TIME, Objective, figures, figures_of_base, value
 from ._score import score
 from ._space import Space, Value, parse_label
-from ._status import LOST, OK, WRONG
+from ._status import LOST, OK, WRONG, weight
 from ._verdict import BETTER, FASTER, LEAST_ROUNDS, Verdict, judge
 
 PARTIAL = "partial"  # status of a variant that was not measured at all workloads of its group
@@ -56,6 +56,11 @@ class Measurement:
     def label(self) -> str:
         """The variant. Base differs by workload: its label there, "" if that is not known."""
         return self.message if self.variant == "base" else self.variant
+
+    def replaces(self, before: Measurement) -> bool:
+        """True if it counts, and not an earlier one of the same key."""
+        mine, other = weight(self.status, self.message), weight(before.status, before.message)
+        return self.variant == "base" or mine >= other
 
     @property
     def parameters(self) -> dict[str, Value]:
@@ -160,16 +165,21 @@ class Group:
             return False
 
     def add(self, measurement: Measurement) -> None:
-        """Take in a measurement; a later one of the same workload and round replaces an earlier."""
+        """Take in a measurement.
+
+        A later one of the same workload and round replaces an earlier, unless that weighs more.
+        """
         rt = ax.workload_text(measurement.rt)
         if measurement.status == WRONG:
             self.wrong.add(measurement.variant)
         if measurement.round:
             rounds = self.rounds.setdefault(measurement.variant, {})
-            rounds.setdefault(measurement.round, {})[rt] = measurement
-            return
-        self.cells.setdefault(measurement.variant, {})[rt] = measurement
-        self._rts[rt] = measurement.rt
+            cells = rounds.setdefault(measurement.round, {})
+        else:
+            cells = self.cells.setdefault(measurement.variant, {})
+            self._rts[rt] = measurement.rt
+        if (before := cells.get(rt)) is None or measurement.replaces(before):
+            cells[rt] = measurement
 
     def measurements(self) -> Iterator[Measurement]:
         """All measurements, those of the search before those of later rounds."""
