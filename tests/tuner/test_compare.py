@@ -161,10 +161,14 @@ def test_a_header_compiles(tmp_path, capsys):
 
 
 def test_a_header_of_kernels_of_ones_own(tmp_path):
-    more = {"benchmark": "mine.kernel", "ct": "", "source_hash": "0" * 64}
-    rows = [one | more for one in (stores.row("base", 16), *stores.confirmed("ipt_3", 16, 5e-4))]
-    path = stores.write(tmp_path / "own.db", rows)
-    assert "\n#define CUBC_CPU_MINE_KERNEL_IPT 3\n" in tuner.analyze(path).header()
+    """They are of the source that was measured last, whatever an earlier one was."""
+    for source, label, center in (("1", "ipt_5", 1e-4), ("0", "ipt_3", 5e-4)):
+        more = {"benchmark": "mine.kernel", "ct": "", "source_hash": source * 64}
+        rows = [stores.row("base", 16), *stores.confirmed(label, 16, center)]
+        path = stores.write(tmp_path / "own.db", [one | more for one in rows])
+    header = tuner.analyze(path).header()
+    assert "\n#define CUBC_CPU_MINE_KERNEL_IPT 3\n" in header and "IPT 5" not in header
+    assert "ipt_3, score 2.000, source 000000000000\n" in header
 
 
 def test_a_header_of_a_replay(tmp_path):
