@@ -69,7 +69,8 @@ def _read(paths: StorePaths) -> _Found:
     chosen: dict[tuple, tuple[Group, str]] = {}
     for path in names:
         if path not in texts:
-            chosen |= _of_parts([part for part in parts if store_of(part[1]) == path])
+            place = os.path.abspath(path)
+            chosen |= _of_parts([part for part in parts if store_of(part[1]) == place])
             continue
         found.policies.update(_of_calls(chosen.values()))
         chosen.clear()
