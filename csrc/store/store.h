@@ -43,7 +43,8 @@ void store_set_wait(store *s, double seconds);
 cubc_status store_device(store *s, const device_info *info, const char *version);
 // Adds one row, durable on return; a message that is too long is cut. A row of the same key is left
 // as it was, unless it says only that the variant was not worth a measurement ("lost", "pruned")
-// and this one measures it; *added says which.
+// and this one measures it, or this one says that a variant was wrong or a fault; *added says
+// which.
 cubc_status store_add(store *s, const store_row *row, bool *added);
 // Adds several in one transaction, all or none; ids[i] is that of the row that the store then has
 // of the key of row i. Row i is of devices[i], which then becomes the store's; equal ones that

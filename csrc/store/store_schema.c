@@ -227,9 +227,12 @@ static const char *const statements[STATEMENTS] = {
     [ADD_BENCHMARK] =
         "INSERT INTO benchmark (name, axes) VALUES (?1, ?2) ON CONFLICT (name, axes) DO NOTHING",
     [FIND_BENCHMARK] = "SELECT id FROM benchmark WHERE name = ?1 AND axes = ?2",
-    // A variant that was not worth a measurement may be measured after all.
+    // A variant that was not worth a measurement may be measured after all, and one that is wrong
+    // or faults now and then is so for good: the order of weight() in cubc/tuner/_status.py.
     [ADD] = PUT_WHERE("(status IN ('lost', 'pruned') OR " OF_MACHINE
-                      ") AND excluded.status NOT IN ('lost', 'pruned')"),
+                      ") AND excluded.status NOT IN ('lost', 'pruned')"
+                      " OR variant <> 'base' AND status <> 'wrong' AND (excluded.status = 'wrong'"
+                      " OR excluded.status = 'fault' AND status <> 'fault')"),
     [PUT_CALLS] = PUT_WHERE("status = 'recorded' AND excluded.status = 'recorded'"),
     [FIND] = OF_KEY,
     [FIND_SAME] = OF_KEY " AND checksum = ?10",

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 _GIVEN = r"cuda_runtime\.h|cuda\.h|device_launch_parameters\.h|math\.h|cmath|stdio\.h|cstdio"
 _OWN = r"(?:thread|warp|types|modulus|philox|su2|block\w*)\.h"  # for kernels of a user's own
 _TOKEN = r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"
+_GUARD = re.compile(
+    r"\s*#\s*(?:ifndef\s+|if\s*!\s*defined\b[\s(]*)(\w+)[\s)]*\n\s*#\s*define\s+\1\b"
+)
 _DIRECTIVE = r"^[ \t]*#(?:\\\n|.)*"
 _DYNAMIC = re.compile(
     r"\bextern\s+__shared__\s+(?:__align__\s*\([^)]*\)\s*)?(\w[\w\s:]*?)\s*\b(\w+)\s*\[\s*\]\s*;"
@@ -124,36 +127,57 @@ def _header(name: str) -> Path:
 
 
 class _Reader:
-    """Reader that replaces includes by quotes with the files, each once.
+    """Reader that replaces includes by quotes with the files, as often as the preprocessor does.
 
     Headers of cubc are collected apart, in an order in which each follows those that it needs.
     """
 
     def __init__(self) -> None:
         self.own: list[str] = []
-        self._done: set[Path] = set()
+        self._done: set[Path] = set()  # files that are read once
+        self._open: dict[Path, bool] = {}  # files that are being read, and if they have a guard
 
     def file(self, path: Path, shown: str) -> str:
-        self._done.add(path.resolve())
-        return self.flat(_read(path), shown, path.parent)
+        text, place = _read(path), path.resolve()
+        code = _without_comments(text)
+        if re.search(r"^\s*#\s*pragma\s+once\b", code, re.MULTILINE):
+            self._done.add(place)
+        self._open[place] = bool(_GUARD.match(code))
+        flat = self.flat(text, shown, path.parent)
+        del self._open[place]
+        return flat
 
     def flat(self, text: str, shown: str, folder: Path) -> str:
-        lines = [f'#line 1 "{shown}"']
-        for number, line in enumerate(text.splitlines(), 1):
-            if re.match(rf"\s*#\s*include\s*<(?:{_GIVEN})>|\s*#\s*pragma\s+once\b", line):
+        lines, code = [f'#line 1 "{shown}"'], _without_comments(text)
+        conditions = -1 if _GUARD.match(code) else 0  # but for the guard
+        for number, (line, words) in enumerate(
+            zip(text.splitlines(), code.splitlines(), strict=True), 1
+        ):
+            if re.match(rf"\s*#\s*include\s*<(?:{_GIVEN})>|\s*#\s*pragma\s+once\b", words):
                 lines.append("")
-            elif match := re.match(r'\s*#\s*include\s*"([^"]+)"', line):
-                lines += [self._included(match[1], folder), f'#line {number + 1} "{shown}"']
+            elif match := re.match(r'\s*#\s*include\s*"([^"]+)"', words):
+                found = self._included(match[1], folder, conditions > 0)
+                lines += [line if found is None else found, f'#line {number + 1} "{shown}"']
             else:
+                begins, ends = (re.match(rf"\s*#\s*{w}", words) for w in ("if", "endif"))
+                conditions += bool(begins) - bool(ends)
                 lines.append(line)
         return "\n".join(lines) + "\n"
 
-    def _included(self, name: str, folder: Path) -> str:
+    def _included(self, name: str, folder: Path, conditional: bool) -> str | None:
+        """Text of a file; None if there is none, which is an error where a condition holds."""
         path = folder / name
         if not path.exists() and re.fullmatch(_OWN, name) and _header(name).exists():
             self._take(_header(name))
             return ""
-        return "" if path.resolve() in self._done else self.file(path, name)
+        if conditional and not path.exists():
+            return None
+        place = path.resolve()
+        if place in self._done or self._open.get(place):
+            return ""
+        if place in self._open:
+            raise ValueError(f"{name} includes itself: give it an include guard or #pragma once")
+        return self.file(path, name)
 
     def _take(self, header: Path) -> None:
         if header in self._done:
@@ -209,6 +233,15 @@ def _open_brace(text: str) -> tuple[str, int] | None:
             elif opened:
                 opened.pop()
     return opened[0] if opened else None
+
+
+def _without_comments(text: str) -> str:
+    """Text with the same lines, and blanks for comments."""
+
+    def blank(match: re.Match) -> str:
+        return re.sub(r"\S", " ", match[0]) if match[0].startswith("/") else match[0]
+
+    return re.sub(_TOKEN, blank, text, flags=re.DOTALL)
 
 
 def _blank(match: re.Match) -> str:

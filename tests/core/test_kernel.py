@@ -193,6 +193,31 @@ def test_a_file_and_what_it_includes(device, tmp_path):
         assert x.numpy()[0] == 42
 
 
+def test_a_file_is_included_as_often_as_the_preprocessor_does(tmp_path):
+    for name, text in {
+        "items.h": "ITEM(1)\nITEM(2)\n",
+        "once.h": "#pragma once\nenum { once = 10 };\n",
+        "one.h": '#ifndef ONE\n#define ONE\n#include "other.h"\nenum { one = 100 };\n#endif\n',
+        "other.h": '#if !defined(OTHER)\n#define OTHER\n#include "one.h"\n#endif\n',
+        "itself.h": '#include "itself.h"\n',
+    }.items():
+        (tmp_path / name).write_text(text)
+    path = tmp_path / "mine.cu"
+    path.write_text(
+        '/* as\n#include "none.h"\n*/\n#ifdef NONE\n#include "none.h"\n#endif\n'
+        '#ifdef NONE\n#include "one.h"\n#endif\n#include "one.h"\n#include "one.h"\n'
+        '#include "once.h" // twice\n#include "once.h"\n__global__ void f(int* x)\n{\n'
+        '#define ITEM(n) x[0] += n;\n#include "items.h"\n#undef ITEM\n'
+        '#define ITEM(n) x[0] *= 5 * n;\n#include "items.h"\nx[0] += one + once;\n}\n'
+    )
+    x = np.zeros(1, "i4")
+    cubc.Kernel(path, "f", device="cpu")(x, grid=1, block=1)
+    assert x[0] == 3 * 5 * 10 + 110
+    path.write_text('#include "itself.h"\n__global__ void f() {}\n')
+    with pytest.raises(ValueError, match=r"itself\.h includes itself: give"):
+        cubc.Kernel(path, "f", device="cpu")
+
+
 def test_a_header_of_the_same_name_is_not_taken_for_what_cubc_includes(tmp_path):
     (tmp_path / "warp.h").write_text("#define MINE 1\n")
     (tmp_path / "sum.cu").write_text('#include "warp.h"\nenum { mine = MINE };' + SUM)

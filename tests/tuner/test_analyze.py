@@ -1,6 +1,7 @@
 """Analyses of stores written by hand."""
 
 import contextlib
+import os
 import sqlite3
 import sys
 from dataclasses import replace
@@ -445,3 +446,18 @@ def test_the_best_of_several_devices_of_a_model(tmp_path):
     assert (found.label, found.wins) == (other, True) and found.score == pytest.approx(2)
     stores.write(db, [stores.row("base", 16), stores.row(one, 16, 5e-4)], model="x", uuid="x")
     assert [best.label for best in tuner.analyze(db).best()] == [other, one]
+
+
+def test_samples_are_of_the_rows_that_were_analyzed(tmp_path, monkeypatch):
+    """From another folder they are the same, and of another store at that place there are none."""
+    for name, size in (("one", 16), ("other", 20)):
+        (tmp_path / name).mkdir()
+        write(tmp_path / name / "s.db", [row("base", size), row(A, size, 5e-4)])
+    monkeypatch.chdir(tmp_path / "one")
+    a = tuner.analyze("s.db")
+    before = a.samples(A)
+    monkeypatch.chdir(tmp_path / "other")
+    assert a.samples(A).equals(before)
+    os.replace("s.db", tmp_path / "one" / "s.db")
+    with pytest.raises(_core.StoreError, match="another store by now"):
+        a.samples(A)

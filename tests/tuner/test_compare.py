@@ -78,6 +78,21 @@ def test_other_devices_are_not_compared(tmp_path):
     assert len(tuner.compare(a, both).workloads) == 2
 
 
+def test_each_shape_has_a_verdict(tmp_path):
+    """Shapes that were searched one by one are groups of their own, as those of a recording."""
+    paths = []
+    for name, slower in (("a.db", 1), ("b.db", 3)):
+        rows = []
+        for n, base in ((50000, slower * 1e-3), (7000000, 1e-3)):
+            at = {"axes": f'[["Elements{{io}}", [{n}]]]', "rt": f"Elements{{io}}={n}"}
+            rows += [stores.row("base", 16, base, **at)]
+            rows += stores.confirmed(LABELS[0], 16, 1e-3, base, **at)
+        paths.append(str(stores.write(tmp_path / name, rows)))
+    found = tuner.compare(*paths)
+    assert [one.rt for one in found.workloads] == ["Elements{io}=50000", "Elements{io}=7000000"]
+    assert [one.rt for one in found.slower] == ["Elements{io}=50000"]
+
+
 @pytest.mark.parametrize("status", ["wrong", None])
 def test_what_the_second_store_lacks_is_named(tmp_path, status):
     """It must not look as if nothing had become slower."""
@@ -146,10 +161,14 @@ def test_a_header_compiles(tmp_path, capsys):
 
 
 def test_a_header_of_kernels_of_ones_own(tmp_path):
-    more = {"benchmark": "mine.kernel", "ct": "", "source_hash": "0" * 64}
-    rows = [one | more for one in (stores.row("base", 16), *stores.confirmed("ipt_3", 16, 5e-4))]
-    path = stores.write(tmp_path / "own.db", rows)
-    assert "\n#define CUBC_CPU_MINE_KERNEL_IPT 3\n" in tuner.analyze(path).header()
+    """They are of the source that was measured last, whatever an earlier one was."""
+    for source, label, center in (("1", "ipt_5", 1e-4), ("0", "ipt_3", 5e-4)):
+        more = {"benchmark": "mine.kernel", "ct": "", "source_hash": source * 64}
+        rows = [stores.row("base", 16), *stores.confirmed(label, 16, center)]
+        path = stores.write(tmp_path / "own.db", [one | more for one in rows])
+    header = tuner.analyze(path).header()
+    assert "\n#define CUBC_CPU_MINE_KERNEL_IPT 3\n" in header and "IPT 5" not in header
+    assert "ipt_3, score 2.000, source 000000000000\n" in header
 
 
 def test_a_header_of_a_replay(tmp_path):

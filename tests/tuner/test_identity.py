@@ -1,16 +1,24 @@
 """Identity of a user's function: of which code and which values measurements are."""
 
+import array
 import dataclasses
 import enum
 import functools
 import os
 import subprocess
 import sys
+import types
+from collections import deque
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+import pytest
 
+import cubc
 from cubc import tuner
+from cubc.tuner._identity import identity
 
 SOURCE = """
 // %RANGE% TUNE_THREADS tpb 32:64:32
@@ -50,6 +58,9 @@ class Kind(enum.Enum):
 class Pair:
     n: int
 
+    def twice(self):
+        return 2 * self.n
+
 
 def identity_of(function):
     return own(function)._identity
@@ -81,6 +92,42 @@ def test_the_values_that_a_function_uses_are_of_its_identity(monkeypatch):
     kinds = [Kind.A, Kind.B, Path("a"), Path("b"), Pair(1), Pair(2)]
     kinds += [functools.partial(max, 1), functools.partial(max, 2)]
     assert len({identity_of(made(3, of=kind)) for kind in kinds}) == 8
+
+
+def doubles(x):
+    return 2 * x
+
+
+def triples(x):
+    return 3 * x
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda k: functools.cache((doubles, triples)[k]),
+        lambda k: functools.lru_cache(9)((doubles, triples)[k]),
+        lambda k: np.vectorize((doubles, triples)[k]),
+        lambda k: [Fraction(1, 2), Fraction(1, 3)][k],
+        lambda k: [Decimal(1), Decimal(2)][k],
+        lambda k: np.ma.array([1, 2], mask=[0, k]),
+        lambda k: np.array([1, Fraction(1, 2 + k)], object),
+        lambda k: deque([k]),
+        lambda k: bytearray([k]),
+        lambda k: array.array("i", [k]),
+        lambda k: memoryview(bytes([k])),
+        lambda k: types.SimpleNamespace(n=k),
+        lambda k: types.MappingProxyType({"n": k}),
+        lambda k: Pair(k).twice,
+        lambda k: cubc.asarray([1.0, k], device="cpu"),
+    ],
+)
+def test_kinds_of_values_that_differ(make):
+    def made(value):
+        return lambda state: value
+
+    said = [identity(made(make(k))) for k in (0, 1, 0)]
+    assert said[0] == said[2] != said[1]
 
 
 def test_what_is_defined_below_a_benchmark_is_of_its_identity(monkeypatch):

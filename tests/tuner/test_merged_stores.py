@@ -60,6 +60,24 @@ def test_the_first_counts(two, tmp_path):
         assert b["samples"] == stores.samples(center)
 
 
+@pytest.mark.parametrize("first", [False, True])
+@pytest.mark.parametrize("round", [0, 3])
+@pytest.mark.parametrize(
+    ("more", "less"), [("wrong", "ok"), ("fault", "ok"), ("wrong", "fault"), ("ok", "lost")]
+)
+def test_what_weighs_more_counts_in_any_order(tmp_path, more, less, round, first):
+    """A variant that is wrong now and then is wrong, whoever saw it."""
+    order = [more, less] if first else [less, more]
+    paths = [
+        write(tmp_path / f"{name}.db", [row("base", 16), row(A, 16, status=name, round=round)])
+        for name in order
+    ]
+    tuner.merge(paths, tmp_path / "all.db")
+    for where in (paths, tmp_path / "all.db"):
+        (group,) = tuner.analyze(where).groups
+        assert [cell.status for cell in group.measurements_of(A)] == [more]
+
+
 def test_calls_of_recordings_add_up(tmp_path):
     """And those of one recording count once, however often they are merged."""
     paths = []

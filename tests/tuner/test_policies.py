@@ -137,6 +137,45 @@ def test_the_last_store_wins(tmp_path):
     assert running() == A
 
 
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("round", [0, 1])
+@pytest.mark.parametrize("status", ["wrong", "fault"])
+def test_what_one_store_found_to_fail_wins_in_none(tmp_path, status, round, order):
+    shipped = running()
+    one = write(tmp_path / "1.db", [row("base", 16), *confirmed(A, 16, 1e-4)])
+    two = write(tmp_path / "2.db", [row("base", 16), row(A, 16, status=status, round=round)])
+    assert cubc.use_policies(*[one, two][::order]) == 0
+    assert running() == shipped
+
+
+@pytest.mark.parametrize("elsewhere", [{"uuid": "another"}, {"driver": "old"}, {}])
+def test_what_was_wrong_once_wins_nowhere(tmp_path, elsewhere):
+    """On another device, with another driver, or at sizes that were searched by themselves."""
+    db = write(tmp_path / "s.db", [row("base", 16), *confirmed(A, 16, 1e-4)])
+    n = 16 if elsewhere else 19
+    axes = {"axes": f'[["{stores.ELEMENTS}", [{n}]]]', "rt": f"{stores.ELEMENTS}={n}"}
+    write(db, [row(A, 16, status="wrong", **({} if elsewhere else axes))], **elsewhere)
+    assert cubc.use_policies(db) == 0
+
+
+@pytest.mark.parametrize("where", [{"driver": "old"}, {"compiler": "at -O0"}, {"sm_count": 99}])
+@pytest.mark.parametrize("here", [True, False])
+def test_the_environment_that_is_here_counts_or_the_newest(tmp_path, where, here):
+    """A variant that was FASTER with another driver or compiler is SLOWER with this one."""
+    db = tmp_path / "s.db"
+    old, new = confirmed(A, 16, 1e-4), confirmed(A, 16, 2e-3)
+    if here:
+        write(db, new)
+        write(db, old, **where)
+    else:
+        write(db, old, **{name: 98 if value == 99 else "older" for name, value in where.items()})
+        write(db, new, **where)
+    assert cubc.use_policies(db) == 0
+    assert tuner.analyze(db).policies() == ""
+    assert cubc.use_policies(write(db, confirmed(B, 16, 5e-4), uuid="another")) == 1
+    assert running() == B
+
+
 def test_nothing_slower_than_base_is_used(tmp_path):
     shipped = running()
     db = write(tmp_path / "s.db", [row("base", 16), *confirmed(A, 16, 2e-3, 1e-3)])
@@ -197,6 +236,12 @@ def test_another_version_of_the_kernel_is_skipped(tmp_path):
     with pytest.warns(RuntimeWarning, match="another version of the kernel") as caught:
         assert cubc.use_policies(db) == 0
     assert len(caught) == 1
+    for text in (tuner.Analysis.policies, tuner.Analysis.header):  # which may be of an old store
+        assert "of another version of the kernel\n" in text(tuner.analyze(db)) + "\n"
+    write(db, confirmed(B, 16, 5e-4))
+    for text in (tuner.Analysis.policies, tuner.Analysis.header):
+        found = text(tuner.analyze(db))
+        assert B in found and A not in found and "another version" not in found
 
 
 def test_unknown_benchmarks_are_skipped(tmp_path):

@@ -190,3 +190,41 @@ def test_expected_structs(device):
     s.verify(y, items["a"])
     with pytest.raises(TypeError, match=r"the output has items of .*, expected are int32"):
         s.wrong({})
+
+
+def test_structs_are_compared_field_by_field(device):
+    s = state(device)
+    items = np.zeros(3, STRUCT)
+    items["b"]["d"] = [np.nan, 1, 2]
+    y = s.array(items)
+    s.verify(y, items)
+    assert s.wrong({}) == ""
+    items["b"]["d"][1] += 1e-3
+    s.verify(y, items, rtol=1e-2)
+    assert s.wrong({}) == ""
+    s.verify(y, items)
+    assert "1 of 3 items differ, the first at [1]" in s.wrong({})
+
+
+def test_what_a_state_was_given_may_change_after(device):
+    s = state(device)
+    given, right = np.ones(2, "f4"), np.ones(2, "f4")
+    y = s.array(given)
+    s.writes(y)
+    s.verify(y, right)
+    given[:] = right[:] = 5
+    s.renew()
+    assert y.tolist() == [1, 1] and s.wrong({}) == ""
+    s.verify(y, y)
+    y[:] = 5
+    assert "2 of 2 items differ" in s.wrong({})
+
+
+@pytest.mark.parametrize(
+    ("of", "error"), [("x", TypeError), (-1, ValueError), (np.nan, ValueError)]
+)
+def test_tolerances_that_are_none(of, error):
+    s = state()
+    for name in ("rtol", "atol"):
+        with pytest.raises(error, match=name):
+            s.verify(s.zeros(2), [0, 0], **{name: of})

@@ -261,7 +261,8 @@ class Analysis(Figures):
     def policies(self) -> str:
         """Rows ready for ``csrc/compile/policies.def``: the winner of each run-time workload.
 
-        A winner was measured again and found FASTER, or BETTER by another objective.
+        A winner was measured again and found FASTER, or BETTER by another objective. A comment says
+        where it was so of another version of the kernel, and none of this one was measured.
 
         The ranges of a row reach two octaves below and above the workload that was measured, on
         each run-time axis: ``Elements=262144:4194304`` of 2^20.
@@ -319,7 +320,9 @@ class Analysis(Figures):
     def header(self) -> str:
         """C header with the constants of the winners, for use in code of one's own.
 
-        They are those over all run-time workloads of a group.
+        They are those over all run-time workloads of a group; of a kernel of one's own those of the
+        source that was measured last, whose hash is named. A comment says which are of another
+        version of one of cubc's kernels.
 
         Warns
         -----

@@ -439,9 +439,9 @@ def benchmark(
         measured. It runs in the measuring process; and up to its first array in yours, to
         learn which workloads it skips. A store's measurements count for it while the source, the
         function's code and the values that it uses are the same. These are its defaults and what it
-        finds in enclosing functions and in its module: numbers, texts, arrays of NumPy, containers
-        and dataclasses of these, and functions of the module. Of other objects only the type
-        counts.
+        finds in enclosing functions and in its module: numbers, texts, arrays, buffers, containers
+        and dataclasses of these, and functions of the module, also cached or vectorized. Of other
+        objects only the type counts.
 
     Raises
     ------

@@ -172,6 +172,7 @@ def compare(
 ) -> Comparison:
     """Compare what two stores say of the same workloads on the same device.
 
+    Of each workload what was measured last counts, whatever else was measured with it.
     The stores were measured one after the other, so a verdict allows for what the machine may have
     drifted in between; `compare_live` measures by turns and needs no such allowance.
 
@@ -209,19 +210,20 @@ def compare(
     4
     """
     drift = share("drift", drift)
-    before, after = (_latest(restrict(read(expand(paths)), R, axes)) for paths in (a, b))
-    _check_label(variant, [*before.values(), *after.values()])
+    before, after = (restrict(read(expand(paths)), R, axes) for paths in (a, b))
+    _check_label(variant, [*before, *after])
+    theirs = _latest(after, variant)
     shared: list[tuple[Group, str, list[float], list[float]]] = []
-    missing: list[str] = []
-    for key, group in before.items():
-        times = _times(group, variant)
-        others = _times(after[key], variant) if key in after else {}
-        shared += [(group, rt, times[rt], others[rt]) for rt in times if rt in others]
-        if lost := [rt for rt in times if rt not in others]:
-            which = f" {', '.join(lost)}" if len(lost) < len(times) else ""
-            missing.append(f"{group.benchmark} {group.workload}{which} on {group.device}")
+    missing: dict[str, list[str]] = {}
+    for (*about, rt), (group, times) in _latest(before, variant).items():
+        _, others = theirs.get((*about, rt), (group, []))
+        if times and others:
+            shared.append((group, rt, times, others))
+        elif times:
+            where = f"{group.benchmark} {group.workload} {{}} on {group.device}"
+            missing.setdefault(where, []).append(rt)
     if missing:
-        names = "; ".join(missing)
+        names = "; ".join(where.format(", ".join(rts)) for where, rts in missing.items())
         warn(f"{names}: left out, since {b} has no time of {variant} on the same device")
     if not shared:
         raise ValueError(f"{a} and {b} have no workload of the same device in common")
@@ -237,10 +239,17 @@ def _check_label(variant: str, groups: list[Group]) -> None:
         raise LookupError(f"neither store has the variant {variant!r:.80}; nearest: {near}")
 
 
-def _latest(groups: list[Group]) -> dict[tuple[str, str, str], Group]:
-    """Group of each benchmark, workload and device; the one measured last if there are several."""
-    ordered = sorted(groups, key=lambda group: max(_created(group), default=""))
-    return {(group.benchmark, group.workload, group.device_uuid): group for group in ordered}
+def _latest(groups: list[Group], variant: str) -> dict[tuple[str, ...], tuple[Group, list[float]]]:
+    """Times of a variant by benchmark, workload and device, those of the group measured last.
+
+    A workload that failed there has none.
+    """
+    found = {}
+    for group in sorted(groups, key=lambda group: max(_created(group), default="")):
+        about = (group.benchmark, group.workload, group.device_uuid)
+        for rt, times in _times(group, variant).items():
+            found[(*about, rt)] = group, times
+    return found
 
 
 def _created(group: Group) -> Iterator[str]:
@@ -256,19 +265,24 @@ def _compared(
 
 
 def _times(group: Group, variant: str) -> dict[str, list[float]]:
-    """Median times of the rounds at each workload; those with fresh openings if they suffice."""
+    """Median times of the rounds at each workload where a variant was measured; none if it failed.
+
+    Those with fresh openings are taken if they suffice.
+    """
     rounds, others = defaultdict[str, list[float]](list), defaultdict[str, list[float]](list)
+    known = set()
     for cell in group.measurements():
-        if cell.status != OK:
-            continue
+        rt = ax.workload_text(cell.rt)
         if variant == "base":
             time = cell.base_center or (cell.center if cell.variant == "base" else None)
         else:
             time = cell.center if cell.variant == variant else None
-        if time:
-            (rounds if cell.round else others)[ax.workload_text(cell.rt)].append(time)
-    chosen = (
-        (rt, rounds[rt] if len(rounds[rt]) >= LEAST_ROUNDS else others[rt] + rounds[rt])
+        if variant in ("base", cell.variant):
+            known.add(rt)
+        if time and cell.status == OK:
+            (rounds if cell.round else others)[rt].append(time)
+    return {
+        rt: rounds[rt] if len(rounds[rt]) >= LEAST_ROUNDS else others[rt] + rounds[rt]
         for rt in group.rts
-    )
-    return {rt: times for rt, times in chosen if times}
+        if rt in known
+    }

@@ -35,13 +35,7 @@ def difference(actual: cubc.Array, expected: Any, rtol: float | None, atol: floa
     right = cubc.asarray(_like(actual, expected), device=actual.device)
     if right.shape != actual.shape:
         return f"it has the shape {actual.shape}, expected is one of {right.shape}"
-    wrong = cubc.empty(actual.shape, "uint8", device=actual.device)
-    rtol = RTOL.get(actual.dtype.name, 0.0) if rtol is None else rtol
-    if actual.dtype.fields:
-        cubc.transform("x != y", x=actual, y=right, out=wrong)
-    else:
-        text = {"f": _FLOATS, "c": _COMPLEX}.get(_kind(right), _INTEGERS)
-        cubc.transform(text, x=actual, y=right, a=float(atol), r=float(rtol), out=wrong)
+    wrong = _wrong(actual, right, rtol, atol)
     count = int(cubc.reduce(wrong))
     if not count:
         return ""
@@ -49,6 +43,23 @@ def difference(actual: cubc.Array, expected: Any, rtol: float | None, atol: floa
     place = ", ".join(map(str, map(int, at)))
     given, wanted = actual.numpy()[at], right.numpy()[at]
     return f"{count} of {actual.size} items differ, the first at [{place}]: {given}, not {wanted}"
+
+
+def _wrong(actual: cubc.Array, right: cubc.Array, rtol: float | None, atol: float) -> cubc.Array:
+    """1 for each item that differs; of structs for each that differs in a field."""
+    if not actual.dtype.fields:
+        wrong = cubc.empty(actual.shape, "uint8", device=actual.device)
+        rtol = RTOL.get(actual.dtype.name, 0.0) if rtol is None else rtol
+        text = {"f": _FLOATS, "c": _COMPLEX}.get(_kind(right), _INTEGERS)
+        cubc.transform(text, x=actual, y=right, a=float(atol), r=float(rtol), out=wrong)
+        return wrong
+    both, differ = (actual.numpy(), right.numpy()), np.zeros(actual.shape, np.uint8)
+    for name in actual.dtype.fields if actual.size else ():
+        fields = (np.ascontiguousarray(items[name]) for items in both)
+        x, y = (cubc.asarray(field, device=actual.device) for field in fields)
+        each = _wrong(x, y, rtol, atol).numpy()  # a field may be an array
+        differ |= each.reshape(*actual.shape, -1).max(axis=-1)
+    return cubc.asarray(differ, device=actual.device)
 
 
 def _like(actual: cubc.Array, expected: Any) -> Any:

@@ -23,7 +23,7 @@ from ._constraints import Expression
 from ._objective import TIME, Objective, figures, figures_of_base, value
 from ._score import score
 from ._space import Space, Value, parse_label
-from ._status import LOST, OK, WRONG
+from ._status import FAULT, LOST, OK, WRONG, weight
 from ._verdict import BETTER, FASTER, LEAST_ROUNDS, Verdict, judge
 
 PARTIAL = "partial"  # status of a variant that was not measured at all workloads of its group
@@ -56,6 +56,11 @@ class Measurement:
     def label(self) -> str:
         """The variant. Base differs by workload: its label there, "" if that is not known."""
         return self.message if self.variant == "base" else self.variant
+
+    def replaces(self, before: Measurement) -> bool:
+        """True if it counts, and not an earlier one of the same key."""
+        mine, other = weight(self.status, self.message), weight(before.status, before.message)
+        return self.variant == "base" or mine >= other
 
     @property
     def parameters(self) -> dict[str, Value]:
@@ -159,17 +164,32 @@ class Group:
         except (LookupError, ValueError):  # a workload or an architecture that it does not have
             return False
 
+    @property
+    def stale(self) -> bool:
+        """True of a benchmark of cubc, measured with another version of its kernel source."""
+        return self.arch != "replay" and self.benchmark in _core.benchmarks() and not self.current
+
+    @property
+    def environment(self) -> tuple[tuple[int, int], str, str]:
+        """State of the device, driver and compiler: a device may have been measured in several."""
+        return self.device_state, self.driver, self.compiler
+
     def add(self, measurement: Measurement) -> None:
-        """Take in a measurement; a later one of the same workload and round replaces an earlier."""
+        """Take in a measurement.
+
+        A later one of the same workload and round replaces an earlier, unless that weighs more.
+        """
         rt = ax.workload_text(measurement.rt)
         if measurement.status == WRONG:
             self.wrong.add(measurement.variant)
         if measurement.round:
             rounds = self.rounds.setdefault(measurement.variant, {})
-            rounds.setdefault(measurement.round, {})[rt] = measurement
-            return
-        self.cells.setdefault(measurement.variant, {})[rt] = measurement
-        self._rts[rt] = measurement.rt
+            cells = rounds.setdefault(measurement.round, {})
+        else:
+            cells = self.cells.setdefault(measurement.variant, {})
+            self._rts[rt] = measurement.rt
+        if (before := cells.get(rt)) is None or measurement.replaces(before):
+            cells[rt] = measurement
 
     def measurements(self) -> Iterator[Measurement]:
         """All measurements, those of the search before those of later rounds."""
@@ -314,13 +334,14 @@ class Group:
         return verdict is not None and verdict.word in (FASTER, BETTER)
 
     def denies(self, variant: str) -> bool:
-        """True if a variant was measured again, in all rounds of a first look, and does not win."""
-        rounds = len(self.rounds.get(variant, ()))
-        return (
-            bool(rounds)
-            and not self._confirms(variant)
-            and (rounds >= LEAST_ROUNDS or self.failure(variant) is not None)
-        )
+        """True if a variant was measured again, in all rounds of a first look, and does not win.
+
+        One that faulted needs no rounds.
+        """
+        rounds, failure = len(self.rounds.get(variant, ())), self.failure(variant)
+        if failure is not None:
+            return bool(rounds) or failure == FAULT
+        return rounds >= LEAST_ROUNDS and not self._confirms(variant)
 
     def _round_score(self, cells: Mapping[str, Measurement]) -> float:
         return score(
@@ -441,13 +462,28 @@ def fullest(groups: Iterable[Group], variant: str) -> Group:
     )
 
 
-def settle(groups: Iterable[Group]) -> None:
-    """Dispute what wins on a device and, measured again on another of its model, does not there."""
+def settle(groups: Sequence[Group]) -> None:
+    """Dispute what wins in a group and not in another.
+
+    It was measured again on another device of the model and does not win there, or faulted, or the
+    same code was wrong: on any device, at any workload.
+    """
     alike: dict[tuple, list[Group]] = {}
+    wrong: dict[Key, set[str]] = {}
     for group in groups:
-        alike.setdefault((group.model_key, *group.rts), []).append(group)
+        model, key = group.model_key
+        alike.setdefault((model, key._replace(axes=""), *group.rts), []).append(group)
+        wrong.setdefault(_code(group), set()).update(group.wrong)
+    for group in groups:
+        group.disputed |= wrong[_code(group)]
     for devices in alike.values():
         if len(devices) > 1:
-            denied = {label for group in devices for label in group.rounds if group.denies(label)}
+            again = {label for group in devices for label in group.rounds}
+            denied = {label for label in again if any(group.denies(label) for group in devices)}
             for group in devices:
                 group.disputed |= denied
+
+
+def _code(group: Group) -> Key:
+    """Key that groups share in which a label is the same machine code."""
+    return group.key._replace(device_uuid="", device_state=(0, 0), driver="", axes="")

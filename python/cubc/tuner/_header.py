@@ -40,7 +40,9 @@ def _block(winner: Winner) -> str:
     what = [part for part in (group.benchmark, group.workload) if part]
     prefix = _identifier("cubc", group.arch, *what)
     about = f"{' '.join(what)} on {group.device} ({group.arch})"
-    lines = ["", f"// {about}: {label}, score {score:.3f}"]
+    source = "" if shipped else f", source {group.source_hash[:12]}"
+    source = ", of another version of the kernel" if group.stale else source
+    lines = ["", f"// {about}: {label}, score {score:.3f}{source}"]
     for name, value in group.parameters(label).items():
         macro = macros.get(name, name).removeprefix("TUNE_")
         lines.append(f"#define {prefix}_{_identifier(macro)} {value}")

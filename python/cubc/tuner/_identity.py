@@ -6,32 +6,38 @@ instructions each time, and other values of the names around it.
 
 from __future__ import annotations
 
+import array
 import dis
 import hashlib
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import partial
+from numbers import Number
 from pathlib import PurePath
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType, MethodType, ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+import cubc
+
 _OUTER = ("LOAD_GLOBAL", "LOAD_NAME")
 _PLAIN = (
     *(type(None), bool, int, float, complex, str, bytes, range, slice),
-    *(np.generic, np.dtype, Enum, PurePath),
+    *(Number, np.generic, np.dtype, Enum, PurePath),
 )
+_WRAPPED = ("__wrapped__", "pyfunc", "py_func")  # functions in those of functools, NumPy, Numba
 
 
 def identity(function: Callable[..., Any]) -> str:
     """Text that differs between functions of different code, or that use different values.
 
     It has the instructions, without lines, file names and comments; the values of defaults, and of
-    the names of enclosing functions and of the module: numbers, texts, arrays of NumPy, containers
-    and dataclasses of these, and functions of the same module, by their own identities. Of other
-    objects it has the type, of modules nothing.
+    the names of enclosing functions and of the module: numbers, texts, arrays, buffers, containers
+    and dataclasses of these, and functions of the same module, by their own identities, also where
+    they are cached or vectorized. Of other objects it has the type, of modules nothing.
     """
     outside = tuple(_outside(function, function.__module__, ()))
     return repr(_instructions(function.__code__)) + (repr(outside) if outside else "")
@@ -89,9 +95,9 @@ def _text(value: Any, module: str, path: tuple[int, ...]) -> str:
         return repr(value)
     if id(value) in path:  # it is within itself
         return "..."
-    if isinstance(value, np.ndarray) and not value.dtype.hasobject:
-        digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
-        return f"array {value.dtype} {value.shape} {digest}"
+    if (items := _array(value)) is not None:
+        digest = hashlib.sha256(np.ascontiguousarray(items).tobytes()).hexdigest()
+        return f"array {items.dtype} {items.shape} {digest}"
     if isinstance(value, FunctionType) and value.__module__ == module:
         return repr((_instructions(value.__code__), tuple(_outside(value, module, path))))
     kind = f"{type(value).__module__}.{type(value).__qualname__}"
@@ -102,12 +108,33 @@ def _text(value: Any, module: str, path: tuple[int, ...]) -> str:
     return f"{kind}({', '.join(sorted(texts) if isinstance(value, set | frozenset) else texts)})"
 
 
+def _array(value: Any) -> np.ndarray | None:
+    """Array of an object that is one of plain items, or of a buffer; None of others."""
+    if isinstance(value, bytearray | memoryview | array.array):
+        value = np.asarray(value)
+    elif isinstance(value, cubc.Array):
+        value = value.numpy()
+    is_plain = isinstance(value, np.ndarray) and not isinstance(value, np.ma.MaskedArray)
+    return value if is_plain and not value.dtype.hasobject else None
+
+
 def _parts(value: Any) -> list[Any] | None:
     """Values that an object consists of; None if they are not known."""
-    if isinstance(value, tuple | list | set | frozenset):
+    if isinstance(value, np.ma.MaskedArray):
+        return [value.data, np.ma.getmaskarray(value)]
+    if isinstance(value, np.ndarray):
+        return [value.shape, value.ravel().tolist()]
+    if isinstance(value, tuple | list | set | frozenset | deque):
         return [*value]
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return [part for item in value.items() for part in item]
+    if isinstance(value, SimpleNamespace):
+        return [vars(value)]
+    if isinstance(value, MethodType):
+        return [value.__func__, value.__self__]
+    wrapped = [found for name in _WRAPPED if (found := getattr(value, name, None)) is not None]
+    if wrapped and isinstance(wrapped[0], FunctionType):
+        return wrapped[:1]
     if isinstance(value, partial):
         return [value.func, value.args, value.keywords]
     if is_dataclass(value) and not isinstance(value, type):

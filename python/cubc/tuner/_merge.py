@@ -21,9 +21,9 @@ class Merged(NamedTuple):
     Attributes
     ----------
     added : int
-        Rows of the new store.
+        Rows that the new store took.
     repeated : int
-        Rows of which the new store has one of the same key already: the first that was read stays.
+        Rows of which the new store has one of the same key already, which stayed.
 
     Examples
     --------
@@ -46,15 +46,17 @@ def merge(paths: StorePaths, out: str | os.PathLike, *, replace: bool = False) -
 
     Each store is read as `analyze` reads it: from a copy in memory, with every row checked, and no
     journal is played back. A row is what one device measured of a variant at a workload in a round;
-    one that several stores have is kept once, the first of them. So measurements of different
-    devices, drivers, compilers and versions of a kernel all stay. Recorded calls add up, those of
-    one recording once; one that goes on between two merges counts twice. The new store is written
+    one that several stores have is kept once, the first of them; but one that was wrong counts
+    before all others, one that faulted next, and one that was not worth a measurement last. So
+    measurements of different devices, drivers, compilers and versions of a kernel all stay.
+    Recorded calls add up, those of one recording once; one that goes on between two merges counts
+    twice. The new store is written
     beside its place and put there when it is whole.
 
     Parameters
     ----------
     paths
-        Stores or glob patterns; the first counts where two have the same row.
+        Stores or glob patterns.
     out
         Path of the new store.
     replace

@@ -15,7 +15,7 @@ from ._groups import Group
 from ._policy_text import Policy
 from ._stores import StorePaths, expand, read
 from ._warning import warn
-from ._winners import unconfirmed, warn_unconfirmed, winners
+from ._winners import Part, best, judged, store_of, unconfirmed, warn_unconfirmed
 
 
 def from_variable(paths: StorePaths) -> int:
@@ -51,25 +51,32 @@ class _Found(NamedTuple):
 
 
 def _read(paths: StorePaths) -> _Found:
-    """Read stores and files of policies, of which the last wins."""
+    """Read stores and files of policies, of which the last wins.
+
+    Stores are judged together: what one of them found wrong wins in none.
+    """
     found = _Found({}, [], set(), set())
+    names = expand(paths)
+    texts = {path: policy_text.read(path) for path in names if policy_text.is_text(path)}
+    for path in names:
+        if path not in texts:
+            groups = read(path, bad="raise")
+            stale, users = passed(groups)
+            found.users.update(users)
+            found.stale.update(stale)
+            found.current.extend(group for group in groups if group.current)
+    parts = judged(found.current, by_workload=True)
     chosen: dict[tuple, tuple[Group, str]] = {}
-    for path in expand(paths):
-        if policy_text.is_text(path):
-            found.policies.update(_of_calls(chosen.values()))
-            chosen.clear()
-            several = policy_text.read(path)
-            known = (one for one in several if one.current and _checked(path, one))
-            found.policies.update({one.key: one for one in known})
-            found.stale.update(one.benchmark for one in several if not one.current)
+    for path in names:
+        if path not in texts:
+            place = os.path.abspath(path)
+            chosen |= _of_parts([part for part in parts if store_of(part[1]) == place])
             continue
-        groups = read(path, bad="raise")
-        stale, users = passed(groups)
-        found.users.update(users)
-        found.stale.update(stale)
-        fresh = [group for group in groups if group.current]
-        found.current.extend(fresh)
-        chosen |= _of_store(fresh)
+        found.policies.update(_of_calls(chosen.values()))
+        chosen.clear()
+        known = [one for one in texts[path] if one.current and _checked(path, one)]
+        found.policies.update({one.key: one for one in known})
+        found.stale.update(one.benchmark for one in texts[path] if not one.current)
     found.policies.update(_of_calls(chosen.values()))
     return found
 
@@ -123,7 +130,7 @@ def save_policies(groups: list[Group], path: str | os.PathLike) -> int:
     for text in passed_over(*passed(groups)):
         warn(text)
     warn_unconfirmed(current, by_workload=True)
-    found = _of_calls(_of_store(current).values())
+    found = _of_calls(_of_parts(judged(current, by_workload=True)).values())
     policy_text.write(os.fspath(path), found.values())
     return sum(one.label != "base" for one in found.values())
 
@@ -134,15 +141,15 @@ def _of_calls(chosen: Iterable[tuple[Group, str]]) -> dict[tuple, Policy]:
     Of several a winner comes before base, and one that was found with keys of some likeness before
     one that was found with a benchmark's own.
     """
-    best: dict[tuple, tuple[tuple[bool, bool], Group, str]] = {}
+    ranked: dict[tuple, tuple[tuple[bool, bool], Group, str]] = {}
     for group, label in chosen:
         rt, likeness = group.workloads[0], _core.key_axes(group.benchmark)
         place = {name: value for name, value in rt.items() if name not in likeness}
         key = (group.arch, group.benchmark, group.workload, workload_text(place))
         rank = (label != "base", len(place) < len(rt))
-        if key not in best or rank >= best[key][0]:
-            best[key] = rank, group, label
-    found = (_policy(group, label) for _, group, label in best.values())
+        if key not in ranked or rank >= ranked[key][0]:
+            ranked[key] = rank, group, label
+    found = (_policy(group, label) for _, group, label in ranked.values())
     return {one.key: one for one in found}
 
 
@@ -151,17 +158,14 @@ def _policy(group: Group, label: str) -> Policy:
     return Policy(group.arch, group.benchmark, group.ct, at, group.source_hash, label)
 
 
-def _of_store(groups: list[Group]) -> dict[tuple, tuple[Group, str]]:
+def _of_parts(parts: list[Part]) -> dict[tuple, tuple[Group, str]]:
     """Variants for the run-time workloads of groups that have a winner, by what tells them apart.
 
     Base is one of them: it stays at the workloads that were measured and have no winner.
     """
-    won = winners(groups, by_workload=True)
+    won = best(parts)
     tuned = {(one.group.arch, one.group.benchmark, one.group.workload) for one in won}
-    found: dict[tuple, tuple[Group, str]] = {}
-    for group in groups:
-        if (group.arch, group.benchmark, group.workload) in tuned:
-            found |= {_key(part): (part, "base") for part in group.by_workload()}
+    found = {key: (group, "base") for key, group in parts if key[:3] in tuned}
     return found | {_key(one.group): (one.group, one.label) for one in won}
 
 

@@ -14,6 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cubc import _core
+
+from ._axes import workload_text
 from ._groups import Group, Measurement
 from ._stores import rows
 
@@ -39,13 +42,15 @@ def read_samples(cells: Iterable[Measurement]) -> dict[tuple[str, int], Samples]
     Raises
     ------
     StoreError
-        If a store is gone or cannot be read any more.
+        If a store is gone or cannot be read any more, or another one is in its place.
     """
-    wanted: dict[str, set[int]] = {}
+    wanted: dict[str, dict[int, Measurement]] = {}
     for cell in cells:
-        wanted.setdefault(cell.store, set()).add(cell.id)
+        wanted.setdefault(cell.store, {})[cell.id] = cell
     return {
-        (path, row["id"]): _samples(row) for path, ids in wanted.items() for row in _rows(path, ids)
+        (path, row["id"]): _samples(row)
+        for path, mine in wanted.items()
+        for row in _rows(path, mine)
     }
 
 
@@ -76,12 +81,15 @@ def find(
     return samples.get((cell.store, cell.id), _NONE) if cell else _NONE
 
 
-def _rows(path: str, ids: set[int]) -> Generator[dict[str, Any]]:
+def _rows(path: str, cells: Mapping[int, Measurement]) -> Generator[dict[str, Any]]:
     """Rows of a store by their numbers. The analysis has read them, so none of them is refused."""
-    last = max(ids)
+    last = max(cells)
     with closing(rows(path, [])) as found:
         for row in found:
-            if row["id"] in ids:
+            if cell := cells.get(row["id"]):
+                about = cell.variant, workload_text(cell.rt), cell.round
+                if (row["variant"], row["rt"], row["round"]) != about:
+                    raise _core.StoreError(f"{path} is another store by now: analyze it again")
                 yield row
             if row["id"] >= last:
                 return

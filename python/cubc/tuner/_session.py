@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -48,6 +49,7 @@ class Session:
         progress: bool | None,
     ):
         self.path, self.store = path, _core.Store(path, True)
+        self.place = os.path.abspath(path)
         warn_if_slow(path, has_log=self.store.has_log())
         self.timing = timing
         self.racing = racing and objective.is_time

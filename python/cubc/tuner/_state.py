@@ -7,6 +7,7 @@ Python.
 
 from __future__ import annotations
 
+import copy
 import math
 import numbers
 from collections.abc import Callable, Mapping
@@ -24,6 +25,7 @@ from cubc._kernel import Extent
 from . import _axes as ax
 from . import _inputs as inputs
 from . import _metrics as mt
+from ._checks import tolerance
 from ._difference import difference
 from ._launch import Launch
 from ._objective import FIGURES
@@ -224,7 +226,8 @@ class State:
         >>> state.array([1, 2], "F64")
         cubc.Array([1. 2.], dtype=float64, device='cpu')
         """
-        host = np.ascontiguousarray(values, dtype if dtype is None else _dtype(dtype))
+        given = np.ascontiguousarray(values, dtype if dtype is None else _dtype(dtype))
+        host = given.copy()  # the caller may change its own
 
         def fill(out: cubc.Array) -> None:
             cubc.transform("x", x=cubc.asarray(host, device=self.device), out=out)
@@ -344,12 +347,14 @@ class State:
             An item of a number may be off by ``atol + rtol * abs(expected)``. By default rtol is 0
             for integers, 0.05 for bfloat16, 0.01 for float16, 1e-5 for float32 and complex64, and
             1e-12 for float64 and complex128. NaN is right where NaN is expected. What is expected
-            is rounded to the type of an output of floats.
+            is rounded to the type of an output of floats. Of a struct each field is compared so.
 
         Raises
         ------
+        TypeError
+            If `rtol` or `atol` is no number.
         ValueError
-            If `output` is no array of this state.
+            If `output` is no array of this state, or `rtol` or `atol` is negative.
 
         Examples
         --------
@@ -357,7 +362,9 @@ class State:
         >>> y = state.zeros()
         >>> state.verify(y, np.full(16, 2, "f4"), rtol=1e-6)
         """
-        self.checks.append((self._known(output), expected, rtol, atol))
+        relative = None if rtol is None else tolerance("rtol", rtol)
+        right = expected if callable(expected) else copy.deepcopy(expected)
+        self.checks.append((self._known(output), right, relative, tolerance("atol", atol)))
 
     @named
     def metric(self, name: str, measure: Callable[[dict[str, Any]], Any]) -> None:

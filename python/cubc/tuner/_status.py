@@ -30,6 +30,18 @@ ELSEWHERE = " (the whole output is in .log)"
 MESSAGE = 4000  # characters of a message that are kept
 
 
+def weight(status: str, message: str) -> int:
+    """Rank of a variant's row among those of one key, whichever comes first.
+
+    A variant that is wrong or faults now and then is so for good, and one that was not worth a
+    measurement may be measured after all. A store has the same order (csrc/store/store_schema.c).
+    """
+    unknown = status in (LOST, PRUNED) or (
+        status == COMPILE_ERROR and any(text in message for text in OF_MACHINE)
+    )
+    return {WRONG: 3, FAULT: 2}.get(status, 0 if unknown else 1)
+
+
 def failure(error: Exception) -> dict[str, Any]:
     """Status and message of a variant that raised one of `FAILURES`."""
     status = next(status for kind, status in _OF_EXCEPTION if isinstance(error, kind))

@@ -112,11 +112,12 @@ def read(paths: StorePaths, *, bad: Literal["warn", "raise", "pass"] = "warn") -
     refused: dict[str, list[str]] = {}
     for path in expand(paths):
         reasons: list[str] = []
+        place = os.path.abspath(path)  # samples are read later, maybe from another folder
         for row in rows(path, reasons):
             if row["status"] == RECORDED:
                 continue
             try:
-                groups.take(path, row)
+                groups.take(place, row)
             except ValueError as error:
                 reasons.append(f"row {row['id']} was refused: {error}")
         if reasons and bad == "raise":

@@ -86,7 +86,8 @@ def verify_winners(
 ) -> Comparison:
     """Hold the winners of some stores against base, each where it won and at the ends of its range.
 
-    The winners are those that `Analysis.policies` prints, of the architecture of the device.
+    The winners are those that `Analysis.policies` prints, of the architecture of the device. One
+    that was found at a number of elements, not at an exponent of two, is measured there alone.
 
     Parameters
     ----------

@@ -15,6 +15,8 @@ from ._groups import Group, settle
 from ._warning import warn
 from ._words import listed
 
+Part = tuple[tuple[str, ...], Group]
+
 
 class Winner(NamedTuple):
     """The best variant that was confirmed to be FASTER than base."""
@@ -27,25 +29,71 @@ class Winner(NamedTuple):
 def winners(groups: list[Group], *, by_workload: bool = False) -> list[Winner]:
     """Winners, one for each group or for each of its run-time workloads; base stays elsewhere.
 
-    Everything that turns measurements into policies calls this. If several devices of one
-    architecture were measured, the highest score wins; but nothing wins that another device of the
-    model has measured again and not found FASTER.
+    Everything that turns measurements into policies calls this, or `judged` and `best`. If several
+    devices of one architecture were measured, the highest score wins; but nothing wins that another
+    device of the model has measured again and not found FASTER.
     """
-    best: dict[tuple, Winner] = {}
-    for key, group in _parts(groups, by_workload):
+    return best(judged(groups, by_workload=by_workload))
+
+
+def best(parts: Iterable[Part]) -> list[Winner]:
+    """Winners of parts that were judged."""
+    found: dict[tuple, Winner] = {}
+    for key, group in parts:
         score, label = group.winner() or (0.0, "")
-        if label and (key not in best or score > best[key].score):
-            best[key] = Winner(group, label, score)
-    return list(best.values())
+        if label and (key not in found or score > found[key].score):
+            found[key] = Winner(group, label, score)
+    return list(found.values())
 
 
-def _parts(groups: list[Group], by_workload: bool) -> Iterator[tuple[tuple[str, ...], Group]]:
-    """Groups, or a part of them for each workload, behind the key of the policy that each gives."""
+def judged(groups: Iterable[Group], *, by_workload: bool) -> list[Part]:
+    """Groups that count, or a part of them for each workload, which may dispute each other.
+
+    They stand behind the key of the policy that each gives.
+    """
     parts = [part for one in groups for part in (one.by_workload() if by_workload else [one])]
     settle(parts)
+    places: dict[tuple[str, ...], list[Group]] = {}
     for group in parts:
         rt = workload_text(group.workloads[0]) if by_workload else ""
-        yield (group.arch, group.benchmark, group.workload, rt), group
+        key = (group.arch, group.benchmark, group.workload, rt)
+        places.setdefault(key, []).append(group)
+    return [(key, group) for key, several in places.items() for group in _counting(several)]
+
+
+def _counting(groups: list[Group]) -> Iterator[Group]:
+    """Those of the newest source and, on each device, of one driver and compiler.
+
+    These are the ones that are here, or else the newest: what was FASTER with others says nothing
+    of what runs now.
+    """
+    if len(groups) == 1:
+        yield from groups
+        return
+    source = max(groups, key=lambda group: (group.current, _moment(group))).source_hash
+    devices: dict[str, list[Group]] = {}
+    for group in groups:
+        if group.source_hash == source:
+            devices.setdefault(group.device_uuid, []).append(group)
+    for several in devices.values():
+        last = max(several, key=_moment).environment
+        if any(group.environment != last for group in several):
+            here = _environments()
+            several.sort(key=lambda group: (group.environment in here, _moment(group)))
+            last = several[-1].environment
+        yield from (group for group in several if group.environment == last)
+
+
+def _environments() -> set[tuple]:
+    """Environments of the devices that are here."""
+    infos = map(_core.device_info, _core.devices())
+    return {((one["sm_count"], one["ecc"]), one["driver"], one["compiler"]) for one in infos}
+
+
+def _moment(group: Group) -> tuple[str, int]:
+    """When a group was measured last."""
+    moments = ((cell.extra["created"], cell.id) for cell in group.measurements())
+    return max(moments, default=("", 0))
 
 
 def rows_of(found: Iterable[Winner]) -> str:
@@ -53,6 +101,7 @@ def rows_of(found: Iterable[Winner]) -> str:
     return "\n".join(
         f'POLICY("{one.group.arch}", "{one.group.benchmark}", "{one.group.workload}", '
         f'"{calls_near(one.group.workloads[0])}", "{one.label}")'
+        f"{'  // of another version of the kernel' if one.group.stale else ''}"
         for one in found
     )
 
@@ -78,7 +127,7 @@ def unconfirmed(groups: list[Group], *, by_workload: bool) -> str:
 
     Workloads that have a winner are not named.
     """
-    parts = [*_parts(groups, by_workload)]
+    parts = judged(groups, by_workload=by_workload)
     won = {key for key, group in parts if group.winner()}
     names: dict[str, Group] = {}
     for key, group in parts:
@@ -88,7 +137,7 @@ def unconfirmed(groups: list[Group], *, by_workload: bool) -> str:
         return ""
     (name, group), *more = names.items()
     several = f" and {len(more)} more" if more else ""
-    command = f"tuner.search(..., db={_store(group)!r}, confirm=5)"
+    command = f"tuner.search(..., db={store_of(group)!r}, confirm=5)"
     if group.benchmark in _core.benchmarks():
         whole = next(one for one in groups if one.key == group.key)
         command = f"{_command(whole)} --confirm 5"
@@ -98,7 +147,8 @@ def unconfirmed(groups: list[Group], *, by_workload: bool) -> str:
     )
 
 
-def _store(group: Group) -> str:
+def store_of(group: Group) -> str:
+    """Path of the store that a group was read from."""
     return next(cell.store for cell in group.measurements())
 
 
@@ -116,7 +166,7 @@ def _command(group: Group) -> str:
         for name, values in wanted.items()
         if (listed := ",".join(map(str, values)))
     )
-    name, store = f"{re.escape(group.benchmark)}$", shlex.quote(_store(group))
+    name, store = f"{re.escape(group.benchmark)}$", shlex.quote(store_of(group))
     return f"cubc search -R '{name}' {axes} --db {store} --seconds 60"
 
 

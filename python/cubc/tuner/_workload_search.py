@@ -349,7 +349,7 @@ class WorkloadSearch:
 
     def _take_in(self, info: Mapping[str, Any], stored: Mapping[str, Any], place: int) -> None:
         """Take in a row as the store holds it."""
-        cell = measurement(stored, self._session.path, self.workload.rts[place])
+        cell = measurement(stored, self._session.place, self.workload.rts[place])
         self.results.add(info, cell)
 
     def _finish(self, variant: str, *, fresh: bool, counts: bool = True) -> None:
