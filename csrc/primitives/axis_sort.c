@@ -29,6 +29,7 @@ PROBLEM_NUMBERS(axis_sort_numbers);
 static cubc_status check_shape(const cubc_axis_sort_params *params)
 {
     uint64_t matrix = params->length;
+    TRY(problem_check_size("the input of axis_sort", params->n, params->type));
     if (params->n && (!size_multiply(&matrix, params->columns) || !matrix || params->n % matrix))
         FAIL(CUBC_INVALID_ARGUMENT,
              "axis_sort: %llu items are no multiple of length * columns, %llu * %llu, each at "

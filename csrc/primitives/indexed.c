@@ -18,6 +18,7 @@ cubc_status indexed_shape(const indexed_call *c, indexed_numbers *out)
     if (c->mode < 0 || c->mode >= MODES)
         FAIL(CUBC_INVALID_ARGUMENT, "the mode of %s is %d, expected 0 to 2", c->function, c->mode);
     if (!c->total) return CUBC_OK;
+    TRY(problem_check_size(c->function, c->n, c->type));
     if (!rows || c->n % rows)
         FAIL(CUBC_INVALID_ARGUMENT,
              "%s: %llu items are no multiple of %llu rows of %llu columns, one or more",

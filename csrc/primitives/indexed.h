@@ -11,6 +11,7 @@ typedef struct indexed_call {
     uint64_t n, length, columns, index_count; // items: rows of `columns` behind each other
     uint64_t total;                           // items that indices name
     int along, mode;
+    cubc_type type; // of the items
 } indexed_call;
 #define INDEXED_CALL(name, params)                        \
     ((indexed_call){.function = (name),                   \
@@ -20,7 +21,8 @@ typedef struct indexed_call {
                     .index_count = (params)->index_count, \
                     .total = (params)->total,             \
                     .along = (params)->along,             \
-                    .mode = (params)->mode})
+                    .mode = (params)->mode,               \
+                    .type = (params)->type})
 
 typedef struct indexed_numbers {
     uint64_t total, length, columns;

@@ -148,6 +148,8 @@ cubc_status axis_scan_problem(const cubc_axis_scan_params *params, problem *out)
                                     .init_in_memory = params->init_in_memory,
                                     .segments =
                                         params->columns == 1 && fits ? params->n / rows : 0};
+    TRY(problem_check_size("the input of axis_scan", params->n,
+                           problem_input_type(params->in, params->type)));
     if (params->n && !fits)
         FAIL(CUBC_INVALID_ARGUMENT,
              "axis_scan: %llu items are no multiple of length * columns, %llu * %llu, each at "

@@ -30,6 +30,7 @@ static cubc_status public_temp_bytes(cubc_device *device, const algorithm *a, co
                                      size_t *bytes)
 {
     problem p;
+    if (bytes) *bytes = 0;
     if (!device || !bytes) FAIL(CUBC_INVALID_ARGUMENT, "%s: NULL argument", a->name);
     TRY(algorithm_problem(a, params, &p));
     return run_temp_bytes(device, &p, bytes);

@@ -111,14 +111,15 @@ cubc_status run_temp_bytes(cubc_device *device, const problem *p, size_t *bytes)
     table *t;
     instance *i;
     plan pl;
+    size_t most = 8; // never 0: NULL means the device's pool
     TRY(table_of(device, &t));
-    *bytes = 8; // never 0: NULL means the device's pool
     for (uint64_t k = 0; k < larger(steps, 1); k++) {
         TRY(part_of(p, steps, k, &step, &part));
         TRY(table_find(t, part, NULL, &i));
         TRY(plan_make(part, i, &pl));
-        *bytes = larger(*bytes, plan_bytes(&pl));
+        most = larger(most, plan_bytes(&pl));
     }
+    *bytes = most;
     return CUBC_OK;
 }
 

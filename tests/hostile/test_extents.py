@@ -123,9 +123,11 @@ def test_the_c_interface(c):
 
 
 ONE_SEGMENT_TOO_MANY = {"segments": 2**64 - 1, "offsets": "array", "offset_type": "I64"}
+ONE_LONG_ROW = {"n": 2**61, "length": 2**61, "columns": 1}
 TO_SORT = {"keys_in": "array", "keys_out": "array", "type": "I32"}
 TO_FIND = {"in": "array", "keys_out": "array", "indices_out": "array", "type": "I32"}
-TO_ADD = {"in": "array", "out": "array", "op": "sum"}
+IN_AND_OUT = {"in": "array", "out": "array"}
+TO_ADD = {**IN_AND_OUT, "op": "sum"}
 NUMBERS = {"type": "F64", "acc_type": "F64", "out_type": "F64"}
 
 
@@ -140,6 +142,10 @@ NUMBERS = {"type": "F64", "acc_type": "F64", "out_type": "F64"}
         ("segment_ids", {**ONE_SEGMENT_TOO_MANY, "out_type": "I64"}, "too many items"),
         ("take", {"n": 2, "total": 1, "length": 2**63 + 1, "columns": 2}, "no multiple of"),
         ("scatter", {"n": 2, "total": 1, "length": 2**63 + 1, "columns": 2}, "no multiple of"),
+        ("take", {"n": 2**61, "total": 1, "length": 2**61, "columns": 1}, "too many items"),
+        ("scatter", {"n": 2**61, "total": 1, "length": 2**61, "columns": 1}, "too many items"),
+        ("axis_scan", {**TO_ADD, **NUMBERS, **ONE_LONG_ROW}, "too many items"),
+        ("axis_sort", {**IN_AND_OUT, "type": "I32", **ONE_LONG_ROW}, "too many items"),
     ],
 )
 def test_products_and_sums_of_the_c_interface(c, name, members, words):
@@ -154,7 +160,7 @@ def test_products_and_sums_of_the_c_interface(c, name, members, words):
         setattr(params, member, given.get(value, value))
     wanted = ffi.new("size_t *", 9)
     status = getattr(lib, f"cubc_{name}_temp_bytes")(device[0], params, wanted)
-    assert status == lib.CUBC_INVALID_ARGUMENT
+    assert status == lib.CUBC_INVALID_ARGUMENT and wanted[0] == 0
     assert words in ffi.string(lib.cubc_error_message()).decode()
 
 
@@ -168,6 +174,14 @@ def test_steps_of_a_histogram_that_float32_has_not(c):
     status = lib.cubc_histogram_temp_bytes(device[0], params, ffi.new("size_t *"))
     assert status == lib.CUBC_INVALID_ARGUMENT
     assert "too wide for steps of F32" in ffi.string(lib.cubc_error_message()).decode()
+
+
+def test_the_room_of_a_call_that_fails(c):
+    ffi, lib, device = c
+    room = ffi.new("size_t *", 9)
+    for of in (device[0], ffi.NULL):
+        assert lib.cubc_reduce_temp_bytes(of, ffi.NULL, room) == lib.CUBC_INVALID_ARGUMENT
+        assert room[0] == 0
 
 
 def test_null_arguments_of_the_c_interface(c):

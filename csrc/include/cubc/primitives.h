@@ -1,8 +1,9 @@
 // Device-wide primitives: a part of cubc.h.
 //
 // A primitive is called in two phases, as in CUB: cubc_<name>_temp_bytes returns the size of the
-// temporary storage, and cubc_<name> runs. With temp = NULL the device's pool provides the storage.
-// Pointers are to memory of the device (cubc_alloc, cudaMalloc, or host memory on "cpu").
+// temporary storage, 0 in case of an error, and cubc_<name> runs. With temp = NULL the device's
+// pool provides the storage. Pointers are to memory of the device (cubc_alloc, cudaMalloc, or host
+// memory on "cpu").
 #ifndef CUBC_PRIMITIVES_H
 #define CUBC_PRIMITIVES_H
 
