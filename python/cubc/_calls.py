@@ -48,7 +48,7 @@ def name_function(error: Exception, function: str) -> None:
         return
     # No compiler, or libraries and folders that the environment names: no fault of the call.
     refused = isinstance(error, CompileError) and not error.log
-    if refused and not str(error).startswith("the expression "):
+    if refused and "the expression '" not in str(error):
         return
     if type(error) is OSError and re.match(r"cubc needs|CUBC_", str(error)):
         return

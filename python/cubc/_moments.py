@@ -64,7 +64,7 @@ def is_one_pass(x: Any, kind: np.dtype[Any], count: Any, device: Any) -> bool:
 
     The arithmetic of four sums costs the cpu more than a second pass.
     """
-    if isinstance(x, Lazy):
+    if isinstance(x, Lazy) or not items_of(shape_of(x)):
         return False
     of = item_dtype(x)
     if name_of(kind) in _SHORT:
@@ -111,8 +111,8 @@ def squared_deviations(
 
 
 def _divisor(count: Any) -> Any:
-    """Return a count as an operand: a number, or an array of some."""
-    return count if isinstance(count, Array) or shape_of(count) else float(count)
+    """Return a count as an operand: an array of some, or a number, whatever type the result has."""
+    return count if isinstance(count, Array) or shape_of(count) else np.float64(count)
 
 
 def _at_least_0(text: str) -> str:

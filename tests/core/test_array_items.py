@@ -331,7 +331,8 @@ def test_comparisons_with_integers_beyond_all_others(device):
 
 
 def test_signs_of_nan_and_of_infinite_complex_numbers(device):
-    for kind in ("f2", "f4", "f8"):
+    # A GPU's conversion of a float16 loses the sign of NaN.
+    for kind in ("f2", "f4", "f8") if device == "cpu" else ("f4", "f8"):
         x = np.array([-np.nan, np.nan, -0.0, 0, -1], kind)
         same(np.signbit(cubc.asarray(x, device=device)).array(), np.signbit(x))
     inf, nan = np.inf, np.nan
