@@ -92,7 +92,7 @@ def squared_deviations(
     how = {"axis": axis, "keepdims": keepdims, **options}
     operands, item = {"x": x}, "convert<f64>(x)"
     if _is_whole(x, count):
-        operands["k"] = float(x[(0,) * x.ndim]) if is_host else x.reshape(-1)[0]
+        operands["k"] = x[(*[0] * x.ndim, ...)] if is_host else x.reshape(-1)[0]  # no copy, to bind
         item = _LESS_FIRST
     elif where is not True and where is not None:
         operands["x"] = left_out(x, where, 0, options["stream"])
