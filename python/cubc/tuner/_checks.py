@@ -61,9 +61,10 @@ def tolerance(name: str, value: Any) -> float:
     """`value` as a float of 0 or more; TypeError or ValueError if it is none."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} is {value!r:.80}, must be a number")
-    if not value >= 0:
+    number = float(value)
+    if not number >= 0:
         raise ValueError(f"{name} is {value}, must be 0 or more")
-    return float(value)
+    return number
 
 
 def regex(pattern: str) -> re.Pattern[str]:

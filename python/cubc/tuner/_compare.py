@@ -244,7 +244,7 @@ def _latest(groups: list[Group], variant: str) -> dict[tuple[str, ...], tuple[Gr
 
     A workload that failed there has none.
     """
-    found = {}
+    found: dict[tuple[str, ...], tuple[Group, list[float]]] = {}
     for group in sorted(groups, key=lambda group: max(_created(group), default="")):
         about = (group.benchmark, group.workload, group.device_uuid)
         for rt, times in _times(group, variant).items():
