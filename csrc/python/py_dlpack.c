@@ -1,6 +1,7 @@
 // DLPack both ways (the ABIs of DLPack 1 and, for those who do not ask for it, 0.8,
 // https://dmlc.github.io/dlpack): zero-copy exchange with PyTorch, JAX, CuPy and NumPy.
 #include "python/py_dlpack.h"
+#include "python/py_numpy.h"
 #include "python/py_types.h"
 
 #include <stdlib.h>
@@ -215,6 +216,9 @@ static int read_shape(const DLTensor *t, const char *what, py_view *out)
     return -1;
 }
 
+enum { STRIDED_ON_HOST = 1 };
+
+// 0, STRIDED_ON_HOST, or -1 with an exception.
 static int fill_view(const DLTensor *t, const char *what, bool writable, py_view *out)
 {
     Py_ssize_t steps[VIEW_DIMENSIONS];
@@ -233,10 +237,20 @@ static int fill_view(const DLTensor *t, const char *what, bool writable, py_view
     // An array of no items may have any pointer and any offset.
     out->data = (void *)((uintptr_t)t->data + t->byte_offset);
     if (in_order(t, out->n)) return open_device(t->device, what, out);
+    if (!writable && t->device.device_type == DL_CPU) return STRIDED_ON_HOST;
     if (writable || (t->device.device_type != DL_CUDA && t->device.device_type != DL_CUDA_MANAGED))
         return py_view_not_contiguous(what);
     for (int d = 0; d < t->ndim; d++) steps[d] = (Py_ssize_t)t->strides[d];
     return py_view_gather(out, what, steps, out->capsule);
+}
+
+// Fills a view from a tensor of the host with strides, which NumPy copies as any array.
+static int copied_by_numpy(PyObject *object, const char *what, void *stream, py_view *out)
+{
+    PyObject *array = PyObject_CallMethod(py_numpy, "from_dlpack", "O", object);
+    int status = array ? py_view_get(array, what, false, stream, out) : -1;
+    Py_XDECREF(array);
+    return status < 0 ? -1 : 1;
 }
 
 // Consumers of CUDA memory tell their stream: 1 is the legacy default stream.
@@ -289,7 +303,13 @@ int py_dlpack_import(PyObject *object, const char *what, bool writable, void *st
     out->owner = Py_NewRef(object);
     out->stream = stream;
     out->has_stream = true;
-    if (fill_view(tensor, what, writable, out) < 0) return -1;
+    const int filled = fill_view(tensor, what, writable, out);
+    if (filled < 0) return -1;
+    if (filled == STRIDED_ON_HOST) {
+        py_view_release(out);
+        *out = (py_view){0};
+        return copied_by_numpy(object, what, stream, out);
+    }
     if (!writable || versioned || !out->on_host) return 1;
     PyErr_Format(PyExc_TypeError,
                  "%s must be a NumPy array or a device array: it comes by DLPack 0.8, which cannot "

@@ -14,7 +14,7 @@ import numpy as np
 from ._arrays import as_array, is_of_numpy, is_on_cpu, item_dtype, name_of, shape_of
 from ._axes import items_of
 from ._core import Array, Lazy, asarray, reduce, transform
-from ._lazy import lazy
+from ._lazy import lazy, literal
 from ._reductions import left_out
 
 _LESS_FIRST = "(convert<f64>(x) - convert<f64>(k))"
@@ -111,8 +111,11 @@ def squared_deviations(
 
 
 def _divisor(count: Any) -> Any:
-    """Return a count as an operand: an array of some, or a number, whatever type the result has."""
-    return count if isinstance(count, Array) or shape_of(count) else np.float64(count)
+    """Return a count as an operand: an array of some, or a number in float64.
+
+    A float of Python would have the type of the result.
+    """
+    return count if isinstance(count, Array) or shape_of(count) else literal(count, np.float64)
 
 
 def _at_least_0(text: str) -> str:

@@ -211,6 +211,13 @@ class Known(Foreign):
         self.dtype = x.dtype
 
 
+@pytest.mark.parametrize("view", [lambda x: x.T, lambda x: x[::2], lambda x: x[:, ::-1]])
+def test_strides_of_the_host(view, on_the_cpu):
+    x = np.arange(20.0).reshape(4, 5)
+    same(cubc.sum(Foreign(view(x)), 1), view(x).sum(1))
+    same(cubc.transform("2 * x", x=Foreign(view(x))), 2 * view(x))
+
+
 FUNCTIONS = {
     "sum": lambda m, f: m.sum(f(X), dtype="f8"),
     "cumsum": lambda m, f: m.cumsum(f(X), 1, dtype="f8"),
