@@ -177,9 +177,11 @@ def test_a_schema_without_end(db):
         connection.execute("PRAGMA journal_mode = DELETE")
         connection.execute("PRAGMA writable_schema = ON")
         entries = (
-            (f"t{k}", f"CREATE TABLE t{k} (a CHECK (a > '{'x' * 900}'))") for k in range(60000)
+            {"name": f"t{k}", "sql": f"CREATE TABLE t{k} (a CHECK (a > '{'x' * 900}'))"}
+            for k in range(60000)
         )
-        connection.executemany("INSERT INTO sqlite_master VALUES ('table', ?1, ?1, 2, ?2)", entries)
+        into = "INSERT INTO sqlite_master VALUES ('table', :name, :name, 2, :sql)"
+        connection.executemany(into, entries)
     for write in (False, True):
         start = time.monotonic()
         with pytest.raises(cubc.StoreError, match=r"schema without end|schema is not that"):

@@ -186,7 +186,7 @@ def test_an_executor_of_ours_is_ended_where_the_arguments_are_wrong(db):
         return made[0]
 
     with pytest.raises(LookupError, match="did you mean Elements"):
-        tuner.search("reduce.sum", {"Element": 16}, db=db, executor=make)
+        tuner.search("reduce.sum", {"Element": 16}, device="cpu", db=db, executor=make)
     assert [one.ended for one in made] == [True]
 
 
