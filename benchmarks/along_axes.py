@@ -23,7 +23,7 @@ from several import FLUSHED_BYTES, HOLD, median_us
 import cubc
 from cubc import _core
 from cubc._axes import on_rows
-from cubc._segments import argsort_in_segments, segmented_sort
+from cubc._segmented_sorts import argsort_in_segments, segmented_sort
 
 PEERS = {
     "one pass": "cubc, in one pass",
