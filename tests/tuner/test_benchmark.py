@@ -229,8 +229,16 @@ def test_declarations_that_mean_nothing():
         own(source, saxpy, axes={"A[pow2]": [3, -1]})
     with pytest.raises(ValueError, match=r"'T\{ct\}=unsigned int' is no workload"):
         own(source, saxpy, axes={"T{ct}": ["F32", "unsigned int"]})
-    with pytest.raises(ValueError, match="the values of axis N must be integers of 64 bits"):
-        own(source, saxpy, axes={"N": [1, 2**63]})
+    for values in ([1, 2**63], {1, 2}, [1.5], [[1], [2]], np.ones((2, 2), int)):
+        with pytest.raises(ValueError, match="the values of axis N must be integers of 64 bits"):
+            own(source, saxpy, axes={"N": values})
+
+
+def test_values_of_numpy():
+    source = SAXPY.replace("BROKEN", "")
+    for values in (np.arange(1, 4), [np.int64(1), np.int32(2), 3], np.uint8([1, 2, 3])):
+        axes = own(source, saxpy, axes={"N": values}).axes
+        assert [(axis.plain, axis.values) for axis in axes] == [("N", (1, 2, 3))]
 
 
 def test_a_lambda_is_no_benchmark():

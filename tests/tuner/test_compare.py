@@ -142,6 +142,8 @@ def test_the_command(tmp_path, capsys):
     assert main(["compare", a, str(tmp_path / "none.db")]) == 2
     assert main(["compare", "--live", a, b]) == 2
     assert "cubc compare: --live needs -R" in capsys.readouterr().err
+    assert main(["compare", a, b, "--rounds", "3"]) == 2
+    assert "cubc compare: --rounds is for --live" in capsys.readouterr().err
 
 
 def test_a_header_compiles(tmp_path, capsys):

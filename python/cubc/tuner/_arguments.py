@@ -164,9 +164,8 @@ def _add_compare(commands: Commands, common: Parser) -> None:
     both.add_argument(
         "--rounds",
         type=int,
-        default=MOST_ROUNDS,
         metavar="N",
-        help="for --live: most rounds, each a process of either side (default: %(default)s)",
+        help=f"for --live: most rounds, each a process of either side (default: {MOST_ROUNDS})",
     )
     both.add_argument(
         "--drift",

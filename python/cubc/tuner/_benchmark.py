@@ -15,6 +15,8 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from cubc import _core
 from cubc._extras import need
 
@@ -316,9 +318,7 @@ def _declared(owner: str, axes: Mapping[str, Any]) -> tuple[ax.Axis, ...]:
     """Axes that a benchmark declares; ValueError if a value can stand for no workload."""
     found: list[ax.Axis] = []
     for name, given in ax.given(axes).items():
-        several = (
-            given if isinstance(given, Sequence | range) and not isinstance(given, str) else [given]
-        )
+        several = _several(given)
         values = tuple(map(str, several)) if "{ct}" in name else tuple(several)
         axis = ax.Axis(name, values)
         if wrong := sorted(ax.split_name(name)[1].difference(ax.FLAGS)):
@@ -327,18 +327,27 @@ def _declared(owner: str, axes: Mapping[str, Any]) -> tuple[ax.Axis, ...]:
             )
         if any(one.plain == axis.plain and one.compile_time == axis.compile_time for one in found):
             raise ValueError(f"{owner}: axis {axis.plain} is declared twice")
-        if not 1 <= len(set(values)) == len(values) <= ax.MOST_VALUES:
-            raise ValueError(f"{owner}: axis {name} needs values, each once")
         if not axis.compile_time and not all(map(ax.is_int64, values)):
             raise ValueError(
                 f"{owner}: the values of axis {name} must be integers of 64 bits, not {given!r:.80}"
             )
+        if not 1 <= len(set(values)) == len(values) <= ax.MOST_VALUES:
+            raise ValueError(f"{owner}: axis {name} needs values, each once")
         if "[pow2]" in name and any(int(value) < 0 for value in values):
             raise ValueError(f"{owner}: axis {name} has exponents of two, of 0 and more")
         for value in values if axis.compile_time else ():
             ax.parse_workload(ax.workload_text({name: value}))
         found.append(axis)
     return tuple(found)
+
+
+def _several(given: Any) -> Sequence[Any]:
+    """Values of an axis in their order, those of NumPy as Python's."""
+    if isinstance(given, np.ndarray | np.generic):
+        given = given.tolist()
+    if not isinstance(given, Sequence) or isinstance(given, str):
+        return [given]
+    return [value.item() if isinstance(value, np.generic) else value for value in given]
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,7 @@ from ._report import write as write_report
 from ._search import search
 from ._space import Space
 from ._stores import expand, store_path
+from ._verdict import MOST_ROUNDS
 from ._verify import verify, verify_winners
 from ._winners import no_winner, winners
 from ._words import listed
@@ -213,13 +214,16 @@ def _merge(options: argparse.Namespace) -> None:
 def _compare(options: argparse.Namespace) -> int:
     axes = ax.parse_arguments(options.a)
     sides = (options.before, options.after, options.R, axes)
+    if options.rounds is not None and not options.live:
+        raise ValueError("--rounds is for --live: stores have the rounds that were measured")
     if not options.live:
         found = compare(*sides, variant=options.variant, drift=options.drift)
     elif not options.R:
         raise ValueError("--live needs -R, a benchmark such as -R reduce.sum")
     else:
         what = {"variant": options.variant, "device": options.device}
-        found = compare_live(*sides, **what, rounds=options.rounds)
+        rounds = MOST_ROUNDS if options.rounds is None else options.rounds
+        found = compare_live(*sides, **what, rounds=rounds)
     print(found.markdown())
     return 1 if options.fail_on_slower and found.slower else 0
 
