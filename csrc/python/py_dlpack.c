@@ -1,7 +1,6 @@
 // DLPack both ways (the ABIs of DLPack 1 and, for those who do not ask for it, 0.8,
 // https://dmlc.github.io/dlpack): zero-copy exchange with PyTorch, JAX, CuPy and NumPy.
 #include "python/py_dlpack.h"
-#include "python/py_numpy.h"
 #include "python/py_types.h"
 
 #include <stdlib.h>
@@ -244,15 +243,6 @@ static int fill_view(const DLTensor *t, const char *what, bool writable, py_view
     return py_view_gather(out, what, steps, out->capsule);
 }
 
-// Fills a view from a tensor of the host with strides, which NumPy copies as any array.
-static int copied_by_numpy(PyObject *object, const char *what, void *stream, py_view *out)
-{
-    PyObject *array = PyObject_CallMethod(py_numpy, "from_dlpack", "O", object);
-    int status = array ? py_view_get(array, what, false, stream, out) : -1;
-    Py_XDECREF(array);
-    return status < 0 ? -1 : 1;
-}
-
 // Consumers of CUDA memory tell their stream: 1 is the legacy default stream.
 static PyObject *request_capsule(PyObject *object, PyObject *method, void *stream)
 {
@@ -308,7 +298,7 @@ int py_dlpack_import(PyObject *object, const char *what, bool writable, void *st
     if (filled == STRIDED_ON_HOST) {
         py_view_release(out);
         *out = (py_view){0};
-        return copied_by_numpy(object, what, stream, out);
+        return DLPACK_STRIDED;
     }
     if (!writable || versioned || !out->on_host) return 1;
     PyErr_Format(PyExc_TypeError,

@@ -43,7 +43,9 @@ DLManagedTensorVersioned *py_dlpack_managed(py_array *array);
 PyObject *py_dlpack_empty(const DLTensor *prototype);
 // An array over a tensor's memory, which is given up with the array, or here in case of an error.
 PyObject *py_dlpack_wrap(DLManagedTensorVersioned *managed);
-// Fills a view from an object with __dlpack__; 1 done, 0 no such protocol, -1 exception.
+// Fills a view from an object with __dlpack__; 1 done, 0 no such protocol, -1 exception. An input
+// of the host with strides is DLPACK_STRIDED, and not taken.
+enum { DLPACK_STRIDED = 2 };
 int py_dlpack_import(PyObject *object, const char *what, bool writable, void *stream, py_view *out);
 // The memory of an object with __dlpack__, which may be written, as an array of its device: object,
 // and its name in messages.

@@ -323,6 +323,15 @@ static bool is_of_unknown_order(PyObject *interface)
     return fixed;
 }
 
+// NumPy copies an array of the host with strides, as its own.
+static int copied_by_numpy(PyObject *object, const char *what, void *stream, py_view *out)
+{
+    PyObject *array = PyObject_CallMethod(py_numpy, "from_dlpack", "O", object);
+    int status = array ? py_view_get(array, what, false, stream, out) : -1;
+    Py_XDECREF(array);
+    return status;
+}
+
 int py_view_get(PyObject *object, const char *what, bool writable, void *stream, py_view *out)
 {
     if (py_array_check(object)) return from_array(object, what, writable, out);
@@ -351,6 +360,7 @@ int py_view_get(PyObject *object, const char *what, bool writable, void *stream,
         if (status) return status < 0 ? -1 : 0;
     } else {
         int status = py_dlpack_import(object, what, writable, stream, out);
+        if (status == DLPACK_STRIDED) return copied_by_numpy(object, what, stream, out);
         if (status) return status < 0 ? -1 : 0;
     }
     return from_numpy(object, what, writable, out);

@@ -12,8 +12,8 @@ cubc_status expression_check(const char *expression, const operand *operands, in
 // Tells if an expression indexes an operand, as in table[k]. *mixed: elsewhere it does not.
 bool expression_indexes(const char *expression, const char *name, bool *mixed);
 
-// What in an expression would reach into the kernel around it, as the brackets of "a) + (b" and a
-// comment do; NULL if nothing does.
+// Names what would reach from an expression into the kernel around it, as the brackets of
+// "a) + (b" and a comment do; NULL if nothing does.
 const char *expression_reaches_out(const char *expression);
 
 // The next struct that an expression names by its name in the dialect; *at goes behind it. False at

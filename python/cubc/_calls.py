@@ -278,7 +278,7 @@ def whole(function: str, name: str, value: Any) -> int:
 def real(name: str, value: Any) -> float:
     """Return a number as a float; TypeError otherwise."""
     try:
-        # Of a complex number NumPy would give the real part.
+        # NumPy gives the real part of a complex number.
         if isinstance(value, str | bytes) or np.iscomplexobj(value):
             raise TypeError
         return float(value)

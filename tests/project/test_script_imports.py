@@ -1,4 +1,4 @@
-"""What benchmarks and tools import of cubc is there: nothing else runs them without a GPU."""
+"""Names that benchmarks and tools import of cubc are there: nothing runs them without a GPU."""
 
 import ast
 import importlib
