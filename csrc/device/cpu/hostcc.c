@@ -410,17 +410,33 @@ static cubc_status write_source(compilation *c, const char *source)
     return write_file(c->source.data, source, strlen(source));
 }
 
+// Tells if brackets nest about as deeply as clang takes them, of which a step of a lazy expression
+// has two.
+static bool nests_deeply(const char *source)
+{
+    const int most = 200;
+    int depth = 0;
+    for (; *source && depth < most; source++) depth += (*source == '(') - (*source == ')');
+    return depth == most;
+}
+
+static cubc_status add_depth(const char *source, text *words)
+{
+    char family[64];
+    if (!nests_deeply(source)) return CUBC_OK;
+    TRY(hostcc_name(family, sizeof family));
+    if (strncmp(family, "clang", 5) == 0) text_puts(words, " -fbracket-depth=2048");
+    return CUBC_OK;
+}
+
 static cubc_status make_command(compilation *c, const char *more, const char *source)
 {
     static char dash_o[] = "-o", standard_input[] = "-";
     const char *extra = getenv("CUBC_CXXFLAGS");
-    char family[64];
-    TRY(hostcc_name(family, sizeof family));
     text_printf(&c->words, "%s %s %s %s %s", more, options, cpu_target_option(), extra ? extra : "",
                 device_source_rounds(source) ? "-ffp-contract=off" : "");
     TRY(device_source_options(source, &c->words));
-    if (strncmp(family, "clang", 5) == 0) // its limit of 256 is 128 steps of a lazy expression
-        text_puts(&c->words, " -fbracket-depth=2048");
+    TRY(add_depth(source, &c->words));
     TRY(text_done(&c->words));
     // The names of the compiler and the folder may have spaces: they are not among the words that
     // are split.
