@@ -104,7 +104,8 @@ const char *expression_reaches_out(const char *expression)
     static const char opening[] = "([{", closing[] = ")]}";
     int64_t open[3] = {0};
     for (const char *c = expression, *found; *c;) {
-        if (*c == '\'' || *c == '"') {
+        const bool separates = c > expression && (name_letter(c[-1]) || name_digit(c[-1])); // 1'000
+        if ((*c == '\'' && !separates) || *c == '"') {
             c = quotation_end(c);
             continue;
         }

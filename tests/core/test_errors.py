@@ -146,6 +146,7 @@ def test_an_expression_that_reaches_into_the_kernel_around_it(device, expression
 
 def test_brackets_in_quotes(device):
     x = on(device, X[:2].astype("i4"))
+    assert int(cubc.reduce(x, "(a + b) + (1'000)")) == 1001
     assert int(cubc.reduce(x, "a + b + '('")) == 1 + ord("(")
     assert int(cubc.reduce(x, "a + b + '\\''")) == 1 + ord("'")
 
