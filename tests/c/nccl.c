@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 typedef struct id {
@@ -16,8 +17,8 @@ static struct {
     unsigned long bytes;
 } queued[2][8];
 static int sends, receipts, asynchronous;
-int group_ms, abort_ms; // that these calls take
-int aborting;           // a group that takes longer ends then
+int group_ms;           // that a group takes
+int in_group, aborting; // a group that takes longer ends with the communicator, which waits for it
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void note(const char *name)
@@ -25,6 +26,13 @@ static void note(const char *name)
     pthread_mutex_lock(&lock);
     strcat(strcat(calls, name), " ");
     pthread_mutex_unlock(&lock);
+}
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 int ncclGetVersion(int *version)
@@ -60,7 +68,8 @@ int ncclCommAbort(void *comm)
     (void)comm;
     note("abort");
     __atomic_store_n(&aborting, 1, __ATOMIC_SEQ_CST);
-    usleep(1000 * abort_ms);
+    while (__atomic_load_n(&in_group, __ATOMIC_SEQ_CST)) usleep(1000);
+    usleep(50000); // for callers that do not wait for the end
     note("aborted");
     return 0;
 }
@@ -91,9 +100,11 @@ int ncclGroupStart(void)
 
 int ncclGroupEnd(void)
 {
-    for (int k = 0; k < group_ms && !__atomic_load_n(&aborting, __ATOMIC_SEQ_CST); k++)
-        usleep(1000);
+    const double until = seconds() + 1e-3 * group_ms;
+    __atomic_store_n(&in_group, 1, __ATOMIC_SEQ_CST);
+    while (seconds() < until && !__atomic_load_n(&aborting, __ATOMIC_SEQ_CST)) usleep(1000);
     note("end");
+    __atomic_store_n(&in_group, 0, __ATOMIC_SEQ_CST);
     if (aborting) return 3;
     for (int k = 0; k < receipts && k < sends; k++)
         memcpy(queued[1][k].to, queued[0][k].from, queued[0][k].bytes);

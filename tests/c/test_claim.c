@@ -117,26 +117,41 @@ CACHE_TEST(a_wait_is_interrupted)
     waitpid(other, NULL, 0);
 }
 
+// Writes a byte, and waits until another process closes the other end of the second pipe.
+static bool arrive_and_stay(const int arrivals[2], const int end[2])
+{
+    char none;
+    close(end[1]);
+    return write(arrivals[1], "x", 1) == 1 && read(end[0], &none, 1) == 0;
+}
+
 // All who waited go on at once: none of them has the claim.
 CACHE_TEST(many_wait)
 {
     enum { MANY = 8 };
+    char arrived;
+    int arrivals[2], end[2];
     pid_t others[MANY], holder = claimant(hang);
+    if (!CHECK(pipe(arrivals) == 0 && pipe(end) == 0)) return;
     for (int i = 0; i < MANY; i++) {
         others[i] = fork();
         if (others[i] == 0) {
             double waited;
             bool waits = claim(20, &waited) == CUBC_OK && waited > 0;
-            poll(NULL, 0, 300);
-            _exit(!(waits && waited < 10));
+            _exit(!(arrive_and_stay(arrivals, end) && waits && waited < 19));
         }
     }
     poll(NULL, 0, 200);
     kill(holder, SIGKILL);
     waitpid(holder, NULL, 0);
-    double start = now_seconds();
+    struct pollfd reads = {.fd = arrivals[0], .events = POLLIN};
+    for (int i = 0; i < MANY; i++) // before any of them has ended
+        CHECK(poll(&reads, 1, 20000) == 1 && read(arrivals[0], &arrived, 1) == 1);
+    close(end[1]);
     for (int i = 0; i < MANY; i++) CHECK(ended_well(others[i]));
-    CHECK(now_seconds() - start < 0.3 * MANY / 2);
+    close(end[0]);
+    close(arrivals[0]);
+    close(arrivals[1]);
 }
 
 // A child that a process forks has none of its claims, and takes none away by its end.

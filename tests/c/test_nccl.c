@@ -83,35 +83,30 @@ static void build(const char *path, int version)
     CHECK(system(command) == 0);
 }
 
-// Sets a number of the library's.
-static void set_number(const char *name, int value)
+// Where something of the library's is, which stays loaded.
+static void *in_library(const char *name)
 {
-    void *file = dlopen(library, RTLD_NOW);
-    int *number = file ? dlsym(file, name) : NULL;
-    if (CHECK(number != NULL)) *number = value;
+    static int nothing;
+    void *file = dlopen(library, RTLD_NOW), *found = file ? dlsym(file, name) : NULL;
     if (file) dlclose(file);
+    return CHECK(found != NULL) ? found : &nothing;
 }
 
 // The calls of the library since the last time.
 static const char *calls(void)
 {
     static char noted[4096];
-    void *file = dlopen(library, RTLD_NOW);
-    char *text = file ? dlsym(file, "calls") : NULL;
-    snprintf(noted, sizeof noted, "%s", text ? text : "no library");
-    if (text) *text = '\0';
-    if (file) dlclose(file);
+    char *text = in_library("calls");
+    snprintf(noted, sizeof noted, "%s", text);
+    text[0] = '\0';
     return noted;
 }
 
 // Those of threads of their own come a moment later.
 static bool calls_soon(const char *what)
 {
-    for (int k = 0; k < 2000; k++) {
-        if (strstr(calls(), what)) return true;
-        usleep(1000);
-    }
-    return false;
+    for (int k = 0; k < 10000 && !strstr(in_library("calls"), what); k++) usleep(1000);
+    return strstr(calls(), what);
 }
 
 // ---- the library --------------------------------------------------------------------------------
@@ -190,8 +185,7 @@ static void test_failures(void)
     CHECK(calls()[0] == '\0');
 }
 
-// ---- who owns the communicator
-// --------------------------------------------------------------------
+// ---- who owns the communicator ------------------------------------------------------------------
 static void *move_once(void *context)
 {
     messenger *m = context;
@@ -211,17 +205,16 @@ static void check_cancel_beside(int group_ms, cubc_status expected, const char *
     CHECK_STATUS(open_rank(0, 1, &m), CUBC_OK);
     if (!m) return;
     calls();
-    set_number("group_ms", group_ms);
-    set_number("abort_ms", 100);
+    int *in_group = in_library("in_group"), *lasts = in_library("group_ms");
+    *lasts = group_ms;
     if (!CHECK(pthread_create(&thread, NULL, move_once, m) == 0)) return;
-    usleep(50000);
+    for (int k = 0; k < 10000 && !__atomic_load_n(in_group, __ATOMIC_SEQ_CST); k++) usleep(1000);
     m->api->cancel(m);
     pthread_join(thread, &moved);
     m->api->close(m); // behind the end of the communicator
     CHECK(strstr(calls(), noted) != NULL);
     CHECK(moved && *(cubc_status *)moved == expected);
-    set_number("group_ms", 0);
-    set_number("abort_ms", 0);
+    *lasts = 0;
 }
 
 static void test_owner(void)
@@ -321,7 +314,7 @@ static void check_watch(loss what, const char *says)
     if (what == SUMS) ((uint64_t *)(uintptr_t)table->sums)[1] = 3;
     if (what == IN_A_KERNEL) *(uint64_t *)(uintptr_t)table->mine = rank_failure(MESSAGE_FACE, 0, 7);
     if (what == BY_ITSELF) lost.status = CUBC_DEVICE_ERROR;
-    for (int k = 0; k < 300 && !lost.cancelled && what != NOTHING; k++) usleep(10000);
+    for (int k = 0; k < 3000 && !lost.cancelled && what != NOTHING; k++) usleep(10000);
     if (what == NOTHING) usleep(500000);
     CHECK(lost.cancelled == (what != NOTHING));
     CHECK_STATUS(cubc_ranks_check(r, NULL), what == NOTHING ? CUBC_OK : CUBC_TIMEOUT);
@@ -371,7 +364,7 @@ int main(int argc, char **argv)
     build(old, 2907);
     long before = mem_outstanding();
     int failed = check_run(tests, COUNT_OF(tests), argc > 1 ? argv[1] : NULL);
-    usleep(50000); // for threads that are about to end
+    for (int k = 0; k < 10000 && mem_outstanding() != before; k++) usleep(1000); // threads end
     CHECK(mem_outstanding() == before);
     remove(library);
     remove(old);

@@ -385,11 +385,9 @@ static void test_interrupt(void)
     interrupt_set_hook(interrupt_at_third);
     for (int many = 0; many < 2; many++)
         for (unsigned grid = 1; grid <= 4; grid += 3) {
-            double start = now_seconds();
             atomic_store(&interrupts_asked, 0);
             CHECK_STATUS(launch(many ? module_many : module_one, "spin", grid, 0, 0),
                          CUBC_INTERRUPTED);
-            CHECK(now_seconds() - start < 2);
         }
     interrupt_set_hook(NULL);
     CHECK(!atomic_load(&interrupts_elsewhere));
