@@ -40,7 +40,7 @@ def test_a_line_of_the_supervisor_is_read_in_time(pipe, written, line):
     end.write(written)
     begun = time.monotonic()
     assert worker._line(0.1) == line
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 60
 
 
 def test_the_end_of_the_supervisor_is_an_empty_line(pipe):
