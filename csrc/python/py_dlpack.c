@@ -215,9 +215,7 @@ static int read_shape(const DLTensor *t, const char *what, py_view *out)
     return -1;
 }
 
-enum { STRIDED_ON_HOST = 1 };
-
-// 0, STRIDED_ON_HOST, or -1 with an exception.
+// 0, DLPACK_STRIDED, or -1 with an exception.
 static int fill_view(const DLTensor *t, const char *what, bool writable, py_view *out)
 {
     Py_ssize_t steps[VIEW_DIMENSIONS];
@@ -236,7 +234,7 @@ static int fill_view(const DLTensor *t, const char *what, bool writable, py_view
     // An array of no items may have any pointer and any offset.
     out->data = (void *)((uintptr_t)t->data + t->byte_offset);
     if (in_order(t, out->n)) return open_device(t->device, what, out);
-    if (!writable && t->device.device_type == DL_CPU) return STRIDED_ON_HOST;
+    if (!writable && t->device.device_type == DL_CPU) return DLPACK_STRIDED;
     if (writable || (t->device.device_type != DL_CUDA && t->device.device_type != DL_CUDA_MANAGED))
         return py_view_not_contiguous(what);
     for (int d = 0; d < t->ndim; d++) steps[d] = (Py_ssize_t)t->strides[d];
@@ -295,10 +293,9 @@ int py_dlpack_import(PyObject *object, const char *what, bool writable, void *st
     out->has_stream = true;
     const int filled = fill_view(tensor, what, writable, out);
     if (filled < 0) return -1;
-    if (filled == STRIDED_ON_HOST) {
+    if (filled == DLPACK_STRIDED) {
         py_view_release(out);
-        *out = (py_view){0};
-        return DLPACK_STRIDED;
+        return filled;
     }
     if (!writable || versioned || !out->on_host) return 1;
     PyErr_Format(PyExc_TypeError,

@@ -323,10 +323,14 @@ static bool is_of_unknown_order(PyObject *interface)
     return fixed;
 }
 
-// NumPy copies an array of the host with strides, as its own.
+// NumPy copies an array of the host with strides, as its own, unless it has no such type.
 static int copied_by_numpy(PyObject *object, const char *what, void *stream, py_view *out)
 {
     PyObject *array = PyObject_CallMethod(py_numpy, "from_dlpack", "O", object);
+    if (!array && PyErr_ExceptionMatches(PyExc_RuntimeError)) {
+        PyErr_Clear();
+        return py_view_not_contiguous(what);
+    }
     int status = array ? py_view_get(array, what, false, stream, out) : -1;
     Py_XDECREF(array);
     return status;

@@ -91,12 +91,22 @@ bool expression_indexes(const char *expression, const char *name, bool *mixed)
     return indexed;
 }
 
-// The end of a quotation, or of the text where it has none.
+// The end of a quotation, or NULL if it has none.
 static const char *quotation_end(const char *c)
 {
     const char quote = *c++;
     while (*c && *c != quote) c += *c == '\\' && c[1] ? 2 : 1;
-    return *c ? c + 1 : c;
+    return *c ? c + 1 : NULL;
+}
+
+// The end of a name or of a number, whose digits ' may separate.
+static const char *word_end(const char *c)
+{
+    const bool number = !name_letter(*c);
+    while (name_letter(*c) || name_digit(*c) ||
+           (number && *c == '\'' && (name_letter(c[1]) || name_digit(c[1]))))
+        c++;
+    return c;
 }
 
 const char *expression_reaches_out(const char *expression)
@@ -104,9 +114,13 @@ const char *expression_reaches_out(const char *expression)
     static const char opening[] = "([{", closing[] = ")]}";
     int64_t open[3] = {0};
     for (const char *c = expression, *found; *c;) {
-        const bool separates = c > expression && (name_letter(c[-1]) || name_digit(c[-1])); // 1'000
-        if ((*c == '\'' && !separates) || *c == '"') {
-            c = quotation_end(c);
+        if (name_letter(*c) || name_digit(*c)) {
+            c = word_end(c);
+            if (*c == '"' && c[-1] == 'R') return "it has a raw string";
+            continue;
+        }
+        if (*c == '\'' || *c == '"') {
+            if (!(c = quotation_end(c))) return "it opens a quotation and does not close it";
             continue;
         }
         if (*c == '/' && (c[1] == '/' || c[1] == '*')) return "it has a comment";

@@ -130,6 +130,9 @@ def test_an_expression_that_does_not_compile(device, call, expression):
         ("(a + b", "opens a bracket and does not close it"),
         ("a + b /*", "has a comment"),
         ("a + b // c", "has a comment"),
+        ("a + b'", "opens a quotation and does not close it"),
+        ("a + u'\"') + (b + u'\"'", "closes a bracket that is not open"),
+        ('a + R"(")") + (b + R"(")"', "has a raw string"),
     ],
 )
 def test_an_expression_that_reaches_into_the_kernel_around_it(device, expression, why):
@@ -140,7 +143,7 @@ def test_an_expression_that_reaches_into_the_kernel_around_it(device, expression
         lambda: cubc.sum(cubc.lazy(expression, a=x, b=x)),
         lambda: cubc.unique_consecutive(x, equal=expression),
     ):
-        with pytest.raises(cubc.CompileError, match=rf"^\w+\(\): the expression '.* {why}"):
+        with pytest.raises(cubc.CompileError, match=rf"^\w+\(\): the expression '.*it {why}"):
             call()
 
 
@@ -149,6 +152,7 @@ def test_brackets_in_quotes(device):
     assert int(cubc.reduce(x, "(a + b) + (1'000)")) == 1001
     assert int(cubc.reduce(x, "a + b + '('")) == 1 + ord("(")
     assert int(cubc.reduce(x, "a + b + '\\''")) == 1 + ord("'")
+    assert int(cubc.reduce(x, "a + b + u'('")) == 1 + ord("(")
 
 
 def test_a_transform_that_does_not_compile(device):

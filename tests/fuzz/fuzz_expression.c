@@ -7,6 +7,7 @@
 #include "run/algorithm.h"
 #include "run/expression.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { CHOICES = 8, MOST = 4, ITEMS = 64 };
@@ -103,6 +104,19 @@ static void try_lazy(const uint8_t *choices, const char *expression, const char 
     for (int k = 0; !st && k < count; k++) must(strstr(expression, names[k]) != NULL);
 }
 
+// An expression that is taken leaves no bracket and no quotation open to what follows it.
+static void check_brackets(const char *expression)
+{
+    char longer[4096];
+    if (expression_reaches_out(expression) || strlen(expression) > sizeof longer - 8) return;
+    snprintf(longer, sizeof longer, "(%s )", expression);
+    must(expression_reaches_out(longer) == NULL);
+    snprintf(longer, sizeof longer, "%s )", expression);
+    must(expression_reaches_out(longer) != NULL);
+    snprintf(longer, sizeof longer, "%s + '('", expression);
+    must(expression_reaches_out(longer) == NULL);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     long before = mem_outstanding();
@@ -118,8 +132,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         names[count++] = at + 1;
         at += 1 + strlen(at + 1);
     }
-    const char *why = expression_reaches_out(texts);
-    must(!why || strlen(why) > 0);
+    check_brackets(texts);
     try_operators(texts, (cubc_type)(data[0] % (CUBC_TYPE_COUNT + 1)));
     try_lazy(data, texts, names, count);
     free(texts);
@@ -159,6 +172,10 @@ static const fuzz_word words[] = {
     FUZZ_WORD("__x"),
     FUZZ_WORD("TUNE_T"),
     FUZZ_WORD("(i)"),
+    FUZZ_WORD("u'\"'"),
+    FUZZ_WORD("1'0"),
+    FUZZ_WORD("R\"("),
+    FUZZ_WORD(")"),
     FUZZ_WORD("a < b"),
 };
 

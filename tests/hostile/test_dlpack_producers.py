@@ -10,6 +10,8 @@ from dlpack_tensors import Managed, Producer, Tell, table
 import cubc
 
 NO_SHAPE = POINTER(ctypes.c_int64)()
+EVERY_OTHER = (ctypes.c_int64 * 1)(2)
+BFLOAT16 = {"code": 4, "bits": 16}
 
 
 def test_what_a_producer_gives():
@@ -27,6 +29,7 @@ def test_what_a_producer_gives():
         ({"shape": NO_SHAPE}, "1 dimensions and no shape"),
         ({"data": None}, "4 items at no address"),
         ({"device_type": 9}, "DLPack type 9"),
+        (BFLOAT16 | {"strides": EVERY_OTHER}, "not contiguous in C order; pass a contiguous copy"),
     ],
 )
 def test_a_refused_tensor_is_given_back(versioned, fields, message):
