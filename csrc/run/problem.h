@@ -1,8 +1,9 @@
 // Problems: a problem is everything about one call. Then the common part of the descriptors: checks
 // of a call, the macros of its compile-time workload, its variants and its launches.
 //
-// problem.c has the checks and the launches, problem_define.c the macros, problem_lazy.c the inputs
-// that may be lazy. `what` names an array in messages.
+// problem_operator.c has the operators, problem_arrays.c the arrays, problem_lazy.c the inputs that
+// may be lazy, problem_define.c the macros, problem.c the variants and the launches. `what` names
+// an array in messages.
 #ifndef CUBC_PROBLEM_H
 #define CUBC_PROBLEM_H
 
