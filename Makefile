@@ -245,7 +245,7 @@ A_FLAGS = -O1 $(filter-out -g -fsanitize=% -fno-sanitize-recover=%,$(C_COMMON)) 
 # The array is filled by two loops, a part each.
 $(A_BUILD)/base/hash.o: A_FLAGS += -Wno-analyzer-use-of-uninitialized-value
 # The last error is the thread's own until it ends.
-$(A_BUILD)/base/base.o: A_FLAGS += -Wno-analyzer-malloc-leak
+$(A_BUILD)/base/error.o: A_FLAGS += -Wno-analyzer-malloc-leak
 # A format that is not found has set an error, which is not 0.
 $(A_BUILD)/lattice/io/field_file.o: A_FLAGS += -Wno-analyzer-null-dereference
 # strncasecmp has found six characters in the word.

@@ -1,4 +1,5 @@
-// Status codes, the thread-local last error, checked allocation, strings and hashes.
+// The base of the core: the last error, checked allocation, texts, files, hashes, forks, the time
+// and interruption. Each has a file of its name.
 //
 // The error idiom of the core: a fallible function returns cubc_status and, when it fails, has set
 // the thread's last error exactly once, at the place that knew what went wrong:
@@ -94,7 +95,7 @@ void mem_free(void *pointer);
 void mem_fail_at(long nth);
 long mem_outstanding(void); // allocations that were not freed
 
-// ---- strings ----------------------------------------------------------------------------------
+// ---- texts --------------------------------------------------------------------------------------
 // A growing text. After a failed append it stays valid and `failed` is set, so that a series of
 // appends is checked once, with text_done.
 typedef struct text {
@@ -111,13 +112,12 @@ void text_free(text *t);
 // Copies a string as far as there is room, and no part of a character of UTF-8.
 void copy_cut(const char *from, char *to, size_t size);
 
-cubc_status file_read(const char *path, text *out);
+// ---- files --------------------------------------------------------------------------------------
+cubc_status file_read(const char *path, text *out);          // all of it
 bool file_write(int file, const void *bytes, size_t length); // all of it; errno says why not
 // Returns how many bytes were read. Where they are fewer than asked errno is 0 at the end of the
 // file, or says what failed.
 size_t file_read_at(int file, uint64_t at, void *to, size_t bytes);
-// Edit-distance neighbour of `name`, or NULL if nothing is close; for "did you mean".
-const char *nearest_name(const char *name, const char *const *names, size_t count);
 
 // ---- hashes -----------------------------------------------------------------------------------
 typedef struct sha256 {

@@ -1,7 +1,8 @@
-// Checks of names: see name.h.
+// Checks of names, and the nearest one: see name.h.
 #include "base/name.h"
 
-#include <stddef.h>
+#include "base/base.h"
+
 #include <string.h>
 
 bool name_letter(char c)
@@ -52,4 +53,39 @@ bool name_reserved(const char *name)
 {
     static const char types[] = " bool8 i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 c64 c128 ";
     return among(types, name) || name_reserved_member(name);
+}
+
+// Levenshtein distance, one row at a time; names longer than the row are not compared.
+static unsigned edit_distance(const char *a, const char *b)
+{
+    unsigned row[64];
+    size_t n = strlen(b);
+    if (n >= COUNT_OF(row)) return UINT32_MAX;
+    for (unsigned j = 0; j <= n; j++) row[j] = j;
+    for (unsigned i = 0; a[i]; i++) {
+        unsigned diagonal = row[0];
+        row[0] = i + 1;
+        for (size_t j = 0; j < n; j++) {
+            unsigned best = diagonal + (a[i] != b[j]);
+            if (row[j + 1] + 1 < best) best = row[j + 1] + 1;
+            if (row[j] + 1 < best) best = row[j] + 1;
+            diagonal = row[j + 1];
+            row[j + 1] = best;
+        }
+    }
+    return row[n];
+}
+
+const char *nearest_name(const char *name, const char *const *names, size_t count)
+{
+    const char *nearest = NULL;
+    unsigned best = (unsigned)(strlen(name) / 3) + 3; // names farther apart are not similar
+    for (size_t i = 0; i < count; i++) {
+        unsigned distance = edit_distance(name, names[i]);
+        if (distance < best) {
+            best = distance;
+            nearest = names[i];
+        }
+    }
+    return nearest;
 }

@@ -1,6 +1,8 @@
 // The table behind types.h.
 #include "base/types.h"
 
+#include "base/name.h"
+
 #include <stdatomic.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 // Matching of arguments without a tuple, a dict or a format string: see py_arguments.h.
 #include "python/py_arguments.h"
 
+#include "base/name.h"
 #include "python/py_array.h"
 
 #include <string.h>

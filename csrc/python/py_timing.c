@@ -1,6 +1,8 @@
 // A measurement's options from Python, and its samples to Python: see py_timing.h.
 #include "python/py_timing.h"
 
+#include "base/name.h"
+
 #include <string.h>
 
 static int set_rule(const char *name, stopping_options *out)

@@ -1,4 +1,5 @@
 // The registry of algorithms, and the text that is compiled for a variant of one.
+#include "base/name.h"
 #include "run/expression.h"
 #include "run/instance.h"
 #include "run/notes.h"

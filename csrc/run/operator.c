@@ -2,6 +2,7 @@
 // of their results.
 #include "run/operator.h"
 
+#include "base/name.h"
 #include "cubc/primitives.h" // cubc_reduce_types, which is exported
 
 #include <string.h>

@@ -7,6 +7,7 @@
 // fields (solver_pass).
 #include "lattice/solver/solve.h"
 #include "base/integer.h"
+#include "base/name.h"
 #include "lattice/operators/lattice_problem.h"
 #include "lattice/solver/dry_run.h"
 #include "lattice/solver/operator_row.h"

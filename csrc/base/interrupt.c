@@ -1,0 +1,34 @@
+// The time, and Ctrl-C for those who wait: see base.h.
+#define _POSIX_C_SOURCE 200809L
+#include "base/base.h"
+
+#include <stdatomic.h>
+#include <time.h>
+
+double now_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static _Atomic(interrupt_hook) hook;
+
+void interrupt_set_hook(interrupt_hook new_hook)
+{
+    atomic_store(&hook, new_hook);
+}
+
+static _Thread_local const volatile char *watched;
+
+void interrupt_watch(const volatile char *flag)
+{
+    watched = flag;
+}
+
+bool interrupt_pending(void)
+{
+    if (watched && __atomic_load_n(watched, __ATOMIC_RELAXED)) return true;
+    interrupt_hook pending = atomic_load(&hook);
+    return pending && pending();
+}
