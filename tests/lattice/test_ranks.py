@@ -19,6 +19,7 @@ from lattice_system import random_links as near_one
 import cubc
 from cubc import _core, lattice
 from cubc.lattice import _grid
+from cubc.lattice._gauge_checks import check_temporal
 
 EXTENT = (4, 2, 4, 6)  # X, Y, Z, T of a rank, as in lattice_system: no site is off faces of y
 CUTS = ["t", "z", "y", "zt", "yt", "yz", "yzt"]
@@ -197,7 +198,7 @@ def operator_on(grid):
     """The operator of this rank, its part of a spinor, and the grid."""
     links, psi = fields(whole_extent(grid.grid))
     gauge = lattice.Gauge(grid.part(links), grid=grid)
-    gauge._check_temporal(None)  # gathers, once: before a test's ranks fail to
+    check_temporal(gauge, None)  # gathers, once: before a test's ranks fail to
     return lattice.Wilson(gauge, KAPPA, **BOUNDARY), grid.part(psi)
 
 

@@ -9,6 +9,7 @@ from test_ranks import EXTENT, check_same, nothing_is_fused
 
 import cubc
 from cubc import _core, lattice
+from cubc.lattice._gauge_margins import around
 
 __all__ = ["nothing_is_fused"]  # a fixture
 CUTS = ["yzt", "t", "y", "zt"]
@@ -192,7 +193,7 @@ def test_a_field_that_is_cut_is_one_array_no_more():
 )
 def test_an_update_of_no_part(changes, says):
     grid = lattice.Grid(cut="t", device="cpu")
-    links, extent = lattice.Gauge.unit(EXTENT, grid=grid, device="cpu")._around()
+    links, extent = around(lattice.Gauge.unit(EXTENT, grid=grid, device="cpu"))
     given = {"links": ("float64", (links.size,), links), "ranks": grid._ranks, "margin": 2}
     given |= dict(zip(("lx", "ly", "lz", "lt"), extent, strict=True)) | {"direction": 1} | changes
     with pytest.raises(ValueError, match=says):

@@ -12,6 +12,7 @@ from .._core import call
 from .._reductions import sum as sum_of
 from ._fields import extent_fields, finite, precision_type
 from ._gauge import Gauge
+from ._gauge_margins import around, inside
 from ._wilson import Wilson
 
 
@@ -133,10 +134,10 @@ class WilsonClover(Wilson):
     def _term(self, kind: str, stream: Any) -> Any:
         gauge, planes = self.gauge, {"magnetic": self.csw[0], "electric": self.csw[1]}
         given = {plane: self.kappa * c for plane, c in planes.items()}
-        given["links"], extent = gauge._around(stream=stream)
+        given["links"], extent = around(gauge, stream=stream)
         made = _made("clover_term", kind, extent, given, stream)
         return [
-            gauge._inside(x, extent, reals, stream=stream) if x is not None else None
+            inside(gauge, x, extent, reals, stream=stream) if x is not None else None
             for x, reals in zip(made, (72, 1), strict=True)
         ]
 

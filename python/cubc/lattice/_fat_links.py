@@ -10,6 +10,7 @@ from .._calls import named, real
 from .._core import call
 from ._fields import NATIVE, PLAIN, extent_fields
 from ._gauge import Gauge
+from ._gauge_margins import around, inside
 from ._team import refuse_of_one_device
 from ._updates import UNITARY
 
@@ -113,11 +114,11 @@ def made_of(gauge: Gauge, action: str, paths: Paths, factor: float, stream: Any)
     """
     first = action == "hisq"
     margin = 4 if first else 2
-    links, extent = gauge._around(margin, stream)
+    links, extent = around(gauge, margin, stream)
     if first:
         links = unitarised(fattened(links, extent, FAT7, stream), extent, stream)
     made = fattened(links, extent, paths, stream), lengthened(links, extent, factor, stream)
-    fat, long = (gauge._inside(x, extent, 72, margin, stream) for x in made)
+    fat, long = (inside(gauge, x, extent, 72, margin, stream) for x in made)
     return fat, long
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,28 +11,20 @@ from .. import _core
 from .._calls import named, truth
 from .._core import call
 from .._html import table
-from . import _observables, _rotations, _updates
+from . import _gauge_starts, _gauge_write, _observables, _rotations, _updates
 from ._fields import (
-    MARGIN,
     NATIVE,
-    NEAR,
     PLAIN,
     as_complex,
-    copied_part,
     device_output,
     extent_fields,
-    finite,
-    integer,
     on_host,
     precision_type,
     returned,
-    sites_along,
 )
+from ._gauge_checks import into_su3
 from ._grid import Grid
-from ._io_write import write_links, write_part
 from ._team import Team, refuse_of_one_device
-
-MOST_NOISE = 1e100  # of random links: the squares of more overflow
 
 
 class Gauge:
@@ -132,7 +123,7 @@ class Gauge:
             )
         self._take(links, stream)
         self.grid = grid
-        self._into_su3(stream, project)
+        into_su3(self, stream, project)
 
     def _take(self, links: Any, stream: Any) -> None:
         t, z, y, x = links.shape[:4]
@@ -171,46 +162,8 @@ class Gauge:
         made._take_parts(team, make)
         return made
 
-    def _into_su3(self, stream: Any, project: bool) -> None:
-        """Raise ValueError for links that are not in SU(3), which are projected first if asked.
-
-        Unitary links with another determinant have signs or phases of a boundary, and the nearest
-        matrix would be another link.
-        """
-        elements, determinant = _observables.own_unitarity(self, stream)
-        has_phases = elements <= NEAR and determinant > 0.1
-        if project and not has_phases:
-            self.project(nearest=True, stream=stream)
-            elements, determinant = _observables.own_unitarity(self, stream)
-        if max(elements, determinant) <= NEAR:  # of NaN both are NaN
-            return
-        hint = "project=True replaces each link by the SU(3) matrix nearest to it"
-        if has_phases:
-            hint = (
-                "these have signs or phases, as of a boundary: multiply the links by the "
-                "reciprocals, and give them to the operator, as antiperiodic_t= or theta="
-            )
-        elif project or math.isnan(elements):
-            hint = "no SU(3) matrix is nearest to one of no inverse, with NaN or an infinity"
-        raise ValueError(
-            f"the links are not in SU(3): an element of U U^+ - 1 is as large as {elements:.2g}"
-            f" and det U - 1 as {determinant:.2g}, and {NEAR:g} is the most that is taken for "
-            f"rounding; {hint}"
-        )
-
-    def _check_temporal(self, stream: Any) -> None:
-        """Raise ValueError if the links are not in temporal gauge, once after each change."""
-        if self._temporal_at == self.version:
-            return
-        away = _observables.temporal_deviation(self, stream)
-        if not away <= NEAR:
-            raise ValueError(
-                f"temporal_gauge=True: an element of the links in time is {away:.2g} away from "
-                f"that of 1 before the last time slice, and {NEAR:g} is the most that is taken for "
-                "rounding; Gauge.temporal_gauge() makes a field in that gauge"
-            )
-        self._temporal_at = self.version
-
+    unit = classmethod(_gauge_starts.unit)
+    random = classmethod(_gauge_starts.random)
     plaquette = _observables.plaquette
     plaquettes = _observables.plaquettes
     link_trace = _observables.link_trace
@@ -220,6 +173,7 @@ class Gauge:
     temporal_gauge = _rotations.temporal_gauge
     project = _updates.project
     update = _updates.update
+    write = _gauge_write.write
 
     @classmethod
     @named
@@ -238,108 +192,6 @@ class Gauge:
         made.extent, made._native, made._packed, made.version = extent, links, {}, 0
         made.grid, made.team = grid, None
         return made
-
-    @classmethod
-    @named
-    def unit(
-        cls,
-        extent: tuple[int, int, int, int],
-        *,
-        device: Any = None,
-        grid: Grid | Sequence[int] | None = None,
-        devices: Sequence[str] | None = None,
-    ) -> Gauge:
-        """Return the field whose links are all 1, on a lattice of `extent` X, Y, Z, T.
-
-        Parameters
-        ----------
-        device, grid, devices
-            As for `random`.
-
-        Raises
-        ------
-        ValueError
-            If an extent is odd.
-
-        Examples
-        --------
-        >>> lattice.Gauge.unit((8, 4, 6, 2))
-        Gauge(8x4x6x2 on cpu)
-        """
-        return cls._filled(extent, 0, 1, 0, device, grid, devices)
-
-    @classmethod
-    @named
-    def random(
-        cls,
-        extent: tuple[int, int, int, int],
-        seed: int = 1,
-        *,
-        noise: float | None = None,
-        device: Any = None,
-        grid: Grid | Sequence[int] | None = None,
-        devices: Sequence[str] | None = None,
-    ) -> Gauge:
-        """Return a field of random links.
-
-        Parameters
-        ----------
-        extent : tuple of int
-            Sites of the lattice along X, Y, Z, T.
-        seed : int
-            Seed of the random numbers. One seed gives one field, on every device but for rounding.
-        noise : float, optional
-            Width of a distribution around 1: the first two rows of a link are those of
-            1 + noise * G, made orthonormal, where the real and imaginary parts of G are normal. By
-            default links have the distribution of Haar's measure.
-        device : str, optional
-            Device that holds the field; by default the default device, or that of `grid`.
-        grid : Grid or tuple of int, optional
-            Ranks over which the lattice of `extent` is cut, as for `Gauge`. They have the links
-            that one has.
-        devices : sequence of str, optional
-            As for `Gauge`.
-
-        Raises
-        ------
-        ValueError
-            If an extent is odd, the seed is out of range, or the noise above 1e100 in magnitude.
-
-        Examples
-        --------
-        >>> abs(lattice.Gauge.random((8, 4, 6, 2), seed=1).plaquette()[0]) < 0.1
-        True
-        """
-        rows = float(noise is not None), 1.0 if noise is None else finite("noise", noise)
-        if abs(rows[1]) > MOST_NOISE:
-            raise ValueError(f"noise={noise!r}: expected at most {MOST_NOISE:g}")
-        return cls._filled(extent, seed, *rows, device, grid, devices)
-
-    @classmethod
-    def _filled(
-        cls,
-        extent: Any,
-        seed: int,
-        identity: float,
-        noise: float,
-        device: Any,
-        grid: Grid | Sequence[int] | None = None,
-        devices: Sequence[str] | None = None,
-    ) -> Gauge:
-        extent, seed = sites_along(extent), integer("seed", seed)
-        if isinstance(grid, Sequence):
-            refuse_of_one_device(device=device)
-            team = Team(grid, devices)
-            return cls._of_team(
-                team,
-                lambda rank: cls._filled(extent, seed, identity, noise, None, team.ranks[rank]),
-            )
-        if grid is not None:
-            extent = grid._extent_of_part(extent)
-            device = grid.device if device is None else device
-        links = _core.empty((72 * math.prod(extent),), "float64", device=device)
-        _rotations.fill(links, 4, extent, seed, identity, noise, grid)
-        return cls.from_native(links, tuple(extent), grid=grid)
 
     @property
     def device(self) -> str:
@@ -393,41 +245,6 @@ class Gauge:
             }
             self._packed[key] = call("link_copy", given, stream=stream)[0]
         return self._packed[key]
-
-    def _around(
-        self, margin: int = MARGIN, stream: Any = None
-    ) -> tuple[Any, tuple[int, int, int, int]]:
-        """Return the native links with those of the neighbours around them, and the extents.
-
-        All ranks call it. Without a cut they are the links of the field.
-
-        Parameters
-        ----------
-        margin : int
-            Sites on each side, an even number.
-        stream : optional
-            As for `cubc.reduce`.
-        """
-        if self.grid is None:
-            return self.native(), self.extent
-        around = self.grid._around(self.native(), self.extent, 72, margin, stream)
-        return around, self.grid._surrounded(self.extent, margin)
-
-    def _inside(
-        self,
-        field: Any,
-        extent: tuple[int, ...],
-        reals: int,
-        margin: int = MARGIN,
-        stream: Any = None,
-        out: Any = None,
-    ) -> Any:
-        """Return this rank's part of a field of `reals` reals a site, with sites around it."""
-        if self.grid is None or not self.grid._cut:
-            return field
-        to = (str(field.dtype), (math.prod(self.extent) * reals,), out)
-        options = {"crop": 1, "cut": self.grid._cut, "margin": margin}
-        return copied_part(field, to, extent, reals, stream, **options)
 
     @named
     def copy(self, *, stream: Any = None) -> Gauge:
@@ -516,44 +333,6 @@ class Gauge:
             **extent_fields(self.extent),
         }
         return returned(self._native, call("link_copy", given, stream=stream)[0], out)
-
-    @named
-    def write(self, path: Any, format: str = "ildg", precision: str | None = None) -> None:
-        """Write the field to a file; see `write_links`.
-
-        On a `Grid` all ranks call it, and each writes its part. The bytes are those that one rank
-        writes, and the file appears when all parts are in it. A failure of one rank is an error on
-        all of them.
-
-        Raises
-        ------
-        FileExistsError, OSError, ValueError
-            As `write_links`.
-
-        Examples
-        --------
-        >>> u = lattice.Gauge.unit((8, 4, 6, 2))
-        >>> u.write("unit.lime")
-        >>> lattice.read_info("unit.lime")[0].format
-        'ildg'
-        """
-        if (team := self.team) is not None:
-            team.run(lambda rank: self.parts[rank].write(path, format, precision))
-            return
-        links = self.links().numpy()
-        if self.grid is None:
-            write_links(path, links, format=format, precision=precision)
-        else:
-            write_part(path, links, format, precision, self.grid, self._links_around)
-
-    def _links_around(self) -> np.ndarray:
-        """Return the links with neighbours' links around them along directions with ranks."""
-        grid: Any = self.grid
-        links, extent = self._around(MARGIN)
-        whole = Gauge.from_native(links, extent).links().numpy()
-        own = [grid._cut >> d & 1 and grid.grid[d] == 1 for d in (3, 2, 1, 0)]
-        inside = tuple(slice(MARGIN, -MARGIN) if alone else slice(None) for alone in own)
-        return np.ascontiguousarray(whole[inside])
 
     @classmethod
     def _unchecked(cls, links: np.ndarray, grid: Grid | None, device: Any) -> Gauge:

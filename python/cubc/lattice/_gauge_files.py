@@ -8,6 +8,7 @@ from typing import Any
 
 from .._calls import named
 from ._gauge import Gauge
+from ._gauge_checks import into_su3
 from ._grid import Grid
 from ._io import FileInfo, read_field, read_links
 from ._io_write import write_links
@@ -100,7 +101,7 @@ def _read_part(
 
     def checked() -> None:
         try:
-            gauge._into_su3(None, project)
+            into_su3(gauge, None, project)
         except ValueError as error:
             raise _named_error(path, error) from None
 

@@ -10,6 +10,7 @@ import numpy as np
 from .._calls import named
 from .._core import call
 from ._fields import MARGIN, extent_fields
+from ._gauge_margins import around
 from ._team import refuse_of_one_device
 
 if TYPE_CHECKING:
@@ -183,7 +184,7 @@ def _measured(gauge: Gauge, quantity: int, stream: Any = None) -> Any:
 
 def _plaquettes_of_ranks(gauge: Gauge, grid: Grid, stream: Any) -> Any:
     """Add up what begins at sites of the parts, which reaches one site above them."""
-    links, extent = gauge._around(stream=stream)
+    links, extent = around(gauge, stream=stream)
     given = {
         "links": links,
         "out": ("float64", (7,), None),

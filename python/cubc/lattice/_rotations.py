@@ -27,6 +27,7 @@ from ._fields import (
     sites_along,
     unpack,
 )
+from ._gauge_margins import inside
 from ._team import refuse_of_one_device
 
 if TYPE_CHECKING:
@@ -262,7 +263,7 @@ def _with_links(gauge: Gauge, g: Rotation, stream: Any, **options: int) -> Gauge
     links = copied_part(gauge.native(), to, extent, 72, stream, cut=grid._cut, margin=MARGIN)
     links = rotated(matrices, extent, links, 72, stream, **options)
     return gauge.from_native(
-        gauge._inside(links, extent, 72, stream=stream), gauge.extent, grid=grid
+        inside(gauge, links, extent, 72, stream=stream), gauge.extent, grid=grid
     )
 
 

@@ -10,6 +10,7 @@ from .._calls import named
 from .._core import call, synchronize
 from .._progress import bar
 from ._fields import MARGIN, extent_fields, integer
+from ._gauge_margins import around, inside
 from ._team import refuse_of_one_device
 
 if TYPE_CHECKING:
@@ -160,14 +161,14 @@ def _sweep(gauge: Gauge, over_relaxation: int, numbers: dict[str, Any]) -> None:
 
 def _sweep_of_ranks(gauge: Gauge, grid: Grid, rounds: list[bool], numbers: dict[str, Any]) -> None:
     """Change a copy of the links with the neighbours' around them, then those of the part."""
-    around, extent = gauge._around()
+    links, extent = around(gauge)
     numbers = numbers | {"ranks": grid._ranks, "margin": MARGIN}
     for over_relax in rounds:
         for direction in range(1, 5):
             more = {"over_relax": over_relax, "direction": direction}
-            _change(around, extent, numbers | more)
+            _change(links, extent, numbers | more)
     grid._check_others()
-    gauge._inside(around, extent, 72, out=gauge.native())
+    inside(gauge, links, extent, 72, out=gauge.native())
 
 
 def _change(links: Any, extent: tuple[int, ...], numbers: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from .._calls import named, real, truth
 from ._fields import Spinors, extent_fields, finite, outputs, precision_type
 from ._gauge import Gauge
+from ._gauge_checks import check_temporal
 from ._operator import Operator, theta_fields
 from ._propagator import Propagates
 
@@ -151,7 +152,7 @@ class Wilson(Propagates, Operator):
 
     def _links(self, precision: str, stream: Any) -> Any:
         if self.temporal_gauge:
-            self.gauge._check_temporal(stream)
+            check_temporal(self.gauge, stream)
         return self.gauge.native(self.reconstruct, precision, stream)
 
     def _run(self, kernel: str, given: dict[str, Any], x: Spinors, stream: Any) -> Spinors:
