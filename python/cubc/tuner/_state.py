@@ -7,59 +7,25 @@ Python.
 
 from __future__ import annotations
 
-import copy
 import math
 import numbers
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import partial
 from typing import Any, NoReturn
-
-import numpy as np
 
 import cubc
 from cubc import _core
 from cubc._calls import named
-from cubc._kernel import Extent
 
 from . import _axes as ax
-from . import _inputs as inputs
 from . import _metrics as mt
-from ._checks import tolerance
-from ._difference import difference
+from . import _state_arrays, _state_outputs
 from ._launch import Launch
 from ._objective import FIGURES
-
-DTYPES = {
-    "I8": "int8",
-    "I16": "int16",
-    "I32": "int32",
-    "I64": "int64",
-    "U8": "uint8",
-    "U16": "uint16",
-    "U32": "uint32",
-    "U64": "uint64",
-    "F16": "float16",
-    "BF16": "bfloat16",
-    "F32": "float32",
-    "F64": "float64",
-    "C64": "complex64",
-    "C128": "complex128",
-    "BOOL": "bool",
-}
-SEED = 42
+from ._state_arrays import Kept
 
 
 class Skipped(Exception):
     """A run-time workload that the benchmark does not want to be measured."""
-
-
-@dataclass
-class Kept:
-    """An array of the state, and the function that fills it before the work."""
-
-    array: cubc.Array
-    fill: Callable[[], Any]
 
 
 class State:
@@ -119,128 +85,13 @@ class State:
             return self.ct[plain]
         raise ax.unknown("the workload", "axis", axis, [*self.rt, *self.ct])
 
-    # ---- arrays ---------------------------------------------------------------------------------
-    @named
-    def random(
-        self,
-        shape: Extent | None = None,
-        dtype: Any = None,
-        *,
-        low: float | None = None,
-        high: float | None = None,
-        entropy: float = 1.0,
-        distribution: str = "uniform",
-    ) -> cubc.Array:
-        """Make an array of random numbers, which are the same whenever and wherever it is made.
-
-        Parameters
-        ----------
-        shape
-            By default the value of the axis ``Elements``.
-        dtype
-            A dtype or a name such as ``"F32"``; by default the type on the axis ``T``.
-        low, high
-            Bounds; of integers the upper one is included. By default 0 and 1 for floats, and all
-            bits at random for integers. They are those of both parts of a complex number, and of
-            each field of a struct.
-        entropy
-            Entropy of each random bit: 1.000, 0.811, 0.544, 0.337, 0.201 (it is the conjunction of
-            1 to 5 draws, as in CUB's benchmarks) or 0.
-        distribution
-            ``"uniform"`` or ``"normal"``, of mean 0 and deviation 1.
-
-        Raises
-        ------
-        LookupError
-            If the workload has no axis that a default is taken from.
-        ValueError
-            If there is no such distribution or entropy, or `low` is above `high`, or one of them is
-            no number of the type.
-        TypeError
-            If the type is none of cubc's, or a bound is no number.
-
-        Examples
-        --------
-        >>> state = tuner.State({"T": "F32"}, {"Elements": 16}, "cpu")
-        >>> x = state.random(low=1, high=2)
-        >>> x.shape, x.dtype, bool(cubc.all(x >= 1))
-        ((16,), dtype('float32'), True)
-        """
-        entropy = inputs.check(low, high, entropy, distribution)
-        seed = SEED + 2 * len(self._kept)
-        draw = partial(
-            inputs.draw, seed=seed, low=low, high=high, entropy=entropy, distribution=distribution
-        )
-        return self._keep(shape, dtype, draw)
-
-    @named
-    def zeros(self, shape: Extent | None = None, dtype: Any = None) -> cubc.Array:
-        """Make an array of zeros; `random` has the defaults.
-
-        Raises
-        ------
-        LookupError
-            If the workload has no axis that a default is taken from.
-        TypeError
-            If the type is none of cubc's.
-
-        Examples
-        --------
-        >>> state = tuner.State({"T": "F32"}, {"Elements": 16}, "cpu")
-        >>> state.zeros((2, 3), "I32").tolist()
-        [[0, 0, 0], [0, 0, 0]]
-        """
-        return self._keep(shape, dtype, partial(_fill, byte=0))
-
-    @named
-    def empty(self, shape: Extent | None = None, dtype: Any = None) -> cubc.Array:
-        """Make an array to be written; items that a variant does not write are wrong.
-
-        Raises
-        ------
-        LookupError
-            If the workload has no axis that a default is taken from.
-        TypeError
-            If the type is none of cubc's.
-
-        Examples
-        --------
-        >>> state = tuner.State({"T": "F32"}, {"Elements": 16}, "cpu")
-        >>> state.empty().size
-        16
-        """
-        return self._keep(shape, dtype, _poison)
-
-    @named
-    def array(self, values: Any, dtype: Any = None) -> cubc.Array:
-        """Put an array of the host on the device.
-
-        Raises
-        ------
-        TypeError
-            If the values are no numbers, or the type is none of cubc's.
-
-        Examples
-        --------
-        >>> state = tuner.State({"T": "F32"}, {"Elements": 16}, "cpu")
-        >>> state.array([1, 2], "F64")
-        cubc.Array([1. 2.], dtype=float64, device='cpu')
-        """
-        given = np.ascontiguousarray(values, dtype if dtype is None else _dtype(dtype))
-        host = given.copy()  # the caller may change its own
-
-        def fill(out: cubc.Array) -> None:
-            cubc.transform("x", x=cubc.asarray(host, device=self.device), out=out)
-
-        return self._keep(host.shape, host.dtype, fill)
-
-    def _keep(self, shape: Any, dtype: Any, fill: Callable[[cubc.Array], Any]) -> cubc.Array:
-        if shape is None:
-            shape = self["Elements"]
-        out = cubc.empty(shape, _dtype(self["T"] if dtype is None else dtype), device=self.device)
-        fill(out)
-        self._kept.append(Kept(out, partial(fill, out)))
-        return out
+    random = _state_arrays.random
+    zeros = _state_arrays.zeros
+    empty = _state_arrays.empty
+    array = _state_arrays.array
+    verify = _state_outputs.verify
+    renew = _state_outputs.renew
+    wrong = _state_outputs.wrong
 
     # ---- what is measured -----------------------------------------------------------------------
     @named
@@ -329,42 +180,6 @@ class State:
         if not callable(work):
             raise TypeError(f"exec takes a function of the launch, not {work!r:.60}")
         self.work = work
-
-    @named
-    def verify(
-        self, output: cubc.Array, expected: Any, *, rtol: float | None = None, atol: float = 0.0
-    ) -> None:
-        """Declare the right contents of an output.
-
-        Parameters
-        ----------
-        output
-            An array that the work writes.
-        expected
-            The right contents; or a function of the output, a NumPy array, that gives the right
-            contents or whether they are right.
-        rtol, atol
-            An item of a number may be off by ``atol + rtol * abs(expected)``. By default rtol is 0
-            for integers, 0.05 for bfloat16, 0.01 for float16, 1e-5 for float32 and complex64, and
-            1e-12 for float64 and complex128. NaN is right where NaN is expected. What is expected
-            is rounded to the type of an output of floats. Of a struct each field is compared so.
-
-        Raises
-        ------
-        TypeError
-            If `rtol` or `atol` is no number.
-        ValueError
-            If `output` is no array of this state, or `rtol` or `atol` is negative.
-
-        Examples
-        --------
-        >>> state = tuner.State({"T": "F32"}, {"Elements": 16}, "cpu")
-        >>> y = state.zeros()
-        >>> state.verify(y, np.full(16, 2, "f4"), rtol=1e-6)
-        """
-        relative = None if rtol is None else tolerance("rtol", rtol)
-        right = expected if callable(expected) else copy.deepcopy(expected)
-        self.checks.append((self._known(output), right, relative, tolerance("atol", atol)))
 
     @named
     def metric(self, name: str, measure: Callable[[dict[str, Any]], Any]) -> None:
@@ -486,80 +301,7 @@ class State:
         found = ((name, measure(dict(values))) for name, measure in self._metrics.items())
         return {name: mt.number(name, value) for name, value in found}
 
-    def renew(self) -> None:
-        """Give the outputs their first contents.
-
-        Raises
-        ------
-        DeviceError, KernelFault
-            If a variant has left the device unusable.
-
-        Examples
-        --------
-        >>> state = tuner.State({"T": "F32"}, {"Elements": 2}, "cpu")
-        >>> y = state.array([1, 2])
-        >>> state.writes(y)
-        >>> y[:] = 0
-        >>> state.renew()
-        >>> y.tolist()
-        [1, 2]
-        """
-        for kept in self._kept:
-            if any(kept.array is output for output in self.outputs):
-                kept.fill()
-
-    def wrong(self, base: Mapping[int, cubc.Array]) -> str:
-        """Describe what is wrong with the outputs; "" if nothing is.
-
-        Outputs without expected contents are compared with those of base, which are given by the
-        ``id`` of the output.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If contents that `verify` was given cannot be those of an array.
-
-        Examples
-        --------
-        >>> state = tuner.State({"T": "F32"}, {"Elements": 2}, "cpu")
-        >>> y = state.array([1, 2])
-        >>> state.verify(y, [1, 3])
-        >>> state.wrong({})
-        'output 1: 1 of 2 items differ, the first at [1]: 2, not 3'
-        """
-        for output, expected, rtol, atol in self.checks:
-            right = expected(output.numpy()) if callable(expected) else expected
-            if isinstance(right, bool | np.bool_):
-                message = "" if right else "the benchmark's function says that it is not right"
-            else:
-                message = difference(output, right, rtol, atol)
-            if message:
-                return f"output {self._place(output)}: {message}"
-        for output in self.unverified:
-            if id(output) in base and (message := difference(output, base[id(output)], None, 0.0)):
-                return f"output {self._place(output)}: {message} (of base)"
-        return ""
-
     @property
     def unverified(self) -> list[cubc.Array]:
         """Outputs without expected contents."""
         return [a for a in self.outputs if not any(a is check[0] for check in self.checks)]
-
-    def _place(self, output: cubc.Array) -> int:
-        return next(i for i, a in enumerate(self.outputs, 1) if a is output)
-
-
-def _dtype(dtype: Any) -> Any:
-    return DTYPES.get(dtype, dtype) if isinstance(dtype, str) else dtype
-
-
-def _fill(out: cubc.Array, byte: int) -> None:
-    out[...] = np.full(out.dtype.itemsize, byte, np.uint8).view(out.dtype)[0]
-
-
-def _poison(out: cubc.Array) -> None:
-    """Fill an array with NaN where there is one, and else with a number that is seldom right."""
-    if out.dtype.kind in "fc" or out.dtype.name == "bfloat16":
-        out[...] = math.nan
-    else:
-        _fill(out, 0xA5)
