@@ -38,11 +38,8 @@ def left_out(x: Any, where: Any, value: Any, stream: Any = None) -> Any:
     x = as_array(x)
     if isinstance(value, np.floating) and item_dtype(x).kind in "iu":
         value = item_dtype(x).type(value)  # a float beside integers makes all items floats
-    if isinstance(where, bool | np.bool):  # a number, which is of every device
-        return lazy(
-            "where ? x : convert<out_t>(value)", where=bool(where), x=x, value=value, dtype=x.dtype
-        )
-    mask = mask_of(x, where, stream)
+    is_number = isinstance(where, bool | np.bool)  # which is of every device
+    mask = bool(where) if is_number else mask_of(x, where, stream)
     return lazy("where ? x : convert<out_t>(value)", where=mask, x=x, value=value, dtype=x.dtype)
 
 
