@@ -101,18 +101,20 @@ def test_the_widest_bounds(device, dtype, low, high):
 
 
 @pytest.mark.parametrize(
-    "dtype, bounds, message",
+    "dtype, options, message",
     [
         ("I8", {"low": -200, "high": 0}, "low is -200: int8 has numbers from -128 to 127"),
         ("F32", {"low": 0, "high": 1e39}, r"high is 1e\+39: float32 has numbers from -3.4"),
         ("BOOL", {"low": 0, "high": 2}, "high is 2: bool has numbers from 0 to 1"),
         ("I32", {"low": 0.5, "high": 2}, "low is 0.5: int32 has whole numbers"),
         ("C64", {"low": 0, "high": np.inf}, "high is inf: float32 has numbers from -3.4"),
+        ("BOOL", {"distribution": "normal"}, "bool has no normal distribution"),
+        ([("a", "f4"), ("b", "?")], {"distribution": "normal"}, "bool has no normal distribution"),
     ],
 )
-def test_bounds_that_a_type_has_not(dtype, bounds, message):
+def test_numbers_that_a_type_has_not(dtype, options, message):
     with pytest.raises(ValueError, match=message):
-        state().random(4, dtype, **bounds)
+        state().random(4, dtype, **options)
 
 
 def test_bounds_that_are_no_numbers():

@@ -41,6 +41,8 @@ def draw(
         return
     name = out.dtype.name
     _check_bounds(_PARTS.get(name, name), low, high)
+    if distribution == "normal" and name == "bool":
+        raise ValueError("bool has no normal distribution, of mean 0 and deviation 1")
     if name in _PARTS:
         whole = "c64" if name == "complex64" else "c128"
         real, operands = _expression(_PARTS[name], seed, **options)

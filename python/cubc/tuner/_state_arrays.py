@@ -74,7 +74,7 @@ def random(
         Entropy of each random bit: 1.000, 0.811, 0.544, 0.337, 0.201 (it is the conjunction of
         1 to 5 draws, as in CUB's benchmarks) or 0.
     distribution
-        ``"uniform"`` or ``"normal"``, of mean 0 and deviation 1.
+        ``"uniform"`` or ``"normal"``, of mean 0 and deviation 1, which bool has not.
 
     Raises
     ------
