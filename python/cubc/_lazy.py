@@ -14,7 +14,7 @@ import numpy as np
 
 from ._arrays import described, of_device, shape_of
 from ._calls import name_function
-from ._core import Lazy, _type_name, asarray, empty
+from ._core import Lazy, _type_name, asarray
 
 # Not the suffix of a number, nor a member. The core's scanner, csrc/run/expression.c, is like it.
 _NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
@@ -112,8 +112,9 @@ def merged(expression: str, operands: Mapping[str, Any]) -> tuple[str, dict[str,
     """Return expression, operands and size, with lazy operands replaced by their expressions.
 
     The size is None if an operand has a shape. An array that several expressions share becomes one
-    operand; two arrays of one name get different names. A size that is larger than the shapes of
-    the arrays becomes one more operand, an array whose items are not read.
+    operand; two arrays of one name get different names. Beside a size alone, arrays of one item
+    lose their axes, so that the size is that of the result. Arrays of several dimensions get one
+    more operand, which has the extent of the last axis alone.
     """
     if "i" in operands:
         expression, operands = _with_own_i(expression, operands)
@@ -134,9 +135,13 @@ def merged(expression: str, operands: Mapping[str, Any]) -> tuple[str, dict[str,
     texts = {name: _text(name, value, flat, tables, whole) for name, value in inner.items()}
     shapes = {shape_of(value) for name, value in flat.items() if name not in tables} - {()}
     if shapes and np.broadcast_shapes(*shapes) != whole:
-        name = next(iter(texts))
-        shape = _place("shape", _unread(whole, flat), flat, tables, False)
-        texts[name] = f"(void({shape}), {texts[name]})"
+        if len(whole) == 1:
+            flat = {k: x if k in tables else _without_axes(x) for k, x in flat.items()}
+            shapes.clear()
+        else:
+            name = next(iter(texts))
+            shape = _place("shape", _zeros(whole[-1], flat), flat, tables, False)
+            texts[name] = f"(void({shape}), {texts[name]})"
     used = names_in(expression)
     length = len(expression) + sum(len(texts[name]) for name in used if name in texts)
     if length > _MOST_LETTERS:
@@ -150,12 +155,18 @@ def merged(expression: str, operands: Mapping[str, Any]) -> tuple[str, dict[str,
     return text, flat, None if shapes else math.prod(whole)
 
 
-def _unread(shape: tuple[int, ...], flat: Mapping[str, Any]) -> Any:
-    """Return an array of a shape where other operands are, for its shape alone."""
+def _without_axes(x: Any) -> Any:
+    """Return an array of one item without its axes, in the same memory; numbers have none."""
+    if shape_of(x) == ():
+        return x
+    return (x if isinstance(x, np.ndarray) else asarray(x)).reshape(())
+
+
+def _zeros(count: int, flat: Mapping[str, Any]) -> Any:
+    """Return an array where other operands are, for its shape alone."""
+    zeros = np.zeros(count, np.uint8)
     of = next((x for x in map(of_device, flat.values()) if x is not None), None)
-    if of is None:
-        return np.empty(shape, np.uint8)
-    return empty(shape, "uint8", device=asarray(of).device)
+    return zeros if of is None else asarray(zeros, device=asarray(of).device)
 
 
 def _with_own_i(expression: str, operands: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -394,6 +394,22 @@ def test_a_size_alone_beside_an_axis_of_one(device):
         d += index
 
 
+def test_a_size_alone_adds_no_array_of_its_items(device):
+    """They would be read for nothing."""
+    one, index = on(device, np.ones(1)), cubc.lazy("i", size=1 << 40)
+    total = cubc.lazy("a + k", a=one, k=index)
+    assert total.shape == (1 << 40,)
+    assert [x.shape for x in total.operands.values()] == [()]
+    few = cubc.lazy("a + k", a=one, k=cubc.lazy("i", size=3))
+    one[...] = 5
+    same(few.array(), np.arange(3.0) + 5)
+    column = on(device, np.ones((2, 1)))
+    wide = cubc.lazy("a + k", a=column, k=cubc.lazy("2", size=5))
+    shape = wide.operands["shape"]
+    assert shape.shape == (5,) and not np.asarray(shape).any()
+    same(wide.array(), np.full((2, 5), 3.0))
+
+
 # ---- complex numbers and structs -----------------------------------------------------------------
 def test_complex(device):
     x = inputs.random("F32", N) + 1j * inputs.random("F32", N, seed=1)
