@@ -2,8 +2,10 @@
 
 import functools
 import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import stores
@@ -190,6 +192,24 @@ def test_profile(capsys):
     ]
     assert main([*arguments, "--device", "cpu", "--variant", "ipt_1"]) == 2
     assert "ipt_1" in capsys.readouterr().err
+
+
+COMMANDS = [
+    [shutil.which("cubc", path=Path(sys.executable).parent)],
+    [sys.executable, "-m", "cubc"],
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=["cubc", "-m"])
+@pytest.mark.parametrize("interrupted", [True, False])
+def test_an_interrupt_while_modules_are_imported_is_no_traceback(tmp_path, command, interrupted):
+    raises = "KeyboardInterrupt" if interrupted else "ValueError('of numpy')"
+    (tmp_path / "numpy.py").write_text(f"raise {raises}")
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    done = subprocess.run([*command, "devices"], env=environment, capture_output=True, text=True)
+    assert done.returncode == (130 if interrupted else 1)
+    assert done.stderr.endswith("" if interrupted else "ValueError: of numpy\n")
+    assert not interrupted or not done.stderr
 
 
 def test_without_a_command_it_says_what_there_is(capsys):
