@@ -4,6 +4,7 @@ import os
 import re
 import resource
 import signal
+import time
 from pathlib import Path
 
 import lattice_files as files
@@ -12,6 +13,7 @@ import pytest
 import ranks
 
 from cubc import lattice
+from cubc.lattice import _gauge_write
 
 PART = (2, 4, 2, 4)  # X, Y, Z, T of a rank
 GRIDS = {
@@ -293,6 +295,41 @@ def test_a_rank_that_fails_while_it_writes(tmp_path):
             assert re.search(f"OSError: .*cannot write at byte .*{os.strerror(27)}", one), rank
         assert (after, later, last) == ([], [], ["links"])
     assert "rank 1 of 2" in said[0][0] and "rank 1 of 2" in said[0][4]
+
+
+def refuse_on_the_second(comm):
+    """The second rank refuses its arguments, or has no room, before its part is asked for."""
+    grid = lattice.Grid((1, 1, 1, comm.size), comm)
+    gauge = lattice.Gauge.unit(shape_of(grid.grid)[::-1], grid=grid)
+    path, second = comm.folder / "links", comm.rank == 1
+    precision = "half" if second else "double"
+    spinor = field_of(PART[::-1], (4, 3))
+    gauge.write(path, "nersc")  # compiles
+    begun = time.monotonic()
+    said = [raised(lambda: gauge.write(path, "nersc", precision))]
+    said.append(raised(lambda: lattice.write_spinor(path, spinor, precision, grid=grid)))
+    around = _gauge_write._links_around
+
+    def no_room(gauge):
+        around(gauge)
+        raise OSError("no room")
+
+    if second:
+        _gauge_write._links_around = no_room
+    said.append(raised(lambda: gauge.write(path, "nersc")))
+    waited = time.monotonic() - begun
+    _gauge_write._links_around = around
+    gauge.write(path, "nersc")
+    print((said, waited))
+
+
+def test_what_one_rank_refuses_is_an_error_of_all_at_once(tmp_path):
+    texts = ranks.run(2, refuse_on_the_second, tmp_path)
+    for rank, text in enumerate(texts):
+        said, waited = eval(text.strip().splitlines()[-1])
+        assert waited < 15  # less than ranks wait for each other
+        for one, says in zip(said, ["'half'", "'half'", "no room"], strict=True):
+            assert says in one and ("rank 1 of 2: " in one) == (rank == 0)
 
 
 def write_nowhere(comm):

@@ -38,11 +38,10 @@ def write(gauge: Gauge, path: Any, format: str = "ildg", precision: str | None =
     if (team := gauge.team) is not None:
         team.run(lambda rank: gauge.parts[rank].write(path, format, precision))
         return
-    links = gauge.links().numpy()
     if gauge.grid is None:
-        write_links(path, links, format=format, precision=precision)
-    else:
-        write_part(path, links, format, precision, gauge.grid, lambda: _links_around(gauge))
+        write_links(path, gauge.links().numpy(), format=format, precision=precision)
+        return
+    write_part(path, gauge.links, format, precision, gauge.grid, lambda: _links_around(gauge))
 
 
 def _links_around(gauge: Gauge) -> np.ndarray:

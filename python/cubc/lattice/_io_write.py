@@ -173,16 +173,25 @@ def write_colour_vector(path, vector, precision=None, grid=None):
 _FIELD = outputs.Kind("file of fields", _core.is_field_file)
 
 
-def _check(path, precision):
-    if precision not in tuple(_BITS):
-        raise ValueError(f"precision is {precision!r}, expected 'double' or 'single'")
-    if isinstance(path, str | os.PathLike) and os.path.isfile(path):
-        outputs.check(path, _FIELD)
+def _prepared(path, field, precision, grid):
+    """Return the array that a function gives, once the path and the precision are in order.
+
+    Ranks meet here: an error of one is raised on all, before the others wait for its part.
+    """
+
+    def made():
+        if precision not in tuple(_BITS):
+            raise ValueError(f"precision is {precision!r}, expected 'double' or 'single'")
+        if isinstance(path, str | os.PathLike) and os.path.isfile(path):
+            outputs.check(path, _FIELD)
+        return np.ascontiguousarray(on_host(field()), np.complex128)
+
+    ranks_of(grid)  # refuses what is no Grid
+    return made() if grid is None else grid._agreed(made)
 
 
 def _write(path, field, kind, precision, format=None, rows=3, grid=None):
-    _check(path, precision)
-    array = np.ascontiguousarray(on_host(field), np.complex128)
+    array = _prepared(path, lambda: field, precision, grid)
     _core.write_field(path, array, kind, format, _BITS[precision], rows, ranks_of(grid))
 
 
@@ -191,14 +200,15 @@ def write_part(path, links, format, precision, grid, around):
 
     Parameters
     ----------
+    links : callable
+        Returns the part.
     around : callable
         Returns the part with `MARGIN` of the neighbours' sites on each side of the directions that
         ranks are along: plaquettes of the header reach them.
     """
-    _check(path, precision)
+    array = _prepared(path, links, precision, grid)
     measured: tuple[tuple[float, float], ...] = ()
     if format == "nersc" and grid.size > 1:
-        measured = (_core.measure_links(around(), MARGIN, grid._ranks),)
-    array = np.ascontiguousarray(links, np.complex128)
+        measured = (_core.measure_links(grid._agreed(around), MARGIN, grid._ranks),)
     given = array, "links", format, _BITS[precision], 3, grid._ranks
     _core.write_field(path, *given, *measured)
