@@ -46,6 +46,7 @@ from ._core import (
 from ._device import device, device_info, synchronize
 from ._environment import is_on as _is_on
 from ._find import find_if
+from ._first_call import drop as _drop_late
 from ._for_each import for_each
 from ._histogramdd import histogram2d, histogramdd
 from ._histograms import bincount, histogram, histogram_channels
@@ -305,6 +306,7 @@ def clear_policies():
     --------
     >>> cubc.clear_policies()
     """
+    _drop_late()
     _core.clear_policies()
 
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import math
-import os
 import threading
 import time
 import warnings
@@ -23,6 +22,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from . import _core
 from ._calls import named
+from ._first_call import tune_by
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -206,7 +206,7 @@ def autotune(enabled: bool = True, *, seconds: float | None = None) -> None:
     if enabled:
         _begin(SECONDS if seconds is None else seconds)
     else:
-        _core.set_tuner(None)
+        tune_by(None)
 
 
 def _begin(seconds: float) -> None:
@@ -219,7 +219,7 @@ def _begin(seconds: float) -> None:
             stacklevel=3,
         )
         return
-    _core.set_tuner(Tuner(folder, seconds))
+    tune_by(Tuner(folder, seconds))
 
 
 def from_variable(text: str) -> None:
@@ -239,11 +239,3 @@ def _parse(text: str) -> float | None:
         if word.endswith("s") and 0 < float(word[:-1]) < math.inf:
             return float(word[:-1])
     raise ValueError(f"it is {text!r:.40}, must be 1, 0, or a time for each workload, as 5s")
-
-
-def _after_fork() -> None:
-    """Switch autotuning off in a forked child, which has neither threads nor devices."""
-    _core.set_tuner(None)
-
-
-os.register_at_fork(after_in_child=_after_fork)

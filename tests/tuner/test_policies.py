@@ -176,6 +176,44 @@ def test_the_environment_that_is_here_counts_or_the_newest(tmp_path, where, here
     assert running() == B
 
 
+ASKED = """
+import sys
+asked = []
+def note(frame, event, what):
+    if event == "c_call" and what.__name__ in ("devices", "device_info"):
+        asked.append(what.__name__)
+sys.setprofile(note)
+import cubc
+sys.setprofile(None)
+from cubc import _core
+running = lambda: _core.policy("reduce.sum", {"T{ct}": "F32"}, "cpu", {"Elements": 1 << 16})
+call = lambda: cubc.sum(cubc.empty(1 << 16, "f4", device="cpu"))
+"""
+
+
+@pytest.mark.parametrize("tune", ["", "1"])
+def test_an_import_asks_no_device(tmp_path, tune):
+    """It would start CUDA. What is measured in several environments waits for the first call."""
+    db = write(tmp_path / "s.db", confirmed(A, 16, 5e-4))
+    write(db, confirmed(B, 16, 1e-4), driver="old")
+    code = "shipped = running(); call(); print(asked, shipped, running())"
+    options = {"CUBC_POLICIES": db, "CUBC_TUNE": tune, "CUBC_CACHE": tmp_path}
+    assert isolated.output(f"{ASKED}{code}", **options) == f"[] {running()} {A}"
+
+
+def test_a_program_is_asked_after_the_variable(tmp_path):
+    db = write(tmp_path / "s.db", confirmed(A, 16, 5e-4))
+    write(db, confirmed(B, 16, 1e-4), driver="old")
+    own = write(tmp_path / "own.db", confirmed(B, 16, 5e-4))
+    for code, expected in (
+        (f"cubc.use_policies({str(own)!r})", B),
+        ("cubc.clear_policies()", running()),
+        ("import os; pid = os.fork()\nif pid: sys.exit(os.waitpid(pid, 0)[1])\n", A),
+    ):
+        told = isolated.output(f"{ASKED}{code}\ncall(); print(running())", CUBC_POLICIES=db)
+        assert told == expected
+
+
 def test_nothing_slower_than_base_is_used(tmp_path):
     shipped = running()
     db = write(tmp_path / "s.db", [row("base", 16), *confirmed(A, 16, 2e-3, 1e-3)])

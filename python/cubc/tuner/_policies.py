@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any, NamedTuple
 
 from cubc import _core
+from cubc._first_call import hasten, wait_for
 from cubc._logging import POLICY, say
 
 from . import _policy_text as policy_text
@@ -15,80 +17,100 @@ from ._groups import Group
 from ._policy_text import Policy
 from ._stores import StorePaths, expand, read
 from ._warning import warn
-from ._winners import Part, best, judged, store_of, unconfirmed, warn_unconfirmed
+from ._winners import Part, best, judged, store_of, unconfirmed, undecided, warn_unconfirmed
 
 
-def from_variable(paths: StorePaths) -> int:
+def from_variable(paths: StorePaths) -> None:
     """Apply the policies of stores that all processes of a shell have in a variable.
 
-    Variants that were not measured again are named in the log ("cubc.policy"): a warning would come
-    with each import.
+    Measurements of a device in several states are chosen from before its first call: an import asks
+    no device, which would start CUDA. Variants that were not measured again are named in the log
+    ("cubc.policy"): a warning would come with each import.
     """
-    return apply(paths, note=lambda text: say(POLICY, f"CUBC_POLICIES: {text}"))
+    files = _read(paths)
+    late = undecided(files.current)
+    for arch in late:
+        wait_for(arch, partial(_apply_late, files.of({arch})))
+    _apply_late(files.of(files.archs - late))
 
 
-def apply(paths: StorePaths, note: Callable[[str], None] | None = None) -> int:
-    """Apply the policies of stores; see `cubc.use_policies`.
+def _apply_late(files: _Files, here: Mapping[str, Any] | None = None) -> None:
+    _use(_policies(files, here))
+    if text := unconfirmed(files.current, by_workload=True, here=here):
+        say(POLICY, f"CUBC_POLICIES: {text}")
 
-    `note` gets what is said of variants that were not measured again; they are a warning if None.
-    """
-    found = _read(paths)
-    _warn(found, note)
-    for one in found.policies.values():  # each is checked before the first is used
+
+def apply(paths: StorePaths) -> int:
+    """Apply the policies of stores; see `cubc.use_policies`."""
+    hasten()  # those of the variable come first
+    files = _read(paths)
+    policies = _policies(files)
+    warn_unconfirmed(files.current, by_workload=True)
+    return _use(policies)
+
+
+def _use(policies: dict[tuple, Policy]) -> int:
+    """Bring policies into force; their number without base."""
+    for one in policies.values():  # each is checked before the first is used
         _core.base(one.benchmark, one.ct, one.arch, one.rt)
-    for one in found.policies.values():
+    for one in policies.values():
         _core.use_policy(one.benchmark, one.ct, one.arch, one.label, one.rt)
-    return sum(one.label != "base" for one in found.policies.values())
+    return sum(one.label != "base" for one in policies.values())
 
 
-class _Found(NamedTuple):
-    """Contents of some files: policies by their keys, and what is passed over."""
+class _Files(NamedTuple):
+    """Contents of stores and of files of policies, whose paths are in their order."""
 
-    policies: dict[tuple, Policy]
+    paths: list[str]
+    texts: dict[str, list[Policy]]
     current: list[Group]
-    stale: set[str]  # benchmarks of another version of a kernel
-    users: set[str]  # kernels of one's own
+
+    @property
+    def archs(self) -> set[str]:
+        known = {one.arch for several in self.texts.values() for one in several}
+        return known.union(group.arch for group in self.current)
+
+    def of(self, archs: set[str]) -> _Files:
+        """Return the contents for some architectures."""
+        texts = {
+            path: [one for one in several if one.arch in archs]
+            for path, several in self.texts.items()
+        }
+        return _Files(self.paths, texts, [one for one in self.current if one.arch in archs])
 
 
-def _read(paths: StorePaths) -> _Found:
-    """Read stores and files of policies, of which the last wins.
+def _read(paths: StorePaths) -> _Files:
+    """Read stores and files of policies, and say what is passed over."""
+    names = expand(paths)
+    texts = {path: policy_text.read(path) for path in names if policy_text.is_text(path)}
+    stale = {one.benchmark for several in texts.values() for one in several if not one.current}
+    groups = [g for path in names if path not in texts for g in read(path, bad="raise")]
+    old, users = passed(groups)
+    for path, several in texts.items():
+        texts[path] = [one for one in several if one.current and _checked(path, one)]
+    for text in passed_over(stale | old, users):
+        warn(text)
+    return _Files(names, texts, [group for group in groups if group.current])
+
+
+def _policies(files: _Files, here: Mapping[str, Any] | None = None) -> dict[tuple, Policy]:
+    """Policies of files by their keys; the last file wins.
 
     Stores are judged together: what one of them found wrong wins in none.
     """
-    found = _Found({}, [], set(), set())
-    names = expand(paths)
-    texts = {path: policy_text.read(path) for path in names if policy_text.is_text(path)}
-    for path in names:
-        if path not in texts:
-            groups = read(path, bad="raise")
-            stale, users = passed(groups)
-            found.users.update(users)
-            found.stale.update(stale)
-            found.current.extend(group for group in groups if group.current)
-    parts = judged(found.current, by_workload=True)
+    found: dict[tuple, Policy] = {}
+    parts = judged(files.current, by_workload=True, here=here)
     chosen: dict[tuple, tuple[Group, str]] = {}
-    for path in names:
-        if path not in texts:
+    for path in files.paths:
+        if path not in files.texts:
             place = os.path.abspath(path)
             chosen |= _of_parts([part for part in parts if store_of(part[1]) == place])
             continue
-        found.policies.update(_of_calls(chosen.values()))
+        found.update(_of_calls(chosen.values()))
         chosen.clear()
-        known = [one for one in texts[path] if one.current and _checked(path, one)]
-        found.policies.update({one.key: one for one in known})
-        found.stale.update(one.benchmark for one in texts[path] if not one.current)
-    found.policies.update(_of_calls(chosen.values()))
+        found.update({one.key: one for one in files.texts[path]})
+    found.update(_of_calls(chosen.values()))
     return found
-
-
-def _warn(found: _Found, note: Callable[[str], None] | None) -> None:
-    """Say what was found and is no policy, to who called cubc.use_policies."""
-    for text in passed_over(found.stale, found.users):
-        warn(text)
-    if note is None:
-        warn_unconfirmed(found.current, by_workload=True)
-    elif text := unconfirmed(found.current, by_workload=True):
-        note(text)
 
 
 def passed_over(stale: set[str], users: set[str]) -> Iterator[str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from cubc import _core
 
@@ -46,47 +46,74 @@ def best(parts: Iterable[Part]) -> list[Winner]:
     return list(found.values())
 
 
-def judged(groups: Iterable[Group], *, by_workload: bool) -> list[Part]:
+def judged(
+    groups: Iterable[Group], *, by_workload: bool, here: Mapping[str, Any] | None = None
+) -> list[Part]:
     """Groups that count, or a part of them for each workload, which may dispute each other.
 
-    They stand behind the key of the policy that each gives.
+    They stand behind the key of the policy that each gives. `here` is the information on the device
+    that is to run them; by default all devices are asked, where groups differ in that alone.
     """
-    parts = [part for one in groups for part in (one.by_workload() if by_workload else [one])]
+    parts = _parts(groups, by_workload)
     settle(parts)
+    places = _places(parts, by_workload).items()
+    return [(key, group) for key, several in places for group in _counting(several, here)]
+
+
+def undecided(groups: Iterable[Group]) -> set[str]:
+    """Architectures whose groups count, workload by workload, by what their devices are now."""
+    places = _places(_parts(groups, True), True).items()
+    return {
+        arch
+        for (arch, *_), several in places
+        if any(len({one.environment for one in same}) > 1 for same in _of_devices(several))
+    }
+
+
+def _parts(groups: Iterable[Group], by_workload: bool) -> list[Group]:
+    return [part for one in groups for part in (one.by_workload() if by_workload else [one])]
+
+
+def _places(parts: list[Group], by_workload: bool) -> dict[tuple[str, ...], list[Group]]:
+    """Groups by the key of the policy that they give."""
     places: dict[tuple[str, ...], list[Group]] = {}
     for group in parts:
         rt = workload_text(group.workloads[0]) if by_workload else ""
         key = (group.arch, group.benchmark, group.workload, rt)
         places.setdefault(key, []).append(group)
-    return [(key, group) for key, several in places.items() for group in _counting(several)]
+    return places
 
 
-def _counting(groups: list[Group]) -> Iterator[Group]:
-    """Those of the newest source and, on each device, of one driver and compiler.
-
-    These are the ones that are here, or else the newest: what was FASTER with others says nothing
-    of what runs now.
-    """
+def _of_devices(groups: list[Group]) -> Iterable[list[Group]]:
+    """Groups of the newest source, by their devices."""
     if len(groups) == 1:
-        yield from groups
-        return
+        return [groups]
     source = max(groups, key=lambda group: (group.current, _moment(group))).source_hash
     devices: dict[str, list[Group]] = {}
     for group in groups:
         if group.source_hash == source:
             devices.setdefault(group.device_uuid, []).append(group)
-    for several in devices.values():
-        last = max(several, key=_moment).environment
-        if any(group.environment != last for group in several):
-            here = _environments()
-            several.sort(key=lambda group: (group.environment in here, _moment(group)))
-            last = several[-1].environment
-        yield from (group for group in several if group.environment == last)
+    return devices.values()
 
 
-def _environments() -> set[tuple]:
-    """Environments of the devices that are here."""
-    infos = map(_core.device_info, _core.devices())
+def _counting(groups: list[Group], here: Mapping[str, Any] | None) -> Iterator[Group]:
+    """Those of the newest source and, on each device, of one driver and compiler.
+
+    These are the ones that are here, or else the newest: what was FASTER with others says nothing
+    of what runs now.
+    """
+    for several in _of_devices(groups):
+        environments = {group.environment for group in several}
+        if len(environments) > 1:
+            now = _environments([here] if here else map(_core.device_info, _core.devices()))
+            environments = {
+                max(several, key=lambda g: (g.environment in now, _moment(g))).environment
+            }
+        yield from (group for group in several if group.environment in environments)
+
+
+def _environments(infos: Iterable[Mapping[str, Any]]) -> set[tuple]:
+    """Environments of devices."""
     return {((one["sm_count"], one["ecc"]), one["driver"], one["compiler"]) for one in infos}
 
 
@@ -122,12 +149,14 @@ def warn_without_score(groups: Iterable[Group]) -> None:
             )
 
 
-def unconfirmed(groups: list[Group], *, by_workload: bool) -> str:
+def unconfirmed(
+    groups: list[Group], *, by_workload: bool, here: Mapping[str, Any] | None = None
+) -> str:
     """Say which variants look faster than base and were not measured again; "" if none do.
 
     Workloads that have a winner are not named.
     """
-    parts = judged(groups, by_workload=by_workload)
+    parts = judged(groups, by_workload=by_workload, here=here)
     won = {key for key, group in parts if group.winner()}
     names: dict[str, Group] = {}
     for key, group in parts:
