@@ -89,6 +89,32 @@ def test_headers(path):
     refuses(path, flood, "more than 10000 records, at byte 1440000")
 
 
+SPINOR = np.ones((2, 2, 2, 2, 4, 3), complex)
+
+
+@pytest.mark.parametrize(
+    ("blob", "words"),
+    [
+        (files.WEAK_FIELD.read_bytes(), "within its message: it is truncated"),
+        (files.ildg(LINKS), "within its message: it is truncated"),
+        (files.scidac(SPINOR, SPINOR), "within its message: it is truncated"),
+        (files.tmlqcd(LINKS), "within its message: it is truncated"),
+        (2 * files.tmlqcd(LINKS), "that fields before it have: it is truncated"),
+        (files.etmc(SPINOR, SPINOR), "that fields before it have: it is truncated"),
+    ],
+    ids=["QIO", "ildg", "scidac", "tmlqcd", "two of tmlqcd", "two of etmc"],
+)
+def test_cut_before_the_last_checksum(blob, words, path):
+    *_, (kind, at, _, _) = files.lime_records(blob)
+    assert kind == "scidac-checksum"
+    path.write_bytes(blob[:at])
+    with pytest.raises(OSError, match=words):
+        lattice.read_info(path)
+    assert lattice.read_info(path, verify=False)[-1].checksum is None
+    path.write_bytes(blob)
+    assert lattice.read_info(path)[-1].checksum
+
+
 def test_unverified_it_is_what_can_be_read(path):
     blob = bytearray(SEEDS["ildg"] + b"\0" * 7)
     at = data_at(SEEDS["ildg"]) + 144

@@ -33,6 +33,7 @@ typedef struct contents {
     description now;
     data_record *data;
     size_t count, room;
+    int records; // of all kinds
 } contents;
 
 static cubc_status lattice_format(const xml *x, const char *format, const char *field,
@@ -154,6 +155,7 @@ static cubc_status read_contents(const infile *file, bool strict, contents *c)
              "%d records, the last ending at byte %" PRIu64
              ", and none of type ildg-binary-data or scidac-binary-data",
              record.number, record.data + record.length);
+    c->records = record.number;
     return CUBC_OK;
 }
 
@@ -208,18 +210,35 @@ static bool probe(const infile *file, const unsigned char head[FORMAT_HEAD])
     return words_load32(head, true) == LIME_MAGIC;
 }
 
+// Flags tell where most files are cut. Some programs set them at will, but write checksums behind
+// all fields of a file or behind none.
+static cubc_status check_end(const contents *c)
+{
+    const data_record *last = &c->data[c->count - 1];
+    bool others = false;
+    for (size_t k = 0; k + 1 < c->count; k++) others = others || c->data[k].has_checksums;
+    if (others && !last->has_checksums && last->record.number == c->records)
+        FAIL(CUBC_IO_ERROR,
+             "%s: the file ends behind it, without the scidac-checksum that fields before it have: "
+             "it is truncated",
+             last->record.what);
+    return CUBC_OK;
+}
+
 static cubc_status open_fields(const infile *file, int flags, disk_fields *out)
 {
     contents c = {0};
     disk_field f;
     cubc_status st;
-    GUARD(st, read_contents(file, !(flags & CUBC_FIELD_UNVERIFIED), &c), done);
+    const bool strict = !(flags & CUBC_FIELD_UNVERIFIED);
+    GUARD(st, read_contents(file, strict, &c), done);
     for (size_t k = 0; k < c.count; k++) {
         const description *by = &c.data[k].by;
         bool before = by->format || by->about.has_record;
         GUARD(st, describe(&c.data[k], before ? by : &c.now, &f), done);
         GUARD(st, disk_fields_add(out, &f), done);
     }
+    if (strict) st = check_end(&c);
 done:
     mem_free(c.data);
     return st;
