@@ -134,10 +134,10 @@ COMPUTING = {
 
 @pytest.mark.parametrize("change", COMPUTING.values(), ids=COMPUTING)
 def test_a_schema_that_computes(db, change):
-    start = time.monotonic()
+    start = time.process_time()
     rewrite(db, *change)
     opening(db, "its schema is not that of a store")
-    assert time.monotonic() - start < 20
+    assert time.process_time() - start < 20
 
 
 @pytest.mark.parametrize("version", [1, 2])
@@ -183,10 +183,10 @@ def test_a_schema_without_end(db):
         into = "INSERT INTO sqlite_master VALUES ('table', :name, :name, 2, :sql)"
         connection.executemany(into, entries)
     for write in (False, True):
-        start = time.monotonic()
+        start = time.process_time()
         with pytest.raises(cubc.StoreError, match=r"schema without end|schema is not that"):
             _core.Store(str(db), write)
-        assert time.monotonic() - start < 5
+        assert time.process_time() - start < 5
 
 
 # ---- values -------------------------------------------------------------------------------------
@@ -266,10 +266,10 @@ def test_axes_longer_than_a_store_takes(db):
     text = json.dumps([[f"A{k}", [1]] for k in range(300000)])
     with behind(db) as connection:
         connection.execute("UPDATE benchmark SET axes = ?", [text])
-    start = time.monotonic()
+    start = time.process_time()
     with pytest.raises(cubc.StoreError, match=r"3 were refused; .* too long text"):
         tuner.analyze(db)
-    assert time.monotonic() - start < 5
+    assert time.process_time() - start < 5
 
 
 def first_page(path):
