@@ -40,6 +40,107 @@ def test_the_winner_is_called_with_arrays(tmp_path, arrays):
     assert y[99] == 3 * 99 + 1
 
 
+GRIDS = """
+// %RANGE% TUNE_THREADS tpb 64,128
+// %RANGE% TUNE_ITEMS ipt 1,4
+extern __shared__ char bytes[];
+__global__ void shape(int* out, const float* x, int n)
+{
+    out[0] = gridDim.x, out[1] = gridDim.y, out[2] = blockDim.x, out[3] = blockDim.y;
+}
+"""
+
+
+def shape_of(tmp_path, launch_of, rt="Elements", calls=None):
+    """Function that calls the tuned kernel, and gives the grid and block that it had."""
+
+    def shape(state):
+        n = state[rt]
+        if calls is not None:
+            calls.append(n)
+        out, x = state.zeros(4, "I32"), state.zeros((n, 2), "F32")
+        state.writes(out)
+        state.exec(lambda launch: launch_of(launch, out, x, n))
+
+    benchmark = tuner.benchmark(GRIDS, {rt: [1000, 3000]})(shape)
+    own = OWN | {"benchmark": "shape.shape", "axes": f'[["{rt}", [1000, 3000]]]', "ct": ""}
+    rows = [
+        one | own | {"rt": f"{rt}={n}"}
+        for n in (1000, 3000)
+        for one in (stores.row("base", 16), *stores.confirmed(WINNER, 16, 5e-4))
+    ]
+    groups = tuner.analyze(stores.write(tmp_path / "own.db", rows)).groups
+    kernel = Result(groups, {}, {}, benchmark).kernel()
+    assert kernel.label == WINNER
+
+    def call(n, **given):
+        out = np.zeros(4, "i4")
+        kernel(out, np.zeros((n, 2), "f4"), n, **given)
+        return (int(out[0]), int(out[1])), (int(out[2]), int(out[3]))
+
+    return call
+
+
+def left_out(launch, out, x, n):
+    launch.kernel("shape", out, x, n)
+
+
+def test_a_grid_that_is_left_out_goes_by_the_axis_elements(tmp_path):
+    calls = []
+    call = shape_of(tmp_path, left_out, calls=calls)
+    assert not calls  # until it is called
+    assert call(1024) == ((2, 1), (128, 1))  # the largest array has 2048 items
+    assert call(5000) == ((10, 1), (128, 1))
+    assert call(5000, grid=3, block=32, shared=0) == ((3, 1), (32, 1))
+    assert calls == [1000]
+
+
+def test_a_grid_of_the_largest_array_without_the_axis(tmp_path):
+    assert shape_of(tmp_path, left_out, "Rows")(1024) == ((4, 1), (128, 1))
+
+
+def test_a_grid_by_a_function_of_the_arguments(tmp_path):
+    def launch_of(launch, out, x, n):
+        def grid(out, x, n):
+            return n // launch.ipt, 2
+
+        launch.kernel("shape", out, x, n, grid=grid, block=(launch.tpb // 4, 4), shared=16)
+
+    call = shape_of(tmp_path, launch_of)
+    assert call(400) == ((100, 2), (32, 4))
+    assert call(400, grid=7) == ((7, 1), (32, 4))
+    assert call(400, block=64) == ((100, 2), (64, 1))
+
+
+def test_a_grid_in_numbers_holds_for_the_sizes_that_were_measured(tmp_path):
+    def launch_of(launch, out, x, n):
+        launch.kernel("shape", out, x, n, grid=(n // 100, 2), block=32)
+
+    call = shape_of(tmp_path, launch_of)
+    assert call(1000) == ((10, 2), (32, 1))
+    assert call(3000) == ((30, 2), (32, 1))
+    assert call(2000, grid=5) == ((5, 1), (32, 1))
+    with pytest.raises(ValueError, match="numbers for arguments of other sizes: give grid="):
+        call(2000)
+
+
+def test_several_launches_of_a_kernel(tmp_path):
+    def launch_of(launch, out, x, n):
+        launch.kernel("shape", out, x, n, grid=2)
+        launch.kernel("shape", out, x, 1, grid=1)
+
+    call = shape_of(tmp_path, launch_of)
+    assert call(1000) == ((2, 1), (128, 1))
+    with pytest.raises(ValueError, match="several shapes of launches for arguments of other"):
+        call(10)
+
+
+def test_no_argument_tells_the_elements(tmp_path):
+    call = shape_of(tmp_path, lambda launch, out, x, n: launch.kernel("shape", out, x, 7))
+    with pytest.raises(ValueError, match="of the axis Elements, which none of its arguments"):
+        call(10)
+
+
 def test_base_and_other_variants(tmp_path):
     found = result(tmp_path)
     assert found.kernel(variant="base").label == BASE

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
-from typing import Any
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
 
 from cubc import _core
 from cubc._calls import named
@@ -12,7 +13,45 @@ from cubc._kernel import Extent, extent
 
 from . import _axes as ax
 from ._checks import count
-from ._tuned import default_grid, default_threads
+
+Shape = tuple[tuple[int, int, int], tuple[int, int, int], int]  # grid, block, shared bytes
+Rule = Callable[..., Any]  # of the kernel's arguments
+
+
+class Given(NamedTuple):
+    """Shape of a launch as a caller gave it: numbers, functions of the arguments, or nothing."""
+
+    grid: Extent | Rule | None = None
+    block: Extent | Rule | None = None
+    shared: int | Rule = 0
+
+    def shape(
+        self, name: str, values: Mapping[str, Any], arguments: Iterable[Any], items: int = 0
+    ) -> Shape:
+        """Shape of a launch with these arguments; ValueError if there is none.
+
+        The default grid has one block for each ``tpb * ipt`` items, by default of the largest
+        array of the arguments.
+        """
+        arguments = tuple(arguments)
+        grid, block, shared = (one(*arguments) if callable(one) else one for one in self)
+        if block is None:
+            block = _parameter("block", name, values, "tpb")
+        if grid is None:
+            sizes = [math.prod(one.shape) for one in arguments if getattr(one, "shape", ())]
+            each = _parameter("grid", name, values, "tpb")
+            each *= _parameter("grid", name, {"ipt": 1, **values}, "ipt")
+            grid = max(1, -(-(items or max(sizes, default=1)) // each))
+        return extent("grid", grid), extent("block", block), count("shared", shared, least=0)
+
+
+def _parameter(what: str, name: str, values: Mapping[str, Any], label: str) -> int:
+    """Parameter of a variant that a default is made of; ValueError if it is no such number."""
+    found = values.get(label)
+    if not isinstance(found, int) or found < 1:
+        lacks = f"without a parameter {label}" if found is None else f"with {label}={found}"
+        raise ValueError(f"{name} has no default {what} {lacks}: give {what}=")
+    return found
 
 
 class Launch:
@@ -26,7 +65,7 @@ class Launch:
     """
 
     def __init__(
-        self, program: _core.Program, kernels: list[str], values: Mapping[str, Any], n: int
+        self, program: _core.Program | None, kernels: list[str], values: Mapping[str, Any], n: int
     ):
         self._program, self._kernels, self._n = program, kernels, n
         self.values = dict(values)
@@ -44,11 +83,14 @@ class Launch:
         self,
         name: str,
         *arguments: Any,
-        grid: Extent | None = None,
-        block: Extent | None = None,
-        shared: int = 0,
+        grid: Extent | Rule | None = None,
+        block: Extent | Rule | None = None,
+        shared: int | Rule = 0,
     ) -> None:
         """Launch a kernel.
+
+        Where `grid`, `block` or `shared` is a function of the kernel's arguments, ``kernel()`` of a
+        result calls it for arguments of other sizes, too.
 
         Parameters
         ----------
@@ -76,13 +118,28 @@ class Launch:
         Examples
         --------
         >>> def work(launch):  # an argument of `State.exec`
-        ...     launch.kernel("twice", x, x.size, grid=-(-x.size // launch.tpb), block=launch.tpb)
+        ...     launch.kernel("twice", x, x.size, grid=lambda x, n: -(-n // launch.tpb))
         """
         if name not in self._kernels:
             raise ax.unknown("the source", "kernel", name, self._kernels)
-        if block is None:
-            block = default_threads("block", name, self.values)
-        if grid is None:
-            grid = default_grid(name, self.values, arguments, self._n)
-        shape = (extent("grid", grid), extent("block", block), count("shared", shared, least=0))
-        self._program.add(name, arguments, *shape)
+        self._add(name, arguments, Given(grid, block, shared))
+
+    def _add(self, name: str, arguments: tuple, given: Given) -> None:
+        self._program.add(name, arguments, *given.shape(name, self.values, arguments, self._n))
+
+
+class Recorded(Launch):
+    """A variant that notes its launches in place of making them.
+
+    Attributes
+    ----------
+    launches : list of tuple
+        Name, arguments and `Given` of each.
+    """
+
+    def __init__(self, kernels: list[str], values: Mapping[str, Any]):
+        super().__init__(None, kernels, values, 0)
+        self.launches: list[tuple[str, tuple, Given]] = []
+
+    def _add(self, name: str, arguments: tuple, given: Given) -> None:
+        self.launches.append((name, arguments, given))

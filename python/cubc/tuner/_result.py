@@ -71,9 +71,13 @@ class Result(Analysis):
         Returns
         -------
         cubc.Kernel
-            With `label` and `values` of the variant. Called as ``f(x, y, 2.0, n)``, its default
-            `block` is the parameter ``tpb``, and its `grid` has a block for each ``tpb * ipt``
-            items of the largest array.
+            With `label` and `values` of the variant. Called as ``f(x, y, 2.0, n)``, its `grid`,
+            `block` and `shared` are those of the benchmark, whose function runs once more for
+            them, at its smallest workload: a function of the arguments is called with these; a
+            grid that the benchmark leaves out is counted from the arguments that had as many
+            elements as the axis ``Elements``, or else from the largest array; and numbers for a
+            grid hold for arguments of the sizes of a workload that was measured. With others
+            ``f`` raises ValueError without ``grid=``.
 
         Raises
         ------
