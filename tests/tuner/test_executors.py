@@ -39,6 +39,28 @@ def test_a_process_pool(db, processes):
     complete(db, 7)
 
 
+def test_a_search_that_is_not_run_ends_its_processes(db):
+    made = []
+
+    def threads():
+        made.append(ThreadPoolExecutor(1))
+        return made[-1]
+
+    def ended():
+        return made[-1]._shutdown
+
+    one = tuner.Search("reduce.sum", AXES, db=db, device="cpu", executor=threads, variants=1)
+    assert not ended()
+    del one
+    assert len(made) == 1 and ended()
+    options = {"db": db, "device": "cpu", "variants": 1, "timing": TIMING, "confirm": 0}
+    one = tuner.Search("reduce.sum", AXES, executor=threads, **options)
+    one.run()
+    assert len(made) == 2 and ended()
+    one.run()  # by processes of its own
+    assert len(made) == 3 and ended()
+
+
 def test_variants_are_compiled_for_the_processes(db, processes, monkeypatch):
     """As for GPUs of this machine: what is sent is in the cache already, or it fails there."""
     compiled, send = [], pool.Pool._send

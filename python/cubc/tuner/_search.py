@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -148,12 +149,13 @@ class Search:
         self, executor: Executors, device: str | None, compilers: Executors | None
     ) -> None:
         pool = Pool(executor, device, compilers)
+        unused = weakref.finalize(self, pool.close)  # a search may never be run
         try:
             self.workloads = self._workloads_on(pool.info["arch"])
         except BaseException:
-            pool.close()
+            unused()
             raise
-        self._source = lambda: pool
+        self._source = lambda: pool if unused.detach() else Pool(executor, device, compilers)
 
     def run(self) -> Result:
         """Search all compile-time workloads: on several devices some of them at a time.
