@@ -29,6 +29,12 @@ def test_a_table_is_a_space(tmp_path, name):
     assert [label for label in labels if table.valid(label)] == list(table.times)
 
 
+@pytest.mark.parametrize("name", ["table.csv", "table.csv.gz"])
+def test_a_table_with_a_byte_order_mark(tmp_path, name):
+    text = "\ufefftime_ms,tpb\n2.0,32\n"
+    assert read_table(written(tmp_path, text, name)).times == {"tpb_32": 2.0}
+
+
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_a_table_of_few_rows_in_a_large_space(strategy):
     rows = {f"a_{i}.b_{i}.c_{i}.d_{i}": 1.0 + i for i in range(60)}  # of 60**4
@@ -51,6 +57,7 @@ def test_scores_are_against_the_median(tmp_path):
         ("tpb,ms\n1,2\n", "one of them must be time_"),
         ("tpb,time_ms,time_us\n1,2,3\n", "one only"),
         ("time_ms\n1\n", "at least one must be a parameter"),
+        ("tpb,ipt,tpb,time_ms\n1,2,3,4\n", "table.csv has the column 'tpb' 2 times"),
         ("tpb,time_ms\n", "has no row"),
         ("tpb,time_ms\n1,2\nx,2\n", "line 3: tpb is 'x'"),
         ("tpb,time_ms\n-1,2\n", "line 2: tpb is '-1'; parameters are whole numbers"),

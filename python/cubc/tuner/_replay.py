@@ -14,7 +14,7 @@ import os
 import random
 import re
 import statistics
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import islice
@@ -108,7 +108,7 @@ def read_table(path: str | os.PathLike) -> TableSpace:
     """
     opener = gzip.open if str(path).endswith(".gz") else open
     times: dict[str, float | None] = {}
-    with opener(path, "rt", newline="", encoding="utf-8") as file:
+    with opener(path, "rt", newline="", encoding="utf-8-sig") as file:
         rows = csv.reader(file)
         names = next(rows, [])
         timed = [at for at, name in enumerate(names) if name.startswith("time")]
@@ -116,6 +116,9 @@ def read_table(path: str | os.PathLike) -> TableSpace:
             raise ValueError(
                 f"{path} has columns {names}; one of them must be time_..., and one only"
             )
+        for name, many in Counter(names).items():
+            if many > 1:
+                raise ValueError(f"{path} has the column {name!r} {many} times")
         skipped = {at for at, name in enumerate(names) if name.startswith("samples")} | {*timed}
         parameters = [(name, at) for at, name in enumerate(names) if at not in skipped]
         if not parameters:
