@@ -105,6 +105,21 @@ def test_axes_that_a_store_could_not_keep(axes, message):
         tuner.benchmark(SOURCE, axes)(lambda_named_twice)
 
 
+@pytest.mark.parametrize(
+    ("macro", "axes", "message"),
+    [
+        ("TUNE_T", {"T{ct}": ["F32"]}, r"parameter x and axis T\{ct\} are both the macro TUNE_T"),
+        ("T", {"T{ct}": ["F32"]}, r"parameter x and axis T\{ct\} are both the macro T:"),
+        ("A", {"T{ct}": ["F32"], "TUNE_T{ct}": ["F64"]}, r"axis T\{ct\} and axis TUNE_T\{ct\} are"),
+    ],
+)
+def test_a_macro_of_two_things(macro, axes, message):
+    source = f"// %RANGE% {macro} x 1:2:1\n__global__ void k(float* x) {{}}\n"
+    with pytest.raises(ValueError, match=message):
+        tuner.benchmark(source, axes)(lambda_named_twice)
+    tuner.benchmark(source, {"T": [1], "OF_T{ct}": ["F32"]})(lambda_named_twice)
+
+
 def lambda_named_twice(state):
     """Function of a benchmark."""
 

@@ -103,6 +103,7 @@ class Benchmark:
         self.source = Source(_located(source, function), function.__name__)
         self.name = f"{self.source.name}.{function.__name__}"
         self.axes = _declared(self.name, {} if axes is None else axes)
+        self.source.check_macros(self.axes)
         if base is not None and not isinstance(base, Mapping):
             raise TypeError(f"base is {base!r:.80}, must be a dict, as {{'tpb': 128}}")
         self.given_base = dict(base or {})
@@ -461,7 +462,8 @@ def benchmark(
     TypeError
         If what is decorated is no function, as a class or a partial function is none.
     ValueError
-        If the source has no kernel or a malformed range; for axes that are malformed.
+        If the source has no kernel or a malformed range; for axes that are malformed, or whose
+        macro is that of a parameter or of another axis.
 
     Examples
     --------

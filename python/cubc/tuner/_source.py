@@ -40,6 +40,18 @@ class Source(_source.Source):
             raise ValueError(f"{self.name}.cu has no parameter: declare one in a line as {like}")
         return found
 
+    def check_macros(self, axes: Sequence[ax.Axis]) -> None:
+        """Raise ValueError if two compile-time axes, or one and a parameter, are one macro."""
+        taken = {macro: f"parameter {label}" for macro, label, _ in self.parameters("cpu")}
+        for axis in axes:
+            for macro in _macros(axis.name) if axis.compile_time else ():
+                if macro in taken:
+                    raise ValueError(
+                        f"{self.name}.cu: {taken[macro]} and axis {axis.name} are both the macro "
+                        f"{macro}: give one of them another name"
+                    )
+                taken[macro] = f"axis {axis.name}"
+
     def complete(self, arch: str, ct: Mapping[str, str], variant: str = "") -> str:
         """Text to be compiled for an architecture, a compile-time workload and a variant.
 
@@ -48,8 +60,7 @@ class Source(_source.Source):
         values = parse_label(variant) if variant else {}
         macros: dict[str, Value] = {}
         for axis, value in ct.items():
-            name = ax.split_name(axis)[0]
-            macros |= dict.fromkeys((name, f"TUNE_{name}"), TYPES.get(value, value))
+            macros |= dict.fromkeys(_macros(axis), TYPES.get(value, value))
         options = []
         for macro, label, _ in self.parameters(arch) if variant else ():
             if not macro.startswith("-"):
@@ -63,3 +74,9 @@ class Source(_source.Source):
                 "of a block: declare them as a parameter, // %RANGE% TUNE_THREADS tpb 64:1024:64"
             )
         return self.compiled(arch, macros, threads if isinstance(threads, int) else 32, options)
+
+
+def _macros(axis: str) -> tuple[str, str]:
+    """Macros of a compile-time axis."""
+    name = ax.split_name(axis)[0]
+    return name, f"TUNE_{name}"
