@@ -253,6 +253,27 @@ static const char *parse_line(const char *mark, const char *end, const char *kin
     return wrong;
 }
 
+// The place in a line of a declaration behind code or in /* */; NULL if there is none. One that
+// only speaks of such lines has no values.
+static const char *find_misplaced(const char *line, const char *end)
+{
+    for (const char *at = line; (at = memchr(at, '%', (size_t)(end - at))); at++) {
+        if (strncmp(at, "%RANGE%", 7) != 0) continue;
+        const char *rest = at + 7;
+        word macro = next_word(&rest, end), label = next_word(&rest, end);
+        word values = next_word(&rest, end);
+        if (values.length > 2 && !memcmp(values.at + values.length - 2, "*/", 2))
+            values.length -= 2;
+        parameter one = {0};
+        bool several =
+            memchr(values.at, ':', values.length) || memchr(values.at, ',', values.length);
+        if ((is_identifier(macro, sizeof one.macro) || is_option(macro, sizeof one.macro)) &&
+            is_identifier(label, sizeof one.label) && several && !parse_values(values, &one))
+            return at;
+    }
+    return NULL;
+}
+
 cubc_status space_parse(const char *source, const char *kind, space *out)
 {
     uint64_t number = 1;
@@ -261,8 +282,11 @@ cubc_status space_parse(const char *source, const char *kind, space *out)
         end = line + strcspn(line, "\n");
         if (parse_line_number(line, &number)) number--; // of the line that follows it
         const char *mark = line + strspn(line, " \t/");
-        if (strncmp(mark, "%RANGE%", 7) != 0 && strncmp(mark, "%GONE%", 6) != 0) continue;
-        const char *wrong = parse_line(mark, end, kind, out);
+        bool declares = !strncmp(mark, "%RANGE%", 7) || !strncmp(mark, "%GONE%", 6);
+        if (!declares && !(mark = find_misplaced(line, end))) continue;
+        const char *wrong = declares ? parse_line(mark, end, kind, out)
+                                     : "it is a line of its own, as // %RANGE% MACRO label 1:8:1, "
+                                       "neither behind code nor in /* */";
         if (wrong)
             FAIL(CUBC_INVALID_ARGUMENT, "line %llu: malformed %%%s%%: %s: %.*s",
                  (unsigned long long)number, mark[1] == 'G' ? "GONE" : "RANGE", wrong,

@@ -103,6 +103,34 @@ def test_malformed_values(line, wrong):
         declared(line)
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "#define TUNE_A 1 // %RANGE% TUNE_A a 1:8:1",
+        "/* %RANGE% TUNE_A a 1,2 */",
+        "/* %RANGE% TUNE_A a 1,2*/",
+        " * %RANGE% --maxrregcount= a 32,64 cpu=0",
+        "int percent = 3 % 2; // %RANGE% TUNE_A a 1:8:1 of the threads",
+    ],
+)
+def test_declarations_that_are_no_lines_of_their_own(line):
+    with pytest.raises(ValueError, match="line 2: malformed %RANGE%: it is a line of its own"):
+        _core.source_parameters(f"// %RANGE% TUNE_B b 1,2\n{line}\n", "cpu")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "// Its %RANGE% lines are read.",
+        "int x; // a %RANGE% MACRO label start:end:step",
+        "int x; // the %RANGE% lines of 7",
+        "int x = a %RANGE% b;",
+    ],
+)
+def test_words_about_declarations(line):
+    assert len(_core.source_parameters(f"// %RANGE% TUNE_B b 1,2\n{line}\n", "cpu")) == 1
+
+
 def own(source=CHECK, name="check", **options):
     def function(state):
         wrong = state.zeros(dtype="U32")
