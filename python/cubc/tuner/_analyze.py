@@ -25,7 +25,13 @@ from ._samples import cells_of, read_samples
 from ._status import LOST, OK
 from ._stores import StorePaths, expand, read
 from ._warning import warn
-from ._winners import rows_of, warn_unconfirmed, warn_without_score, winners
+from ._winners import (
+    rows_of,
+    warn_unconfirmed,
+    warn_without_base,
+    warn_without_score,
+    winners,
+)
 from ._words import listed
 
 if TYPE_CHECKING:
@@ -462,5 +468,6 @@ def analyze(
         warn(f"{', '.join(names)}: not all was measured with what {figure} needs, and has no score")
     for group in groups:
         group.objective = wanted
+    warn_without_base(groups)
     warn_without_score(groups)
     return Analysis(groups)

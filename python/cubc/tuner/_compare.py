@@ -31,6 +31,7 @@ from ._status import OK
 from ._stores import StorePaths, expand, read
 from ._verdict import DRIFT, LEAST_ROUNDS, SLOWER, WORDS, Verdict, confidence_of_all, judge_apart
 from ._warning import warn
+from ._winners import without_base
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -226,7 +227,12 @@ def compare(
         names = "; ".join(where.format(", ".join(rts)) for where, rts in missing.items())
         warn(f"{names}: left out, since {b} has no time of {variant} on the same device")
     if not shared:
-        raise ValueError(f"{a} and {b} have no workload of the same device in common")
+        why = without_base([*before, *after]) if variant == "base" else ""
+        raise ValueError(
+            why
+            or f"{a} and {b} have no workload of the same device in common: compare "
+            "searches of one benchmark, with the same axes, on one device"
+        )
     confidence = confidence_of_all(len(shared))
     found = [_compared(*one, confidence, drift) for one in shared]
     return Comparison(found, APART.format(drift))

@@ -234,6 +234,14 @@ class Group:
         """Copy this group with time as its objective."""
         return dataclasses.replace(self, objective=TIME)
 
+    @property
+    def has_base(self) -> bool:
+        """True if a time of base is there: its own, or one that was taken in turns with another."""
+        return any(
+            cell.base_center or (cell.variant == "base" and cell.center)
+            for cell in self.measurements()
+        )
+
     def speedup(self, variant: str, rt: str) -> float | None:
         """Speedup of a variant over base by the objective; None if it is not known.
 

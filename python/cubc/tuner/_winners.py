@@ -149,6 +149,29 @@ def warn_without_score(groups: Iterable[Group]) -> None:
             )
 
 
+def warn_without_base(groups: Iterable[Group]) -> None:
+    """Warn of groups without a time of base, in which no variant has a score."""
+    if text := without_base(groups):
+        warn(text)
+
+
+def without_base(groups: Iterable[Group]) -> str:
+    """Say which groups have no time of base, and what to do; "" if all have one."""
+    found = [group for group in groups if not group.has_base]
+    if not found:
+        return ""
+    first, *more = found
+    several = f" and {len(more)} more" if more else ""
+    name = f"{first.benchmark} {first.workload}".rstrip() + f" on {first.device}{several}"
+    if "base" in first.cells:
+        why = first.message("base") or first.failure("base")
+        return f"{name}: base failed, so no variant has a score: {why}"
+    search = f"tuner.search(..., db={store_of(first)!r})"
+    if first.benchmark in _core.benchmarks():
+        search = _command(first)
+    return f"{name}: no time of base is there, so no variant has a score; to measure it: {search}"
+
+
 def unconfirmed(
     groups: list[Group], *, by_workload: bool, here: Mapping[str, Any] | None = None
 ) -> str:
