@@ -50,8 +50,7 @@ def merge(paths: StorePaths, out: str | os.PathLike, *, replace: bool = False) -
     before all others, one that faulted next, and one that was not worth a measurement last. So
     measurements of different devices, drivers, compilers and versions of a kernel all stay.
     Recorded calls add up, those of one recording once; one that goes on between two merges counts
-    twice. The new store is written
-    beside its place and put there when it is whole.
+    twice. The new store is written beside its place and put there when it is whole.
 
     Parameters
     ----------

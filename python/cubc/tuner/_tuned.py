@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Measured(NamedTuple):
-    """A launch of the benchmark: what a grid may depend on, see `_sizes`, and how it was shaped."""
+    """A launch of the benchmark: values that a grid may depend on (`_size`), and its shape."""
 
     sizes: list[Any]
     elements: int  # of the axis Elements; 0 if there is none
@@ -154,7 +154,7 @@ class TunedKernel(Kernel):
 
 
 def _size(argument: Any) -> Any:
-    """What a grid may depend on: an array's shape, a whole number or the bytes of a struct."""
+    """Value that a grid may depend on: a shape, a whole number or the bytes of a struct."""
     if shape := tuple(getattr(argument, "shape", ())):
         return shape
     if isinstance(argument, numbers.Integral):
