@@ -244,6 +244,24 @@ def test_nothing_that_was_not_confirmed_is_used(tmp_path, rounds):
     assert running() == shipped
 
 
+def test_a_call_goes_on_where_what_waits_for_it_fails(tmp_path):
+    db = write(tmp_path / "s.db", confirmed(A, 16, 5e-4))
+    write(db, confirmed(B, 16, 1e-4), driver="old")
+    code = """
+import warnings
+from cubc.tuner import _policies
+def fail(found):
+    raise ValueError("no such variant")
+_policies._use = fail
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    call(), call()
+print(*[one.message for one in told])
+"""
+    told = isolated.output(f"{ASKED}{code}", CUBC_POLICIES=db)
+    assert told == "CUBC_POLICIES is ignored: no such variant"
+
+
 def test_a_variable_says_in_the_log_what_was_not_confirmed(tmp_path):
     """A warning would come with each import, of each process of the shell."""
     db = write(tmp_path / "s.db", [row("base", 16), *confirmed(A, 16, 5e-4, rounds=0)])

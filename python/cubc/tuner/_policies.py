@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from cubc import _core
+from cubc._core import StoreError
 from cubc._first_call import hasten, wait_for
 from cubc._logging import POLICY, say
 
@@ -30,11 +31,19 @@ def from_variable(paths: StorePaths) -> None:
     files = _read(paths)
     late = undecided(files.current)
     for arch in late:
-        wait_for(arch, partial(_apply_late, files.of({arch})))
-    _apply_late(files.of(files.archs - late))
+        wait_for(arch, partial(_apply_at_call, files.of({arch})))
+    _apply_and_say(files.of(files.archs - late))
 
 
-def _apply_late(files: _Files, here: Mapping[str, Any] | None = None) -> None:
+def _apply_at_call(files: _Files, here: Mapping[str, Any] | None) -> None:
+    """Apply what waited for a call, which must not fail of a stale variable, as an import."""
+    try:
+        _apply_and_say(files, here)
+    except (OSError, StoreError, ValueError) as error:
+        warn(f"CUBC_POLICIES is ignored: {error}")
+
+
+def _apply_and_say(files: _Files, here: Mapping[str, Any] | None = None) -> None:
     _use(_policies(files, here))
     if text := unconfirmed(files.current, by_workload=True, here=here):
         say(POLICY, f"CUBC_POLICIES: {text}")
