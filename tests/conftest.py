@@ -6,9 +6,11 @@ import os
 import platform
 import shutil
 import signal
+import sys
 import tempfile
 from collections import defaultdict
 from functools import cache
+from pathlib import Path
 
 # Before NumPy is loaded: workers side by side would each run a thread on every core.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -18,6 +20,10 @@ from every_case import EVERY_CASE
 from turns import TURN, not_in_turn
 
 import cubc
+
+# Failed assertions of these show values, as those of the tests do.
+SUPPORT = {path.stem for path in Path(__file__).with_name("support").glob("*.py")}
+pytest.register_assert_rewrite(*SUPPORT - set(sys.modules))
 
 
 def linked_with_nothing():

@@ -36,7 +36,7 @@ def complete(db, variants):
     found = keys(db)
     assert len(found) == len(set(found)) == variants + 1
     rows = stores.read(db)
-    assert {row["status"] for row in rows} == {"ok"}
+    assert [(r["variant"], r["status"], r["message"]) for r in rows if r["status"] != "ok"] == []
     # Base is told from the variants, though every process measures it with its first one.
     assert all(bool(row["base_samples"]) == (row["variant"] != "base") for row in rows)
     assert all(bool(row["message"]) == (row["variant"] == "base") for row in rows)

@@ -106,26 +106,31 @@ def test_compilers_that_answer_again_are_used_again(db, measuring, impatient):
 
 
 def stopping(wanted, workload, variant, deadline, pulse):
-    """Stands for `build.build`: the first process that gets a variant is stopped over it."""
-    if is_first(variant):
+    """Stands for `build.build`: one process is stopped over a variant, the other one is slow."""
+    if variant != "base" and not IN_PROGRESS:
+        IN_PROGRESS.append(variant)
         with heartbeat.beating(pulse):
-            time.sleep(0.5)
-            os.kill(os.getpid(), signal.SIGSTOP)
+            if is_first(variant):
+                time.sleep(0.5)
+                os.kill(os.getpid(), signal.SIGSTOP)
+            time.sleep(8)
     return _build(wanted, workload, variant, deadline, pulse)
 
 
+IN_PROGRESS = []  # in each process
+
+
 def test_a_compiler_that_falls_silent_is_given_up(db, monkeypatch, tmp_path, marker, measuring):
-    """Long before a task is late."""
+    """Long before a task is late; the other, which beats, is not given up with it."""
     monkeypatch.setattr(build, "build", stopping)
-    monkeypatch.setattr(heartbeat, "SILENT", 3.0)
+    monkeypatch.setattr(heartbeat, "SILENT", 5.0)
+    monkeypatch.setattr(compilers, "PATIENCE", 1000.0)
     monkeypatch.setattr(pool, "LOOK", 0.2)
-    begin = time.monotonic()
     with host(tmp_path / "compiling", 2) as others:
         try:
             search(db, executor=measuring, compilers=others)
         finally:
             os.kill(int(marker.read_text()), signal.SIGKILL)
-    assert time.monotonic() - begin < compilers.PATIENCE
     complete(db, 4)
 
 

@@ -15,6 +15,7 @@ import stores
 from searches import AXES, TIMING, complete, keys, search, variant_rows
 
 from cubc import _core, tuner
+from cubc.tuner import _deadlines as deadlines
 from cubc.tuner import _lane as lane
 from cubc.tuner import _pool as pool
 from cubc.tuner import _remote as remote
@@ -158,6 +159,8 @@ class Growing(ThreadPoolExecutor):
 
 def test_processes_that_come_later_get_tasks(db, monkeypatch, singly):
     monkeypatch.setattr(pool, "LOOK", 0.0)
+    for floor in ("BUILD_FLOOR", "RUN_FLOOR"):  # of eight that compile and run at once
+        monkeypatch.setattr(deadlines, floor, 300.0)
     with Growing(1) as threads:
         search(db, executor=threads, variants=16)
     complete(db, 16)

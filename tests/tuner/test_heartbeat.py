@@ -74,16 +74,15 @@ _work = remote.work
 
 
 def test_a_process_that_falls_silent_is_given_up(tmp_path, monkeypatch, marker):
-    """Long before a task is overdue, which takes a minute at least."""
+    """Long before a task is overdue."""
     monkeypatch.setattr(remote, "work", stopping)
-    monkeypatch.setattr(heartbeat, "SILENT", 3.0)
+    monkeypatch.setattr(heartbeat, "SILENT", 5.0)
+    monkeypatch.setattr(pool, "PATIENCE", 1000.0)
     monkeypatch.setattr(pool, "LOOK", 0.2)
     db = str(tmp_path / "store.db")
-    begin = time.monotonic()
     with ProcessPoolExecutor(2, mp_context=SPAWN) as processes:
         try:
             search(db, executor=processes)
         finally:
             os.kill(int(marker.read_text()), signal.SIGKILL)
-    assert time.monotonic() - begin < pool.PATIENCE
     complete(db, 4)

@@ -257,12 +257,16 @@ class Elsewhere:
             is_silent = now - self._beats.get(job.number, now) >= heartbeat.SILENT
             if is_silent or now - job.sent >= patience:
                 self._release(future)
-                if self._answered < job.sent:
+                if self._answered < job.sent and not self._hears_another(job, now):
                     self._lose_all("none of its processes has answered")
         self._width = self._processes.width()
         if not self._answers and (self._question is None or now - self._questioned >= PATIENCE):
             self._ask()
         self._feed()
+
+    def _hears_another(self, job: Job, now: float) -> bool:
+        others = (at for number, at in self._beats.items() if number != job.number)
+        return any(now - at < heartbeat.SILENT for at in others)
 
     def _release(self, future: Future) -> None:
         """Let a variant go on without what was to come."""
