@@ -35,6 +35,8 @@ static pthread_t writer;
 static written *all; // in the order of calls_after; the writer's, then of who ends
 static size_t room;
 static int round_of_new;
+static int begun;         // by this process
+static char identity[48]; // by which a merge knows more calls of it from those of another
 static volatile sig_atomic_t inbox = -1, outbox = -1; // of the writer's messages
 static struct stat boxes;                             // tells their pipe from a file of the program
 static atomic_bool quitting; // the message QUIT, for a writer whose box is closed
@@ -97,7 +99,7 @@ static cubc_status write_row(store *s, const recorded_call *c, written *w)
                      .rt = rt,
                      .round = w->round,
                      .status = "recorded",
-                     .message = "",
+                     .message = identity,
                      .samples = {seconds, copy_times(c, seconds)},
                      .bytes = c->bytes,
                      .calls = (double)new.count};
@@ -315,6 +317,8 @@ static cubc_status begin(const char *name, double seconds, bool keys)
     milliseconds = seconds < 1e6 ? (int)(1e3 * seconds) : (int)1e9;
     round_of_new = 0;
     process = getpid();
+    snprintf(identity, sizeof identity, "recording %d of process %016llx", ++begun,
+             (unsigned long long)process_token());
     atomic_store(&quitting, false);
     GUARD(st, check_store(), failed);
     GUARD(st, open_boxes(), failed);

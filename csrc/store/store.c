@@ -311,6 +311,7 @@ cubc_status store_has_row(store *s, const store_record *record, bool *found)
     TRY(sql_start(s->db, FIND_SAME, &q));
     bind_key(s, &q, &whole.row);
     sql_bind_integer(&q, (int64_t)store_checksum(&whole, STORE_VERSION));
+    sql_bind_text(&q, whole.row.message);
     cubc_status st = sql_step(&q, found);
     sql_finish(&q);
     return st;

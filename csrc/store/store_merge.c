@@ -104,15 +104,16 @@ static cubc_status set_about(store *to, store *from, const devices *d, const sto
 }
 
 // Adds a row. Calls of another recording are a round of their own, as where two programs write one
-// store; those of the same are there already.
+// store; those of the same are there already, or some of them.
 static cubc_status put_row(store *to, const store *from, store_record *record, bool *is_new)
 {
     const bool is_recording = !strcmp(record->row.status, "recorded");
     for (;; record->row.round++) {
-        bool found = true;
+        bool found;
         TRY(store_put_row(to, ADD, record, is_new));
         if (*is_new || !is_recording) return CUBC_OK;
-        TRY(store_has_row(to, record, &found));
+        TRY(store_put_row(to, PUT_MORE_CALLS, record, &found));
+        if (!found) TRY(store_has_row(to, record, &found));
         if (found) return CUBC_OK;
         if (record->row.round == INT_MAX)
             FAIL(CUBC_STORE_ERROR,

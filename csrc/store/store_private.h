@@ -24,12 +24,12 @@ struct store {
 cubc_status store_make(sql *db, int version, bool writable, store **out);
 // Reads a store from memory; the image becomes the store's in any case, the path is for messages.
 cubc_status store_open_image(const char *path, store_image *image, store **out);
-// Adds a row by the statement `which`, ADD or PUT_CALLS, within an open transaction. Its number is
+// Adds a row by the statement `which`, ADD or PUT_..., within an open transaction. Its number is
 // `id`, or the next one if that is 0.
 cubc_status store_put(store *s, int which, int64_t id, const store_record *record);
 // Adds a row whose moment is known, of the store's device and environment, in an open transaction.
 cubc_status store_put_row(store *s, int which, const store_record *record, bool *done);
-// Tells if the row is there already, all of it.
+// Tells if the row is there already, all of it, or as many calls of its recording.
 cubc_status store_has_row(store *s, const store_record *record, bool *found);
 // Fails unless the store is open for writing.
 cubc_status store_check_writable(const store *s);

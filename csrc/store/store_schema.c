@@ -234,8 +234,11 @@ static const char *const statements[STATEMENTS] = {
                       " OR variant <> 'base' AND status <> 'wrong' AND (excluded.status = 'wrong'"
                       " OR excluded.status = 'fault' AND status <> 'fault')"),
     [PUT_CALLS] = PUT_WHERE("status = 'recorded' AND excluded.status = 'recorded'"),
+    [PUT_MORE_CALLS] = PUT_WHERE("status = 'recorded' AND excluded.status = 'recorded'"
+                                 " AND message <> '' AND message = excluded.message"
+                                 " AND calls < excluded.calls"),
     [FIND] = OF_KEY,
-    [FIND_SAME] = OF_KEY " AND checksum = ?10",
+    [FIND_SAME] = OF_KEY " AND (checksum = ?10 OR message <> '' AND message = ?11)",
     [NEXT_ID] = "SELECT id FROM measurement WHERE id > ?1 ORDER BY id LIMIT 1",
     [ALL_DEVICES] = "SELECT * FROM device ORDER BY id",
     [ALL_ENVIRONMENTS] = "SELECT * FROM environment ORDER BY id",

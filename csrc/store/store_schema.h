@@ -17,8 +17,9 @@ enum {
     FIND_BENCHMARK,
     ADD,
     PUT_CALLS,
-    FIND,      // number of the row of a key
-    FIND_SAME, // the same, if it has this checksum
+    PUT_MORE_CALLS, // the same, of the same recording and if they are more
+    FIND,           // number of the row of a key
+    FIND_SAME,      // the same, if it has this checksum or is of this recording
     NEXT_ID,
     ALL_DEVICES, // tables that an upgrade copies as they are
     ALL_ENVIRONMENTS,

@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+import time
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from stores import confirmed, row, write
 import cubc
 from cubc import _core, tuner
 from cubc.tuner import _cli as cli
+from cubc.tuner import _recording
 
 A, B, C = stores.variants()
 
@@ -91,6 +93,32 @@ def test_calls_of_recordings_add_up(tmp_path):
     assert list(tuner.recorded(out).calls) == [8] == list(tuner.recorded(paths).calls)
     assert tuner.merge([out, *paths], out, replace=True).repeated == 2
     assert list(tuner.recorded(out).calls) == [8]
+
+
+def test_calls_of_a_recording_that_goes_on_count_once(tmp_path, monkeypatch):
+    """With those of two others, which a store had before it and between."""
+    monkeypatch.setattr(_recording, "EVERY", 0.05)
+    now, before, between, out = (tmp_path / f"{name}.db" for name in ("now", "a", "b", "all"))
+
+    def call(times):
+        for _ in range(times):
+            cubc.reduce(np.ones(100, "f4"), device="cpu")
+
+    for path in (before, between):
+        with tuner.record(path):
+            call(1)
+    with tuner.record(now):
+        for parts, calls in (([before], 10), ([out, between], 20)):
+            call(10)
+            while [row["calls"] for row in stores.read(now)] != [calls]:
+                time.sleep(0.02)
+            tuner.merge([*parts, now], out, replace=True)
+            assert tuner.recorded(out).calls.sum() == calls + len(parts)
+        call(10)
+    tuner.merge([out, now], out, replace=True)
+    tuner.merge([out, before, now], out, replace=True)
+    for paths in (out, [before, now, out], [now, between, before]):
+        assert [*tuner.recorded(paths).calls] == [32]
 
 
 def test_what_is_there_stays(two, tmp_path):

@@ -110,6 +110,8 @@ class Calls:
 def read(paths: StorePaths) -> list[Calls]:
     """Calls that some stores hold, most time first; rows that are damaged are left out.
 
+    Calls that several stores have of one recording count once.
+
     Raises
     ------
     FileNotFoundError
@@ -117,22 +119,34 @@ def read(paths: StorePaths) -> list[Calls]:
     StoreError
         If a file is no store, or of a newer version.
     """
-    found: dict[tuple, Calls] = {}
+    most: dict[tuple, tuple[Calls, dict[str, Any]]] = {}
     for path in expand(paths):
         refused: list[str] = []
         for row in rows(path, refused):
             if row["status"] == RECORDED:
                 try:
-                    _take(found, row)
+                    new = _calls_of(row)
                 except ValueError as error:
                     refused.append(f"row {row['id']} was refused: {error}")
+                    continue
+                recording = row["message"] or f"row {row['id']} of {path}"
+                key = (recording, row["device_uuid"], *(row[name] for name in OF_A_CALL))
+                if key not in most or row["calls"] > most[key][1]["calls"]:
+                    most[key] = new, row
         if refused:
             text = f"{path}: {len(refused)} of its rows left out; the first: {refused[0]}"
             warn(text)
+    found: dict[tuple, Calls] = {}
+    for new, row in most.values():
+        key = (row["benchmark"], row["ct"], row["rt"], row["device_model"])
+        _add(found.setdefault(key, new), row)
     return sorted(found.values(), key=lambda one: -one.seconds)
 
 
-def _take(found: dict[tuple, Calls], row: dict[str, Any]) -> None:
+OF_A_CALL = ("benchmark", "ct", "rt", "variant")
+
+
+def _calls_of(row: dict[str, Any]) -> Calls:
     if not re.fullmatch(r"\w+(?:\.\w+)*", row["benchmark"]):
         raise ValueError(f"{row['benchmark']!r:.80} is no benchmark")
     for name in ("device_model", "variant", "device_name", "arch"):
@@ -141,7 +155,7 @@ def _take(found: dict[tuple, Calls], row: dict[str, Any]) -> None:
     ct, place = ax.parse_workload(row["ct"]), ax.parse_workload(row["rt"])
     if not all(re.fullmatch(r"\d{1,19}", value, re.ASCII) for value in place.values()):
         raise ValueError(f"{row['rt']!r:.80} is no workload of whole numbers")
-    new = Calls(
+    return Calls(
         row["benchmark"],
         ct,
         {name: int(value) for name, value in place.items()},
@@ -150,7 +164,9 @@ def _take(found: dict[tuple, Calls], row: dict[str, Any]) -> None:
         row["device_name"],
         row["bytes"],
     )
-    one = found.setdefault((row["benchmark"], row["ct"], row["rt"], row["device_model"]), new)
+
+
+def _add(one: Calls, row: dict[str, Any]) -> None:
     samples = np.frombuffer(row["samples"], "<f4")
     one.calls += row["calls"]
     one.variants[row["variant"]] = one.variants.get(row["variant"], 0) + row["calls"]
