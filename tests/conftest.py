@@ -17,9 +17,14 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import pytest
 from every_case import EVERY_CASE
+from hypothesis import HealthCheck, settings
 from turns import TURN, not_in_turn
 
 import cubc
+
+# Examples compile, some of them, and machines are slow now and then: no test is of time.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 # Failed assertions of these show values, as those of the tests do.
 SUPPORT = {path.stem for path in Path(__file__).with_name("support").glob("*.py")}

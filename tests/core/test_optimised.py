@@ -46,4 +46,4 @@ for precision, reconstruct, error in (("double", 18, 1e-14), ("half", 12, 3e-4))
 
 @pytest.mark.parametrize("kind", CODE)
 def test_against_numpy(kind):
-    isolated.output(CODE[kind], timeout=280, CUBC_CXXFLAGS=None)
+    isolated.output(CODE[kind], CUBC_CXXFLAGS=None)

@@ -107,7 +107,7 @@ def test_a_link_stays_one_and_a_device_is_written_to(db, tmp_path):
 
 def test_a_pipe_that_a_descriptor_names_is_written_to(db):
     command = [sys.executable, "-m", "cubc", "policy", "-o", "/dev/stdout", str(db)]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    result = subprocess.run(command, capture_output=True, text=True)
     assert "\tipt_" in result.stdout and "not written" not in result.stderr
 
 

@@ -199,7 +199,7 @@ def test_broken_policies_do_not_stop_a_program(tmp_path, content):
 def test_ctrl_c_ends_a_compilation(tmp_path):
     """The host's compiler is stopped with all its children, and its folder goes."""
     compiler = tmp_path / "cxx"
-    compiler.write_text('#!/bin/sh\n[ "$1" = --version ] && exec echo "cxx 1.0"\nsleep 60\n')
+    compiler.write_text('#!/bin/sh\n[ "$1" = --version ] && exec echo "cxx 1.0"\nsleep 1000\n')
     compiler.chmod(0o755)
     (tmp_path / "tmp").mkdir()
     code = """
@@ -212,14 +212,13 @@ def test_ctrl_c_ends_a_compilation(tmp_path):
             os.kill(os.getpid(), signal.SIGINT)
 
         threading.Thread(target=press, daemon=True).start()
-        start = time.monotonic()
         try:
             cubc.sum(np.ones(4), device="cpu")
         except KeyboardInterrupt:
-            print(time.monotonic() - start < 20, os.listdir(os.environ["TMPDIR"]))
+            print("ended", os.listdir(os.environ["TMPDIR"]))
     """
     places = {"CUBC_CXX": compiler, "CUBC_CACHE": tmp_path / "c", "TMPDIR": tmp_path / "tmp"}
-    assert isolated.output(textwrap.dedent(code), **places) == "True []"
+    assert isolated.output(textwrap.dedent(code), **places) == "ended []"
 
 
 def test_a_store_in_many_threads(tmp_path):

@@ -46,5 +46,5 @@ def test_every_offset(tmp_path):
     flags = ["-std=c++17", "-O1", "-g", "-fsanitize=address", "-static-libasan"]
     command = ["g++", *flags, *(f"-D{m}" for m in macros), *(f"-I{f}" for f in sorted(folders))]
     program = tmp_path / "loads"
-    subprocess.run([*command, "-o", program, tmp_path / "loads.cpp"], check=True, timeout=120)
-    subprocess.run([program], check=True, timeout=60)
+    subprocess.run([*command, "-o", program, tmp_path / "loads.cpp"], check=True)
+    subprocess.run([program], check=True)

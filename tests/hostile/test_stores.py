@@ -104,7 +104,7 @@ def test_a_pipe_beside_a_store_is_not_waited_for(db, end):
     os.mkfifo(f"{db}{end}")
     assert len(stores.read(db)) == 3
     code = "import sys; from cubc import _core; _core.Store(sys.argv[1], True)"
-    result = isolated.run(code, db, timeout=20, CUBC_DEVICE="cpu")
+    result = isolated.run(code, db, CUBC_DEVICE="cpu")
     assert f"{end} is no plain file" in result.stderr
 
 

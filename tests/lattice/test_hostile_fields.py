@@ -432,8 +432,7 @@ def changed(draw):
 
 @settings(
     max_examples=300,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(case=changed(), project=st.booleans())
 def test_a_change_is_seen_or_does_not_matter(path, case, project):

@@ -96,17 +96,17 @@ def hop_everywhere(comm):
     """Rank 0 leaves what all have, on every grid; rank 1 then calls nothing."""
     found = {}
     for k, shape in enumerate(GRIDS[comm.size]):
-        naive, improved, chi = operators_on(grid := lattice.Grid(shape, comm, timeout=60))
+        naive, improved, chi = operators_on(grid := lattice.Grid(shape, comm, timeout=100))
         found[f"naive{k}"] = grid.gather(naive(chi))
         if k == 0:
             improved(chi)
             found["improved"] = grid.gather(improved(chi))
             found["fat"] = grid.gather(lattice.fat_links(improved.gauge)[0].numpy())
     if comm.size == 2:
-        _, improved, chi = operators_on(lattice.Grid(GRIDS[2][0], comm, timeout=2))
+        _, improved, chi = operators_on(lattice.Grid(GRIDS[2][0], comm, timeout=4))
         improved(chi)
         if comm.rank == 0:
-            with pytest.raises(TimeoutError, match="rank 0 of 2 waited 2 s for the face of rank 1"):
+            with pytest.raises(TimeoutError, match="rank 0 of 2 waited 4 s for the face of rank 1"):
                 improved(chi)
         comm.allgather(None)
     if comm.rank == 0:

@@ -129,7 +129,7 @@ def test_wrong_arguments(call, error, words):
         call(np.arange(12).reshape(3, 4))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(hnp.arrays(np.int16, hnp.array_shapes(min_dims=1, max_dims=4, max_side=9)), st.data())
 def test_as_numpy(x, data):
     axis = data.draw(st.integers(-x.ndim, x.ndim - 1))

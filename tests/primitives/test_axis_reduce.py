@@ -258,7 +258,7 @@ def test_wrong_arguments(call, error, words):
 
 
 # ---- properties ----------------------------------------------------------------------------------
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     hnp.arrays(np.int64, hnp.array_shapes(max_dims=4, max_side=20), elements=st.integers(-9, 9)),
     st.integers(0, 3),

@@ -357,7 +357,7 @@ def test_what_complex_numbers_cannot(call, error, words):
 
 
 # ---- properties ----------------------------------------------------------------------------------
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 3000), st.integers(0, 2**32 - 1))
 def test_a_sum_is_the_sums_of_the_parts(n, seed):
     x = random("C128", n, seed)

@@ -106,7 +106,7 @@ def test_wrong_arguments(call, error, words):
         call(np.arange(10))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.integers(0, 3000), max_size=60))
 def test_any_lengths(lengths):
     check(lengths, "cpu")

@@ -37,7 +37,6 @@ def hashes(seed, workers):
         env=isolated.environment(CUBC_SIMT_SEED=seed, CUBC_CPU_THREADS=workers),
         capture_output=True,
         text=True,
-        timeout=600,
     )
     assert result.returncode == 0, result.stderr
     lines = [line.split(",") for line in result.stdout.splitlines()]
@@ -234,7 +233,7 @@ def test_special_values(device, op, value):
         )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(n=st.integers(0, 40_000), seed=st.integers(0, 99))
 def test_integers_are_as_ever(device, n, seed):
     x = inputs.random("I32", n, seed)

@@ -113,7 +113,7 @@ def test_wrong_arguments(call, error, words):
         call(np.arange(10))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 40_000), st.sets(st.integers(0, 39_999), max_size=5))
 def test_the_first_of_some(n, places):
     x = np.zeros(40_000, np.uint8)

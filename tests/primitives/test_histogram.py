@@ -285,7 +285,7 @@ def test_wrong_arguments(call, error, words):
 
 
 # ---- properties ----------------------------------------------------------------------------------
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.floats(-1e6, 1e6), max_size=300),
     st.integers(1, 400),

@@ -70,7 +70,7 @@ def test_more_than_32_bits_of_items(device):
     """In a process of its own: this one has loaded some of the kernels without optimisation."""
     if device != "cpu" and memory(device) < ROOM:
         pytest.skip(f"{device} has less than {ROOM >> 30} GiB of memory")
-    isolated.output(LARGE, device, timeout=280, CUBC_CXXFLAGS=None)
+    isolated.output(LARGE, device, CUBC_CXXFLAGS=None)
 
 
 @pytest.mark.gpu

@@ -501,7 +501,7 @@ def test_a_product_takes_no_memory(arch):
         assert _core.variant_invalid("reduce.dot", {"T{ct}": type}, arch, "base") is None
 
 
-@settings(max_examples=8, deadline=None)  # each is two kernels
+@settings(max_examples=8)  # each is two kernels
 @given(
     shapes=st.lists(st.lists(st.sampled_from([1, 2, 5, 16]), max_size=4), min_size=2, max_size=2),
     drop=st.lists(st.booleans(), min_size=8, max_size=8),

@@ -137,7 +137,7 @@ def test_wrong_arguments(call, error, words):
 
 
 # ---- properties ----------------------------------------------------------------------------------
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.integers(-9, 9), max_size=3000), st.integers(0, 3000), st.integers(1, 20))
 def test_a_stable_merge(items, cut, repeats):
     x = np.tile(np.array(items, np.int32), repeats)

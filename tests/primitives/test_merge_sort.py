@@ -160,7 +160,7 @@ def test_wrong_arguments(call, error, words):
 
 
 # ---- properties ----------------------------------------------------------------------------------
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.integers(-9, 9), max_size=3000), st.integers(1, 40))
 def test_a_stable_permutation(items, repeats):
     x = np.tile(np.array(items, np.int32), repeats)

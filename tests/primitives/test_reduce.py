@@ -312,7 +312,7 @@ def test_repeatable(device):
     np.testing.assert_allclose(float(cubc.sum(d)), x.sum(dtype=np.float64), atol=0.05)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     case=st.sampled_from(
         [(t, op) for t, op in IN_TURN if t not in ("F16", "BF16") and op in ORDERED]
@@ -325,7 +325,7 @@ def test_random_arrays(device, case, draw):
     np.testing.assert_array_equal(np.asarray(cubc.reduce(x, op, device=device)), getattr(np, op)(x))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(x=hnp.arrays(np.int64, st.integers(0, 3000)), init=st.integers(-(2**63), 2**63 - 1))
 def test_random_sums(device, x, init):
     with np.errstate(over="ignore"):

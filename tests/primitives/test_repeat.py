@@ -77,7 +77,7 @@ def test_wrong_arguments(call, error, words):
         call(np.arange(10))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.integers(0, 3), max_size=3000), st.integers(1, 20))
 def test_it_decodes_what_was_encoded(items, times):
     x = np.repeat(np.array(items, np.int16), times)

@@ -202,7 +202,7 @@ def test_wrong_arguments(call, error, words):
 
 
 # ---- properties ----------------------------------------------------------------------------------
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.tuples(st.integers(-3, 3), st.integers(1, 2000)), max_size=20))
 def test_lengths_put_the_runs_together_again(runs):
     x = np.repeat([v for v, _ in runs], [n for _, n in runs]).astype(np.int64)

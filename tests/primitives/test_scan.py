@@ -219,7 +219,7 @@ def test_many_in_a_row(device):
         same(result, sums[:n])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     x=hnp.arrays(st.sampled_from([np.int8, np.int32]), hnp.array_shapes(max_dims=3, max_side=40)),
     op=st.sampled_from(["sum", "min"]),

@@ -117,7 +117,7 @@ def test_wrong_arguments(call, error, words):
         call(np.arange(10))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.integers(1, 2000), max_size=20), st.integers(0, 2**32 - 1))
 def test_a_run_ends_with_its_sum(lengths, seed):
     keys = np.repeat(np.arange(len(lengths)), lengths)

@@ -157,7 +157,7 @@ def test_wrong_arguments(call, error, words):
 
 
 # ---- properties ----------------------------------------------------------------------------------
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.integers(-99, 99), max_size=5000), st.lists(st.integers(-100, 100)))
 def test_where_numpy_has_them(items, values):
     check("cpu", np.sort(np.array(items, np.int16)), np.array(values, np.int16))

@@ -268,7 +268,7 @@ def test_wrong_arguments(call, error, words):
         call(np.arange(10))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.integers(0, 40), max_size=400), st.integers(0, 2**32 - 1))
 def test_a_segment_ends_with_its_sum(lengths, seed):
     offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])

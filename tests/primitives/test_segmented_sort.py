@@ -191,7 +191,7 @@ def test_wrong_arguments(call, error, words):
         call(np.arange(10))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.integers(0, 30), max_size=200), st.integers(0, 2**32 - 1))
 def test_segments_keep_their_items(lengths, seed):
     offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])

@@ -351,7 +351,7 @@ def any_segments(draw):
     return x, draw(st.integers(1, 2048)), offsets
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(any_segments(), st.booleans())
 def test_any_segments(segments, largest):
     check(*segments, "cpu", largest=largest)

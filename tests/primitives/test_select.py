@@ -231,7 +231,7 @@ def test_overlap():
 
 
 # ---- properties ----------------------------------------------------------------------------------
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.booleans(), max_size=5000), st.integers(0, 2**32 - 1))
 def test_partition_is_a_stable_permutation(bits, seed):
     mask = np.array(bits, bool)

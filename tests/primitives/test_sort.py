@@ -397,7 +397,7 @@ def test_overlaps_are_refused():
 
 
 # ---- any arrays ----------------------------------------------------------------------------------
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     x=hnp.arrays(
         st.sampled_from([TYPES[type] for type in BOTH_WAYS]),

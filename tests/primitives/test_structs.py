@@ -406,7 +406,7 @@ def test_too_many_values():
 KINDS = st.sampled_from(["u1", "i2", "f2", "i4", "f4", "u8", "f8"])
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(st.lists(KINDS, min_size=1, max_size=5), st.booleans(), st.integers(0, 2**32 - 1))
 def test_any_fields_are_read_and_written_where_they_are(kinds, align, seed):
     """Also where C would not put them; a dtype is refused with advice, or it is right."""

@@ -324,7 +324,7 @@ def test_non_contiguous_numpy(device):
     same(cubc.transform("x + y", x=x.T, y=x[::-1].T, device=device), x.T + x[::-1].T)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     x=hnp.arrays(
         st.sampled_from([np.int8, np.uint16, np.int64, np.float64]),

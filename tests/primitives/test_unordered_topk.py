@@ -164,7 +164,7 @@ def test_policies_of_an_ordered_result_are_those_of_an_unordered_one():
             assert len(labels) == 1
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(any_segments(), st.booleans())
 def test_any_segments(segments, largest):
     x, k, offsets = segments

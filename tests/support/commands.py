@@ -15,7 +15,7 @@ from phases import TIMING
 from cubc.tuner import _cli as cli
 
 HERE = Path(__file__).parent
-PATIENCE = 60  # seconds that a step may take on a slow machine
+PATIENCE = 500  # seconds that a step may take on a slow machine
 OPTIONS = ["--device", "cpu", "--strategy", "exhaustive", "--variants", "4", "--full", "--quiet"]
 
 
@@ -85,7 +85,7 @@ class Command:
             out, err = self._process.communicate(timeout=PATIENCE)
         finally:
             self._process.kill()
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + PATIENCE
         for pid in self.workers:
             while not gone(pid):
                 assert time.monotonic() < deadline, f"measuring process {pid} is still there"

@@ -12,7 +12,7 @@ def environment(**changes):
     return {name: value for name, value in changed.items() if changes.get(name, "") is not None}
 
 
-def run(code, *arguments, timeout=120, **changes):
+def run(code, *arguments, **changes):
     """Run code with warnings as errors; `changes` are of the environment."""
     return subprocess.run(
         [sys.executable, "-W", "error", "-c", code, *map(str, arguments)],
@@ -20,7 +20,6 @@ def run(code, *arguments, timeout=120, **changes):
         cwd=Path(__file__).parent,
         capture_output=True,
         text=True,
-        timeout=timeout,
     )
 
 

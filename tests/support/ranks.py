@@ -34,7 +34,7 @@ class FileComm:
         unfinished = at[self.rank].with_suffix(f".{self.rank}.new")
         unfinished.write_bytes(pickle.dumps(value))
         unfinished.rename(at[self.rank])
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 500
         while not all(path.exists() for path in at):
             if time.monotonic() > deadline:
                 raise TimeoutError("a rank has not gathered")
@@ -148,7 +148,7 @@ def start(size, function, folder, device="cpu", comm=FileComm):
     return [Rank(comm(folder, k, size), function, environment) for k in range(size)]
 
 
-def run(size, function, folder, device="cpu", comm=FileComm, limit=100, ends=0):
+def run(size, function, folder, device="cpu", comm=FileComm, limit=500, ends=0):
     """Run the ranks of a function to their ends; a failure shows what all of them printed.
 
     The ends are those of all ranks, or a list of them; one that takes longer than the limit in

@@ -1,7 +1,7 @@
 """Axes: names with flags, what a user may write, and what is refused with which hint."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cubc.tuner import _axes as ax
@@ -88,14 +88,12 @@ NAMES = st.from_regex(r"[A-Za-z][A-Za-z0-9_]{0,8}(\{ct\}|\{io\})?(\[pow2\])?", f
 VALUES = st.one_of(st.integers(-(2**31), 2**31), st.from_regex(r"[A-Z][0-9]{1,3}", fullmatch=True))
 
 
-@settings(deadline=None)
 @given(st.dictionaries(NAMES, VALUES, max_size=4))
 def test_workload_text_round_trip(workload):
     text = ax.workload_text(workload)
     assert ax.parse_workload(text) == {name: str(value) for name, value in workload.items()}
 
 
-@settings(deadline=None)
 @given(st.text(max_size=40))
 def test_workload_of_anything_is_parsed_or_refused(text):
     try:
@@ -105,7 +103,6 @@ def test_workload_of_anything_is_parsed_or_refused(text):
     assert all(ax.split_name(name) for name in workload)
 
 
-@settings(deadline=None)
 @given(st.text(max_size=40))
 def test_axes_of_anything_are_parsed_or_refused(text):
     try:

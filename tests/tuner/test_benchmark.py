@@ -408,7 +408,6 @@ def test_in_a_script_and_in_a_pool(tmp_path):
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=120,
     )
     assert done.returncode == 0, done.stderr
     for db in ("alone.db", "pool.db"):

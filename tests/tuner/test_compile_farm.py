@@ -72,7 +72,7 @@ def test_workers_of_dask_that_may_not_have_the_tasks_do_not_count():
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
-        client.wait_for_workers(2, timeout=60)
+        client.wait_for_workers(2, timeout=500)
 
         def width(**options):
             return Processes(client.get_executor(pure=False, **options), "executor").width()

@@ -26,7 +26,7 @@ def listener():
 
 
 def waited_for(condition):
-    end = time.monotonic() + 30
+    end = time.monotonic() + 500
     while not (found := condition()):
         assert time.monotonic() < end
         time.sleep(0.01)

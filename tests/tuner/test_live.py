@@ -130,7 +130,7 @@ def test_a_side_that_cannot_measure(python, monkeypatch, lines, message):
     with pytest.raises(ValueError, match=message) as raised:
         tuner.compare_live(python(lines), OTHER, "reduce.sum", AXES, device="cpu")
     assert str(python(lines)) in str(raised.value)
-    assert time.monotonic() - began < 60
+    assert time.monotonic() - began < 500
 
 
 def test_a_side_that_hangs_ends_with_all_that_it_started(python, monkeypatch, tmp_path):

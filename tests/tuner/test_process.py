@@ -4,7 +4,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from types import SimpleNamespace
 
 import isolated
@@ -38,9 +37,7 @@ def pipe():
 def test_a_line_of_the_supervisor_is_read_in_time(pipe, written, line):
     worker, end = pipe
     end.write(written)
-    begun = time.monotonic()
     assert worker._line(0.1) == line
-    assert time.monotonic() - begun < 60
 
 
 def test_the_end_of_the_supervisor_is_an_empty_line(pipe):

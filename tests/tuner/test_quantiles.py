@@ -1,10 +1,11 @@
 """Quantiles, ratios, densities and resampling: against SciPy, and by what they must satisfy."""
 
 import itertools
+import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.stats import beta
@@ -200,7 +201,6 @@ def test_intervals_hold_the_truth_as_often_as_they_say(n):
 
 
 # ---- densities ----------------------------------------------------------------------------------
-@settings(deadline=None)
 @given(st.lists(st.floats(1e-9, 1e3), min_size=2, max_size=60), st.integers(1, 120))
 def test_area_of_a_density_is_one(x, bins):
     found = q.density(x, bins)
@@ -256,11 +256,12 @@ def test_a_density_has_bins():
 
 
 # ---- best of random -----------------------------------------------------------------------------
-@pytest.mark.timeout(30)
 def test_best_of_random_of_many_takes_no_time():
     """Only scores that the best may still be are looked at."""
     scores = np.arange(100_000.0)
+    begin = time.process_time()
     found = best_of_random(scores, np.ones(100_000), 100_000)
+    assert time.process_time() - begin < 30
     assert found.mean[0] == pytest.approx(scores.mean())
     assert found.mean[-1] == pytest.approx(99_999 - 1 / (np.e - 1), abs=1e-3)
 

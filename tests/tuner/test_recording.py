@@ -228,14 +228,11 @@ def test_a_program_is_recorded_by_the_command(db):
     program = "import cubc, numpy; x = numpy.ones(5000); cubc.reduce(x); cubc.sort(x)"
     command = [sys.executable, "-m", "cubc", "record", "--keys", "-o", str(db), "--"]
     variables = os.environ | {"CUBC_DEVICE": "cpu"}
-    subprocess.run(
-        [*command, sys.executable, "-c", program], check=True, timeout=120, env=variables
-    )
+    subprocess.run([*command, sys.executable, "-c", program], check=True, env=variables)
     assert calls(db, benchmark="reduce.sum", shape="Elements=5000") == [1]
     told = subprocess.run(
         [sys.executable, "-m", "cubc", "recorded", str(db)],
         check=True,
-        timeout=120,
         capture_output=True,
         text=True,
     ).stdout
@@ -277,7 +274,7 @@ def working(db, before=""):
 
 def test_a_program_that_is_killed_leaves_its_calls(db):
     with working(db) as process:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 500
         while calls(db) != [5]:
             assert time.monotonic() < deadline
             time.sleep(0.05)
@@ -424,4 +421,4 @@ print(tuner.recorded(sys.argv[1]).calls.tolist())
 
 def test_a_program_that_closes_all_descriptors(db):
     """Its own files get their numbers, and no message of the recording."""
-    assert isolated.output(CLOSES, db, timeout=60) == "[2]"
+    assert isolated.output(CLOSES, db) == "[2]"

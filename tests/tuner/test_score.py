@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cubc.tuner._axes import Axis
@@ -30,7 +30,6 @@ def test_importance(n, weights):
     assert importance(n) == pytest.approx(weights, abs=1e-5)
 
 
-@settings(deadline=None)
 @given(st.integers(1, 64))
 def test_importance_closed_form(n):
     closed = [1 - 0.4 * 400 ** (-k / n) for k in range(n)]
@@ -63,13 +62,11 @@ def test_weights_multiply_and_plain_axes_weigh_one():
     assert weight([ELEMENTS, other, ENTROPY], workload) == pytest.approx(0.91056 * 0.98, abs=1e-5)
 
 
-@settings(deadline=None)
 @given(st.sets(st.sampled_from(ELEMENTS.values), min_size=1))
 def test_equal_to_base_scores_one_whatever_is_left_out(present):
     assert score([ELEMENTS], [(w, 1.0) for w in at(*present)]) == pytest.approx(1.0, rel=1e-12)
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(0.01, 100), min_size=4, max_size=4))
 def test_score_lies_between_its_speedups(speedups):
     found = score([ELEMENTS], zip(at(16, 20, 24, 28), speedups, strict=True))

@@ -106,7 +106,7 @@ def spaces(draw):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(space=spaces(), seed=st.integers(0, 9), ahead=st.sampled_from([1, 8, 64]))
 def test_a_search_names_each_valid_variant_once_and_repeats_itself(name, space, seed, ahead):
     labels = searched(name, space, space.score, ahead, seed)
