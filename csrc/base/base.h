@@ -165,6 +165,9 @@ double now_seconds(void); // monotonic
 typedef bool (*interrupt_hook)(void);
 void interrupt_set_hook(interrupt_hook hook);
 bool interrupt_pending(void);
+// Takes a lock that checks for errors (lock_make_checking), however long another thread has it.
+// Fails with `own` where this thread has it already.
+cubc_status lock_or_interrupted(pthread_mutex_t *lock, const char *own);
 // Ends waits of this thread also when the byte becomes other than 0. NULL: no byte is watched.
 void interrupt_watch(const volatile char *flag);
 

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "base/base.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <time.h>
 
@@ -31,4 +32,20 @@ bool interrupt_pending(void)
     if (watched && __atomic_load_n(watched, __ATOMIC_RELAXED)) return true;
     interrupt_hook pending = atomic_load(&hook);
     return pending && pending();
+}
+
+cubc_status lock_or_interrupted(pthread_mutex_t *lock, const char *own)
+{
+    while (pthread_mutex_trylock(lock) != 0) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += 50000000;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        int failed = pthread_mutex_timedlock(lock, &until);
+        if (!failed) break;
+        if (failed == EDEADLK) FAIL(CUBC_INVALID_ARGUMENT, "%s", own);
+        if (interrupt_pending()) FAIL(CUBC_INTERRUPTED, "interrupted while another call was busy");
+    }
+    return CUBC_OK;
 }

@@ -18,7 +18,7 @@
 enum {
     MOST_CLAIMS = 64,   // of a process at a time; it compiles others without a claim
     LONGEST_PAUSE = 20, // milliseconds between two looks at a claim
-    LONGEST_WAIT = 60,  // seconds, more than any compiler takes for a kernel
+    LONGEST_WAIT = 600, // seconds, more than a compiler takes for a kernel on a busy machine
 };
 
 // The file stays open: a process that closes it gives up all its locks on it.

@@ -144,11 +144,12 @@ cubc_status workload_problem_at(const char *name, cubc_type type, const uint64_t
         if (b->axes[k].count && (at[k] < 1 || at[k] > most))
             FAIL(CUBC_INVALID_ARGUMENT, "%s: %s is %llu; expected 1 to 2^40", name,
                  algorithm_axes(a)[k], (unsigned long long)at[k]);
-    TRY(a->workload(b, type, at, out));
+    cubc_status st = a->workload(b, type, at, out);
+    forget_places(out); // of one that is refused, too, which is closed
+    TRY(st);
     if (strcmp(out->benchmark, b->name) != 0)
         FAIL(CUBC_INTERNAL, "the calls of %s are those that %s stands for", b->name,
              out->benchmark);
-    forget_places(out);
     return CUBC_OK;
 }
 

@@ -169,34 +169,66 @@ static int wrong_out(const char *function, const py_view *got, int ndim, const P
     return -1;
 }
 
-// A copy in C order of a NumPy array that is not in C order and can be written; NULL of all else.
-static PyObject *contiguous_copy(PyObject *out)
+static bool is_numpy_array(PyObject *o)
 {
     static PyObject *array; // numpy.ndarray
-    if (!array && !(array = PyObject_GetAttrString(py_numpy, "ndarray"))) return NULL;
-    if (!Py_IS_TYPE(out, (PyTypeObject *)array)) return NULL;
+    if (!array && !(array = PyObject_GetAttrString(py_numpy, "ndarray"))) return false;
+    return Py_IS_TYPE(o, (PyTypeObject *)array);
+}
+
+// A copy in C order of a NumPy array that can be written, and is not in C order unless `in_order`;
+// NULL of all else.
+static PyObject *contiguous_copy(PyObject *out, bool in_order)
+{
+    if (!is_numpy_array(out)) return NULL;
     PyObject *flags = PyObject_GetAttrString(out, "flags"), *copy = NULL;
-    PyObject *in_order = flags ? PyObject_GetAttrString(flags, "c_contiguous") : NULL;
-    PyObject *writeable = in_order ? PyObject_GetAttrString(flags, "writeable") : NULL;
-    if (in_order == Py_False && writeable == Py_True)
+    PyObject *ordered = flags ? PyObject_GetAttrString(flags, "c_contiguous") : NULL;
+    PyObject *writeable = ordered ? PyObject_GetAttrString(flags, "writeable") : NULL;
+    if ((in_order || ordered == Py_False) && writeable == Py_True)
         copy = PyObject_CallMethod(out, "copy", "s", "C");
     Py_XDECREF(writeable);
-    Py_XDECREF(in_order);
+    Py_XDECREF(ordered);
     Py_XDECREF(flags);
     return copy;
 }
 
-// NumPy's arrays with strides are written by way of a copy, but not by calls that are bound.
+static bool is_aligned(const py_view *v)
+{
+    return (uintptr_t)v->data % type_table[v->type].alignment == 0;
+}
+
+// The copies of arrays with strides lie apart, so these are compared themselves.
+static int check_apart(const py_call *c, int k)
+{
+    for (int j = 0; j < k; j++) {
+        const py_output *one = &c->out[j], *two = &c->out[k];
+        PyObject *a = one->strided ? one->strided : one->object,
+                 *b = two->strided ? two->strided : two->object;
+        if (!a || (!one->strided && !two->strided) || !is_numpy_array(a) || !is_numpy_array(b))
+            continue;
+        PyObject *shared = PyObject_CallMethod(py_numpy, "shares_memory", "OO", a, b);
+        int yes = shared ? PyObject_IsTrue(shared) : -1;
+        Py_XDECREF(shared);
+        if (yes > 0) PyErr_SetString(PyExc_ValueError, "two outputs overlap: they must be apart");
+        if (yes) return -1;
+    }
+    return 0;
+}
+
+// NumPy's arrays with strides, and those that are not aligned, are written by way of a copy, but
+// not by calls that are bound.
 int py_call_view_out(py_call *c, int k, PyObject *out)
 {
-    PyObject *type, *error, *trace;
+    PyObject *type = NULL, *error = NULL, *trace = NULL;
     if (!out) return 0;
     c->out[k].object = Py_NewRef(out);
-    if (py_view_get(out, "out", true, NULL, &c->out[k].view) == 0) return 0;
-    PyErr_Fetch(&type, &error, &trace);
-    PyObject *copy = py_binding_is_on() ? NULL : contiguous_copy(out);
+    const bool in_order = py_view_get(out, "out", true, NULL, &c->out[k].view) == 0;
+    if (in_order && is_aligned(&c->out[k].view)) return check_apart(c, k);
+    if (!in_order) PyErr_Fetch(&type, &error, &trace);
+    PyObject *copy = py_binding_is_on() ? NULL : contiguous_copy(out, in_order);
     if (!copy) {
         (void)py_forget();
+        if (in_order) return 0; // is refused where the alignment is checked
         PyErr_Restore(type, error, trace);
         return -1;
     }
@@ -207,7 +239,8 @@ int py_call_view_out(py_call *c, int k, PyObject *out)
     c->out[k].object = copy;
     py_view_release(&c->out[k].view);
     py_view_clear(&c->out[k].view);
-    return py_view_get(copy, "out", true, NULL, &c->out[k].view);
+    if (py_view_get(copy, "out", true, NULL, &c->out[k].view)) return -1;
+    return check_apart(c, k);
 }
 
 int py_call_prepare_out(py_call *c, int k, const char *function, cubc_type type, int ndim,

@@ -13,7 +13,8 @@ typedef struct py_output {
     PyObject *object; // result of the call: given or made
     bool made;
     PyObject *staged;  // device memory that stands for a host output
-    PyObject *strided; // the caller's NumPy array, of which `object` is a contiguous copy; or NULL
+    PyObject *strided; // the caller's NumPy array, of which `object` is an aligned, contiguous
+                       // copy; or NULL
 } py_output;
 
 // py_call_begin, and py_call_end always. The functions below return -1 with an exception set.

@@ -219,7 +219,7 @@ static cubc_status queue_launch(program *p, const wanted *w, const void *args, v
 {
     call_timer timer = {0};
     const call_work work = work_of(p, w);
-    if (calls_are_recorded()) calls_begin(program_device(p), &work, stream, &timer);
+    if (calls_are_recorded()) TRY(calls_begin(program_device(p), &work, stream, &timer));
     cubc_status st = program_launch(p, w->kernel, &w->shape, args, stream);
     calls_queued(&timer, st);
     return st;

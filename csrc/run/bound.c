@@ -5,7 +5,6 @@
 #include "run/plan.h"
 #include "run/table.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -171,7 +170,7 @@ static cubc_status queue_recorded(bound *b)
     b->calls.count = 0;
     for (const part *one = b->first; one; one = one->next) {
         call_timer timer;
-        calls_begin(b->device, &one->work, b->stream, &timer);
+        TRY(calls_begin(b->device, &one->work, b->stream, &timer));
         cubc_status st = queue_part(b, one, b->stream);
         calls_queued(&timer, st);
         if (st) return st;
@@ -223,8 +222,7 @@ static void renew_after_fork(bound *b)
 cubc_status bound_queue(bound *b)
 {
     renew_after_fork(b);
-    if (pthread_mutex_lock(&b->lock) == EDEADLK)
-        FAIL(CUBC_INVALID_ARGUMENT, "a bound call cannot be called from within itself");
+    TRY(lock_or_interrupted(&b->lock, "a bound call cannot be called from within itself"));
     cubc_status st = queue(b);
     pthread_mutex_unlock(&b->lock);
     return st;

@@ -127,7 +127,8 @@ static bool same_place(const operand *a, const operand *b)
 bool problem_overlap(const operand *a, const operand *b)
 {
     uintptr_t x = (uintptr_t)a->data, y = (uintptr_t)b->data;
-    return x < y + b->n * operand_item_bytes(b) && y < x + a->n * operand_item_bytes(a);
+    return a->n && b->n && x < y + b->n * operand_item_bytes(b) &&
+           y < x + a->n * operand_item_bytes(a);
 }
 
 // `in` is input k, or an operand of it.

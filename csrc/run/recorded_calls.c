@@ -296,19 +296,24 @@ static bool is_sketched(cubc_device *device, const call_work *work, void *stream
     return due && !device->api->is_capturing(device, stream);
 }
 
-void calls_begin(cubc_device *device, const call_work *work, void *stream, call_timer *out)
+cubc_status calls_begin(cubc_device *device, const call_work *work, void *stream, call_timer *out)
 {
     uint64_t sketch[KEY_AXES];
+    const uint64_t *sketched = NULL;
     *out = (call_timer){.device = device, .stream = stream};
-    bool sketched = sketching && is_sketched(device, work, stream) &&
-                    !keys_sketch(device, &work->keys, stream, sketch);
+    if (sketching && is_sketched(device, work, stream)) {
+        cubc_status st = keys_sketch(device, &work->keys, stream, sketch);
+        if (st == CUBC_INTERRUPTED) return st;
+        if (!st) sketched = sketch;
+    }
     pthread_mutex_lock(&lock);
-    if (calls_are_recorded()) begin(work, sketched ? sketch : NULL, out);
+    if (calls_are_recorded()) begin(work, sketched, out);
     pthread_mutex_unlock(&lock);
     sample *s = out->sample;
-    if (!s || !device->api->event_record(device, s->start, stream)) return;
+    if (!s || !device->api->event_record(device, s->start, stream)) return CUBC_OK;
     out->sample = NULL;
     atomic_store(&s->state, EMPTY);
+    return CUBC_OK;
 }
 
 // Needs the lock.

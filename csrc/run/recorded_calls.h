@@ -81,8 +81,8 @@ void calls_forget(void);
 void calls_forget_in_child(void);
 
 // Around the queueing of a call, which is counted if it was queued. The work's fields are only read
-// by the first.
-void calls_begin(cubc_device *device, const call_work *work, void *stream, call_timer *out);
+// by the first, which fails if the wait for keys is interrupted: then the call is not to be queued.
+cubc_status calls_begin(cubc_device *device, const call_work *work, void *stream, call_timer *out);
 void calls_queued(call_timer *timer, cubc_status queued);
 
 // The calls of this thread from here to calls_round_end are listed instead of counted, and counted

@@ -72,7 +72,7 @@ static cubc_status run_part(cubc_device *device, const problem *p, void *temp, s
     bool recorded = calls_are_recorded();
     if (recorded) {
         const call_work work = call_work_of(p, i);
-        calls_begin(device, &work, stream, &timer);
+        TRY(calls_begin(device, &work, stream, &timer));
     }
     cubc_status st = temp ? run_in_workspace(device, p, &pl, temp, temp_bytes, stream)
                           : run_in_pool(t, device, &pl, stream);

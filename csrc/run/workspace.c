@@ -1,10 +1,8 @@
 // Workspaces of a device: see workspace.h.
-#define _POSIX_C_SOURCE 200809L // pthread_mutex_timedlock
+#define _POSIX_C_SOURCE 200809L
 #include "run/workspace.h"
 
-#include <errno.h>
 #include <pthread.h>
-#include <time.h>
 
 enum { STREAMS_WITHOUT_EVENT = 32, STREAMS_BEFORE_SHARING = 64 };
 
@@ -35,20 +33,8 @@ static void renew_after_fork(workspace *w)
 // On the cpu a launch is over before the block is released, so a wait here may be long.
 static cubc_status wait_until_free(workspace *w)
 {
-    while (pthread_mutex_trylock(&w->busy) != 0) {
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += 50000000;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
-        int failed = pthread_mutex_timedlock(&w->busy, &until);
-        if (!failed) break;
-        if (failed == EDEADLK)
-            FAIL(CUBC_INVALID_ARGUMENT,
-                 "a call on the cpu was made from within another, as by a signal handler");
-        if (interrupt_pending()) FAIL(CUBC_INTERRUPTED, "interrupted while another call was busy");
-    }
-    return CUBC_OK;
+    return lock_or_interrupted(
+        &w->busy, "a call on the cpu was made from within another, as by a signal handler");
 }
 
 static cubc_status create(workspace_pool *pool, cubc_device *device, uint64_t id, bool with_event,

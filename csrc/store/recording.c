@@ -133,10 +133,7 @@ static cubc_status write_new(store **s, double wait)
     for (const recorded_call *c = calls_after(NULL); c; c = calls_after(c), k++) {
         TRY(make_room(k + 1));
         if (!is_new(c, &all[k])) continue;
-        if (!*s) {
-            TRY(store_open(path, STORE_CREATE, s));
-            store_set_wait(*s, wait);
-        }
+        if (!*s) TRY(store_open_within(path, STORE_CREATE, wait, s));
         if (!device || memcmp(device, &c->device, sizeof *device) != 0)
             TRY(store_device(*s, &c->device, cubc_version()));
         device = &c->device;

@@ -35,6 +35,8 @@ typedef struct store_record { // a row as read back; strings live until the next
 
 enum { STORE_READ = 1, STORE_CREATE = 2 };
 cubc_status store_open(const char *path, int mode, store **out);
+// The same, which waits this long for another process's lock, and so do later calls.
+cubc_status store_open_within(const char *path, int mode, double wait_s, store **out);
 void store_close(store *s);
 // Sets the time for which a call waits for another process's lock; 10 s by default.
 void store_set_wait(store *s, double seconds);

@@ -24,7 +24,6 @@
 #error "cubc needs SQLite 3.32 or newer (for sqlite3_create_filename)"
 #endif
 
-static const double default_wait_s = 10.0;
 enum {
     STEPS = 5000,  // of SQLite's machine between two looks at interrupts: about a millisecond
     PATIENCE = 20, // such looks until a schema is given up; ours takes less than one
@@ -153,7 +152,7 @@ static cubc_status make(const char *path, const char *const *statements, int cou
         FAIL(CUBC_STORE_ERROR, "this SQLite was built without support for threads");
     sql *s = mem_zalloc(1, sizeof *s);
     if (!s) return CUBC_NO_MEMORY;
-    *s = (sql){.statements = statements, .count = count, .wait_s = default_wait_s};
+    *s = (sql){.statements = statements, .count = count, .wait_s = SQL_WAIT_S};
     s->path = mem_strdup(path);
     s->prepared = mem_zalloc((size_t)count + 1, sizeof *s->prepared);
     if (s->path && s->prepared) {
@@ -261,11 +260,12 @@ static bool is_on_network(const char *path)
 static cubc_status set_mode(sql *s, const char *pragma, const char *wished, bool *got)
 {
     sqlite3_stmt *statement;
+    s->interrupted = false;
     if (sqlite3_prepare_v2(s->db, pragma, -1, &statement, NULL)) SQL_FAIL(s);
     int code = sqlite3_step(statement);
     const char *mode = code == SQLITE_ROW ? (const char *)sqlite3_column_text(statement, 0) : NULL;
     *got = mode && strcmp(mode, wished) == 0;
-    sqlite3_finalize(statement);
+    if (sqlite3_finalize(statement) && s->interrupted) SQL_FAIL(s);
     return CUBC_OK;
 }
 

@@ -415,13 +415,14 @@ static cubc_status prepare_reader(sql *db, int *version)
     return CUBC_OK;
 }
 
-cubc_status schema_open(const char *path, bool write, sql **out, int *version)
+cubc_status schema_open(const char *path, bool write, double wait_s, sql **out, int *version)
 {
     cubc_status st;
     sql *db = NULL;
     *out = NULL;
     TRY(check_path(path, write));
     TRY(sql_open(path, write, statements, STATEMENTS, &db));
+    sql_set_wait(db, wait_s);
     GUARD(st, write ? prepare_writer(db, version) : prepare_reader(db, version), failed);
     *out = db;
     return CUBC_OK;

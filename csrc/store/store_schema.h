@@ -33,7 +33,7 @@ enum {
 
 // Opens a store; when writing makes it. Refuses, untouched, what is not a store, is newer, or may
 // not be written to. An older version is open as it is: only its rows are to be read.
-cubc_status schema_open(const char *path, bool write, sql **out, int *version);
+cubc_status schema_open(const char *path, bool write, double wait_s, sql **out, int *version);
 // The same of an image, which becomes the connection's in any case.
 cubc_status schema_open_image(const char *path, store_image *image, sql **out, int *version);
 // Makes the tables of a version in an empty database.

@@ -77,6 +77,7 @@ cubc_status sql_explain(const sql *s, const char *file, int line)
 // ---- scripts and transactions -----------------------------------------------------------------
 cubc_status sql_execute(sql *s, const char *script)
 {
+    s->interrupted = false;
     if (sqlite3_exec(s->db, script, NULL, NULL, NULL)) SQL_FAIL(s);
     return CUBC_OK;
 }
@@ -84,6 +85,7 @@ cubc_status sql_execute(sql *s, const char *script)
 cubc_status sql_integer(sql *s, const char *query, int64_t *out)
 {
     sqlite3_stmt *statement;
+    s->interrupted = false;
     if (sqlite3_prepare_v2(s->db, query, -1, &statement, NULL)) SQL_FAIL(s);
     int code = sqlite3_step(statement);
     *out = code == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
@@ -134,6 +136,7 @@ cubc_status sql_start(sql *s, int which, sql_query *q)
 {
     sqlite3_stmt **prepared = &s->prepared[which];
     *q = (sql_query){.s = s, .next = 1};
+    s->interrupted = false;
     if (!*prepared && sqlite3_prepare_v3(s->db, s->statements[which], -1, SQLITE_PREPARE_PERSISTENT,
                                          prepared, NULL))
         SQL_FAIL(s);

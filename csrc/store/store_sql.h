@@ -9,6 +9,7 @@
 
 typedef struct sql sql;
 enum { SQL_MOST_BYTES = 8 << 20 }; // of a row
+#define SQL_WAIT_S 10.0            // for another process's lock, unless sql_set_wait says another
 
 // `statements` (which outlives the connection) are prepared when they are first used.
 // Reading is of the file as it is now; writing creates the file. Until the file is trusted, a
@@ -25,7 +26,7 @@ void sql_checkpoint(sql *s);          // moves what the log holds into the file,
 const char *sql_path(const sql *s);
 bool sql_is_readonly(const sql *s);
 bool sql_is_damaged(const sql *s);         // the last call on it failed for that reason
-void sql_set_wait(sql *s, double seconds); // for another process's lock; 10 s unless said
+void sql_set_wait(sql *s, double seconds); // for another process's lock
 // WAL where the file system can do it, else a rollback journal; see store_connect.c on durability.
 cubc_status sql_set_journal(sql *s);
 bool sql_has_log(const sql *s); // it is WAL

@@ -16,9 +16,9 @@ struct sql {
     int count;
     char *path;
     double wait_s, waiting_since;
-    bool interrupted;
-    bool has_log; // of a writer: it is in WAL mode
-    int patience; // looks at interrupts until a file is given up that is not known yet; 0: none
+    bool interrupted; // the last statement
+    bool has_log;     // of a writer: it is in WAL mode
+    int patience;     // looks at interrupts until a file is given up that is not known yet; 0: none
     store_image image; // of a reader
 };
 

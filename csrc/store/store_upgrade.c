@@ -78,7 +78,7 @@ static cubc_status open_newest(const char *name, bool write, store **out)
 {
     int version;
     sql *db;
-    TRY(schema_open(name, write, &db, &version));
+    TRY(schema_open(name, write, SQL_WAIT_S, &db, &version));
     return store_make(db, version, write, out);
 }
 

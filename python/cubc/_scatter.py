@@ -412,11 +412,11 @@ def _put_repeatedly(a: Any, places: Any, values: Any, of: Any, placement: Placem
 
 
 def _in_place(a: Any, change: Any) -> None:
-    """Change an array; of one in host memory with gaps a copy, whose items go back."""
-    if not isinstance(a, np.ndarray) or a.flags.c_contiguous:
+    """Change an array; of one in host memory with gaps, or not aligned, a copy, which goes back."""
+    if not isinstance(a, np.ndarray) or (a.flags.c_contiguous and a.flags.aligned):
         change(a)
         return
     refuse_bound("an array that is not contiguous is copied")
-    copy = np.ascontiguousarray(a)
+    copy = a.copy()
     change(copy)
     a[...] = copy

@@ -483,7 +483,10 @@ static void test_the_others_are_told(void)
     second = FAILS;
     CHECK_STATUS(cubc_field_measure(links, extent, 1, &ranks, measured), CUBC_IO_ERROR);
     CHECK_CONTAINS(cubc_error_message(), "rank 1 of 2: its disk is full");
-    ranks.grid[0] = 0;
+    ranks = (cubc_field_ranks){&comm, {2, 1, 1, 1}};
+    CHECK_STATUS(cubc_field_measure(links, extent, 1, &ranks, measured), CUBC_INVALID_ARGUMENT);
+    CHECK_CONTAINS(cubc_error_message(), "2 ranks along x, which is not cut");
+    ranks = (cubc_field_ranks){&comm, {0, 1, 1, 2}};
     CHECK_STATUS(cubc_field_measure(links, extent, 1, &ranks, measured), CUBC_INVALID_ARGUMENT);
     CHECK_CONTAINS(cubc_error_message(), "on a grid of 0 x 1 x 1 x 2 ranks");
     CHECK_STATUS(cubc_field_measure(links, extent, 1, NULL, measured), CUBC_INVALID_ARGUMENT);

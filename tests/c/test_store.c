@@ -251,9 +251,30 @@ STORE_TEST(locked)
     interrupt_set_hook(yes);
     CHECK_STATUS(store_add(s, &row, &added), CUBC_INTERRUPTED);
     interrupt_set_hook(NULL);
+    store_set_wait(s, 0.2);
+    CHECK_STATUS(store_add(s, &row, &added), CUBC_STORE_ERROR); // the interruption was of before
     CHECK_STATUS(sql_execute(other, "ROLLBACK"), CUBC_OK);
     sql_close(other);
     CHECK(add_row(s, "new"));
+    store_close(s);
+}
+
+// As long as it is told, and no longer than to an interruption.
+STORE_TEST(locked_while_it_is_opened)
+{
+    sql *other;
+    store *s;
+    CHECK_STATUS(sql_open(path, true, NULL, 0, &other), CUBC_OK);
+    CHECK_STATUS(sql_execute(other, "PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE"), CUBC_OK);
+    CHECK_STATUS(store_open_within(path, STORE_CREATE, 0.2, &s), CUBC_STORE_ERROR);
+    CHECK(strstr(cubc_error_message(), "is locked by another process: waited 0.2 s"));
+    interrupt_set_hook(yes);
+    CHECK_STATUS(store_open_within(path, STORE_CREATE, 60.0, &s), CUBC_INTERRUPTED);
+    interrupt_set_hook(NULL);
+    CHECK_STATUS(sql_execute(other, "ROLLBACK"), CUBC_OK);
+    sql_close(other);
+    s = open_with_device();
+    if (s) CHECK(add_row(s, "new"));
     store_close(s);
 }
 
@@ -441,6 +462,7 @@ int main(int argc, char **argv)
         {"reading_while_writing", reading_while_writing},
         {"readable_in_sql", readable_in_sql},
         {"locked", locked},
+        {"locked_while_it_is_opened", locked_while_it_is_opened},
         {"full_disk", full_disk},
         {"read_only_file_system", read_only_file_system},
         {"endless_statements", endless_statements},

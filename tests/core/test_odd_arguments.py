@@ -90,7 +90,7 @@ def test_no_input(call):
         ),
         (lambda: cubc.scan_by_key(X, X, out=3, **CPU), TypeError, "out must be an array"),
         (
-            lambda: cubc.sort(X, out=unaligned(X), **CPU),
+            lambda: cubc.bind(cubc.sort, X, out=unaligned(X), **CPU),
             ValueError,
             "not aligned to 4 bytes, as its 4-byte items are: pass a copy",
         ),
@@ -169,6 +169,12 @@ def test_what_is_not_aligned_is_copied(device):
     assert int(cubc.sum(x, device=device)) == 28
     np.testing.assert_array_equal(cubc.sort(x, device=device), X)
     np.testing.assert_array_equal(np.asarray(cubc.asarray(x, device=device)), X)
+    assert cubc.sort(-X, out=x, device=device) is x
+    np.testing.assert_array_equal(x, np.sort(-X))
+    cubc.put(x, [0], [9], device=device)
+    assert x[0] == 9
+    cubc.shuffle(x, device=device)
+    np.testing.assert_array_equal(np.sort(x), np.sort([9, *np.sort(-X)[1:]]))
 
 
 def test_integers_of_numpy():

@@ -249,3 +249,24 @@ def test_read_only_memory_is_not_an_output():
     x.flags.writeable = False
     with pytest.raises(ValueError, match="read-only"):
         cubc.scan(np.arange(4.0), out=x, device="cpu")
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "type", "places"),
+    [
+        ("segmented_topk.segments", "F32", {"SegmentSize": 4096, "K": 4096}),
+        ("sort.keys", "C64", {}),
+    ],
+)
+def test_a_workload_that_is_refused(benchmark, type, places):
+    """Its arrays have no memory then."""
+    code = """
+        import sys
+        from cubc import _core
+        places = {"Elements{io}[pow2]": 16} | eval(sys.argv[3])
+        try:
+            _core.Workload(sys.argv[1], {"T{ct}": sys.argv[2]}, places, "cpu")
+        except (TypeError, ValueError):
+            print("refused")
+    """
+    assert isolated.output(textwrap.dedent(code), benchmark, type, places) == "refused"

@@ -161,6 +161,60 @@ def test_a_child_of_fork_while_a_kernel_runs():
     assert sorted(out) == sorted([str(int(signal.SIGFPE)), "256", "fault"])
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_handler_that_forks_while_a_kernel_runs(threads):
+    """The child has none of the other threads: its call ends, and later ones work."""
+    code = """
+    source = "__global__ void spin(int* out, int n) {"
+    source += " for (volatile int k = 0; k < n; k = k + 1) {} out[blockIdx.x] = 7; }"
+    kernel, out = cubc.Kernel(source, "spin", block=1, device="cpu"), np.zeros(4, np.int32)
+    kernel(out, 1, grid=4)
+    warnings.simplefilter("ignore", DeprecationWarning)  # of threads and fork
+    children = []
+    signal.signal(signal.SIGUSR1, lambda *_: children.append(os.fork()))
+    threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGUSR1)).start()
+    try:
+        while not children:
+            kernel(out, 300_000_000, grid=4)
+        said = ""
+    except ValueError as error:
+        said = error
+    if children == [0]:
+        print(said, works(), flush=True)
+        os._exit(0)
+    print(os.waitpid(children[0], 0)[1], repr(said), out.tolist(), works())
+    """
+    child, parent = output(
+        "import warnings" + BEGIN + textwrap.dedent(code), CUBC_CPU_THREADS=threads
+    ).splitlines()
+    lost = "a signal handler forked during a launch, whose other threads the child does not have"
+    assert (lost in child) == (threads == 2) and child.endswith("True")
+    assert parent == "0 '' [7, 7, 7, 7] True"
+
+
+def test_ctrl_c_in_a_wait_for_a_bound_call():
+    """Another thread runs it."""
+    code = """
+    source = "__global__ void spin(volatile int* out) { while (!out[0]) {} out[0] = 7; }"
+    kernel, out = cubc.Kernel(source, "spin", block=1, device="cpu"), np.ones(1, np.int32)
+    bound = cubc.bind(kernel, out, grid=1)
+    bound()
+    out[0] = 0
+    thread = threading.Thread(target=bound)
+    thread.start()
+    time.sleep(0.1)
+    threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    try:
+        bound()
+    except KeyboardInterrupt:
+        print("interrupted")
+    out[0] = 1
+    thread.join()
+    print(out.tolist())
+    """
+    assert output(code) == "interrupted\n[7]"
+
+
 def test_faults_in_threads_at_once():
     code = """
     fault()

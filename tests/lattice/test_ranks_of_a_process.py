@@ -145,6 +145,20 @@ def test_ranks_work_after_an_end(end, error, comes_back):
         np.testing.assert_array_equal(operator(psi), expected)
 
 
+@pytest.mark.parametrize("failing", [0, 1])
+def test_the_error_of_a_file_is_the_one_that_is_raised(failing):
+    """Not the end of the other rank, which waits for this one."""
+    _, cut, _ = gauges((1, 1, 1, 2))
+
+    def work(rank):
+        if rank == failing:
+            raise OSError("the disk is full")
+        return cut.team.ranks[rank]._all(rank)
+
+    with pytest.raises(OSError, match="the disk is full"):
+        cut.team.run(work)
+
+
 @pytest.mark.filterwarnings("ignore:.*fork")
 def test_the_error_of_a_lost_device_is_the_one_that_is_raised(monkeypatch):
     """A device that is lost refuses to be stopped, too, which is no reason to leave the others."""

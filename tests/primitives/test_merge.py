@@ -142,3 +142,8 @@ def test_wrong_arguments(call, error, words):
 def test_a_stable_merge(items, cut, repeats):
     x = np.tile(np.array(items, np.int32), repeats)
     check("cpu", np.sort(x[:cut]), np.sort(x[cut:]))
+
+
+def test_an_array_without_items_overlaps_none(device):
+    x, y = on(device, np.zeros(10)), on(device, np.arange(10.0))
+    same(cubc.merge(x[4:4], y, out=x), np.arange(10.0))

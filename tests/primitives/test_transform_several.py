@@ -222,8 +222,13 @@ def test_results_that_overlap():
     x, whole = np.arange(6.0), np.zeros(10)
     with pytest.raises(ValueError, match="two outputs overlap"):
         cubc.transform(["x", "-x"], x=x, out=(whole[:6], whole[4:]), device="cpu")
+    with pytest.raises(ValueError, match="two outputs overlap"):
+        cubc.transform(["x", "-x"], x=x[:3], out=(whole[:6:2], whole[4:9:2]), device="cpu")
     with pytest.raises(ValueError, match="input and output overlap"):
         cubc.transform(["x", "-x"], x=whole[1:7], out=(whole[:6], x), device="cpu")
+    interleaved = whole[:6:2], whole[1:6:2]
+    cubc.transform(["x", "-x"], x=x[1:4], out=interleaved, device="cpu")
+    np.testing.assert_array_equal(whole[:6], [1, -1, 2, -2, 3, -3])
 
 
 def test_a_call_that_is_bound(device):

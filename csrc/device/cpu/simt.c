@@ -71,6 +71,11 @@ static void prepare_sleeping(simt_pool *pool)
     simt_condition_init(&pool->turn);
 }
 
+static bool is_child(const simt_pool *pool)
+{
+    return atomic_load(&pool->forks) != fork_count();
+}
+
 static void restart_in_child(simt_pool *pool)
 {
     pthread_mutex_lock(&restarting);
@@ -97,7 +102,7 @@ static cubc_status take_turn(simt_pool *pool)
     if (launching)
         FAIL(CUBC_INVALID_ARGUMENT,
              "a call on the cpu was made from within another, as by a signal handler");
-    if (atomic_load(&pool->forks) != fork_count()) restart_in_child(pool);
+    if (is_child(pool)) restart_in_child(pool);
     pthread_mutex_lock(&pool->lock);
     while (pool->busy) {
         simt_wait_ms(&pool->turn, &pool->lock, SIMT_LOOK_MS);
@@ -270,10 +275,11 @@ static bool helpers_inside(simt_pool *pool)
     return (atomic_load(&pool->state) & INSIDE) != 0;
 }
 
+// Without waiting in a child that a signal handler has forked: its helpers are gone.
 static void close_launch(simt_pool *pool)
 {
     atomic_fetch_and(&pool->state, ~OPEN);
-    if (!helpers_inside(pool)) return;
+    if (!helpers_inside(pool) || is_child(pool)) return;
     double until = now_seconds() + SPIN_SECONDS;
     while (now_seconds() < until) {
         if (!helpers_inside(pool)) return;
@@ -284,6 +290,7 @@ static void close_launch(simt_pool *pool)
         simt_wait_ms(&pool->done, &pool->lock, SIMT_LOOK_MS);
         pthread_mutex_unlock(&pool->lock);
         simt_worker_stopped(pool->worker[0]);
+        if (is_child(pool)) return;
         pthread_mutex_lock(&pool->lock);
     }
     pthread_mutex_unlock(&pool->lock);
@@ -311,9 +318,14 @@ static cubc_status run(simt_pool *pool, const simt_launch *launch)
     if (workers > 1) open_launch(pool, workers - 1);
     work(pool, pool->worker[0]);
     if (workers > 1) close_launch(pool);
+    const bool forked = is_child(pool);
+    if (forked) restart_in_child(pool);
     simt_watch_end(&pool->watch);
     simt_signals_give(&signals);
 
+    if (forked && workers > 1)
+        FAIL(CUBC_INVALID_ARGUMENT, "a signal handler forked during a launch, whose other threads "
+                                    "the child does not have: repeat the call");
     if (pool->status) FAIL(pool->status, "%s", pool->message);
     if (atomic_load(&pool->asked)) FAIL(CUBC_INTERRUPTED, "interrupted");
     return CUBC_OK;

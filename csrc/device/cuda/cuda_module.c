@@ -60,7 +60,10 @@ void cuda_module_unload(cubc_device *device, device_module *module)
     bool pushed;
     if (!module) return;
     if (!cuda_context_enter((cuda_device *)device, &pushed)) {
+        int mode = cudaStreamCaptureModeRelaxed; // another thread may be capturing
+        cuda_capture_exchange(&mode);
         cuda.cuModuleUnload(module->handle);
+        cuda_capture_exchange(&mode);
         cuda_context_leave(pushed);
     }
     mem_free(module);

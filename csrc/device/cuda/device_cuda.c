@@ -339,6 +339,14 @@ static int cuda_index_of(const void *pointer, size_t bytes, bool *whole)
     return index;
 }
 
+// Pinned host memory is written by the device itself, and is its owner's again when a copy returns.
+static void settle(void *stream, const void *to, const void *from)
+{
+    uintptr_t unused;
+    if (look_up((uintptr_t)to, &unused) >= 0 && look_up((uintptr_t)from, &unused) >= 0)
+        while (cuda_stream_wait(stream) == CUBC_INTERRUPTED) continue;
+}
+
 static cubc_status copy(cubc_device *device, void *to, const void *from, size_t bytes, void *stream)
 {
     bool with_host = !is_on_device(to) || !is_on_device(from);
@@ -346,7 +354,10 @@ static cubc_status copy(cubc_device *device, void *to, const void *from, size_t 
         return cuda_stream_wait(stream); // fails, before anything is queued
     TRY(RUNTIME(cuda.cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream),
                 "cudaMemcpyAsync(%zu)", bytes));
-    return with_host ? cuda_stream_wait(stream) : CUBC_OK;
+    if (!with_host) return CUBC_OK;
+    cubc_status st = cuda_stream_wait(stream);
+    if (st == CUBC_INTERRUPTED) settle(stream, to, from);
+    return st;
 }
 
 static cubc_status cuda_copy(cubc_device *device, void *to, const void *from, size_t bytes,

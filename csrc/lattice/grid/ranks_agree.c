@@ -1,6 +1,8 @@
 // Steps that all ranks take, or none: see rank_area.h.
 #include "lattice/grid/rank_area.h"
 
+#include <stdio.h>
+
 // Fails if a rank does not come to the same place in time. The numbers that are sent do not matter.
 // A rank that has given up takes part in no later step, of which the others may be one behind.
 static cubc_status wait_for_all(cubc_ranks *r)
@@ -31,7 +33,10 @@ cubc_status ranks_gather(cubc_ranks *r, const void *mine, void *all, size_t byte
 cubc_status ranks_agree_on(cubc_ranks *r, cubc_status mine, const char *lacks)
 {
     int32_t here = (int32_t)mine;
+    char why[1024]; // a failure to gather leaves another message
+    snprintf(why, sizeof why, "%s", cubc_error_message());
     cubc_status st = ranks_gather(r, &here, r->went, sizeof here);
+    if (mine && st) FAIL(mine, "%s", why);
     int failed = 0;
     while (!st && failed < r->comm.size && r->went[failed] == CUBC_OK) failed++;
     if (mine || st) return mine ? mine : st;

@@ -32,7 +32,8 @@ static cubc_status whole_of(const int extent[4], const int margins[4], const int
     return CUBC_OK;
 }
 
-static cubc_status check(const void *links, const int extent[4], int margin, const double *out)
+static cubc_status check(const void *links, const int extent[4], int margin, const int grid[4],
+                         const double *out)
 {
     if (!links || !extent || !out)
         FAIL(CUBC_INVALID_ARGUMENT, "cubc_field_measure: %s is NULL",
@@ -42,6 +43,9 @@ static cubc_status check(const void *links, const int extent[4], int margin, con
     if (margin < 1)
         FAIL(CUBC_INVALID_ARGUMENT, "cubc_field_measure: a margin of %d, must be 1 or more",
              margin);
+    if (grid[0] != 1)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "cubc_field_measure: a grid of %d ranks along x, which is not cut", grid[0]);
     return CUBC_OK;
 }
 
@@ -96,7 +100,7 @@ cubc_status cubc_field_measure(const void *links, const int extent[4], int margi
     int all[4] = {0};
     if (!ranks) FAIL(CUBC_INVALID_ARGUMENT, "cubc_field_measure: ranks is NULL");
     TRY(field_part_begin_steps(ranks, &steps));
-    cubc_status st = check(links, extent, margin, out);
+    cubc_status st = check(links, extent, margin, ranks->grid, out);
     if (!st) st = sum_rows(links, extent, margin, ranks, all, &rows);
     st = field_part_agree(&steps, st, all, sizeof all, "part");
     if (!st) st = field_part_end(&steps, gather_rows(ranks, all, &rows, out));

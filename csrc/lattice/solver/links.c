@@ -6,6 +6,7 @@ static cubc_status links_of_type(solver *s, const stored_links *from, int reals,
                                  stored_links *out)
 {
     *out = (stored_links){from->data, type, from->n};
+    TRY(lattice_reconstruct(reals));
     if (type == from->type) return CUBC_OK;
     // Fixed point stores an even number of reals (kernels/lattice/su3.h).
     const int of = reals + (from->type == CUBC_I16 ? reals % 2 : 0),

@@ -1,11 +1,13 @@
 // Fields, launches and rounds of the solvers: see solver.h.
 #include "lattice/solver/solver.h"
 
+#include "lattice/grid/ranks.h"
 #include "lattice/operators/lattice_problem.h"
 #include "lattice/solver/compact.h"
 #include "run/recorded_calls.h"
 #include "run/run.h"
 
+#include <stdio.h>
 #include <string.h>
 
 // ROUND: iterations of a round. UNRECORDED: rounds that are queued launch by launch; the first of
@@ -212,6 +214,7 @@ typedef struct rounds {
     device_recording *recording;
     call_round calls;      // of the recording
     device_event *ends[2]; // of the round that runs and the one before
+    void *seen[2];         // the states at these ends, where hosts of ranks must read the same
     void *aside;           // a stream for reading the states
     compaction left;       // sources that have left the batch
 } rounds;
@@ -237,6 +240,40 @@ static void forget_round(solver *s, rounds *r)
     r->calls = (call_round){0};
 }
 
+// A host may read the states late, when the next round has changed them. Ranks to which messages
+// are sent would wait for a round that such a host does not queue, so they all read a copy.
+static cubc_status open_ends(solver *s, rounds *r)
+{
+    const device_api *api = s->device->api;
+    const bool copied = s->guard.ranks && ranks_are_staged(s->guard.ranks);
+    for (int k = 0; k < 2; k++) {
+        TRY(api->event_create(s->device, &r->ends[k]));
+        if (copied)
+            TRY(api->alloc(s->device, s->shape.sources * sizeof *s->states, s->stream,
+                           &r->seen[k]));
+    }
+    return api->stream_create(s->device, &r->aside);
+}
+
+static cubc_status end_round(solver *s, rounds *r, uint64_t round)
+{
+    const device_api *api = s->device->api;
+    if (r->seen[round % 2])
+        TRY(api->copy(s->device, r->seen[round % 2], s->guard.states,
+                      s->shape.sources * sizeof *s->states, s->stream));
+    return api->event_record(s->device, r->ends[round % 2], s->stream);
+}
+
+// Waits for a round and reads the states, which are those at its end or later.
+static cubc_status read_states(solver *s, rounds *r, uint64_t round)
+{
+    const device_api *api = s->device->api;
+    const void *seen = r->seen[round % 2];
+    TRY(api->event_synchronize(s->device, r->ends[round % 2]));
+    return api->copy(s->device, s->states, seen ? seen : s->guard.states,
+                     s->shape.sources * sizeof *s->states, r->aside);
+}
+
 static uint64_t reals_of_source(const solver *s)
 {
     return solver_reals(s) / s->shape.sources;
@@ -259,19 +296,16 @@ static cubc_status replay_rounds(solver *s, rounds *r)
 {
     const device_api *api = s->device->api;
     const uint64_t most = 2 * s->states[0].limit + 100; // each round has an iteration or an end
-    for (int k = 0; k < 2; k++) TRY(api->event_create(s->device, &r->ends[k]));
-    TRY(api->stream_create(s->device, &r->aside));
+    TRY(open_ends(s, r));
     TRY(s->method->update(s));
     for (int k = 0; k < UNRECORDED; k++) TRY(solver_queue_round(s));
-    TRY(api->event_record(s->device, r->ends[0], s->stream));
+    TRY(end_round(s, r, 0));
     TRY(record_round(s, r));
     for (uint64_t round = 1; round < most; round++) {
         TRY(api->replay(s->device, r->recording, s->stream));
         calls_replayed(&r->calls);
-        TRY(api->event_record(s->device, r->ends[round % 2], s->stream));
-        TRY(api->event_synchronize(s->device, r->ends[(round - 1) % 2]));
-        TRY(api->copy(s->device, s->states, s->guard.states, s->shape.sources * sizeof *s->states,
-                      r->aside));
+        TRY(end_round(s, r, round));
+        TRY(read_states(s, r, round - 1));
         if (has_stopped(s)) return solver_download(s); // whole now: the last round is over
         if (interrupt_pending()) FAIL(CUBC_INTERRUPTED, "interrupted during a solve");
         if (compact_pays(s)) TRY(compact(s, r));
@@ -279,10 +313,13 @@ static cubc_status replay_rounds(solver *s, rounds *r)
     FAIL(CUBC_INTERNAL, "%s does not come to an end", s->method->name);
 }
 
+// The message of the failure that came before stays.
 void solver_settle(solver *s)
 {
-    while (s->device->api->synchronize(s->device, s->stream) == CUBC_INTERRUPTED) {
-    }
+    char why[1024];
+    snprintf(why, sizeof why, "%s", cubc_error_message());
+    while (s->device->api->synchronize(s->device, s->stream) == CUBC_INTERRUPTED)
+        error_set(__FILE__, __LINE__, CUBC_INTERRUPTED, "%s", why);
 }
 
 static cubc_status run_rounds(solver *s)
@@ -294,7 +331,10 @@ static cubc_status run_rounds(solver *s)
     if (st) solver_settle(s);
     forget_round(s, &r);
     compact_free(&r.left);
-    for (int k = 0; k < 2; k++) api->event_destroy(s->device, r.ends[k]);
+    for (int k = 0; k < 2; k++) {
+        api->event_destroy(s->device, r.ends[k]);
+        api->free(s->device, r.seen[k], s->stream);
+    }
     api->stream_destroy(s->device, r.aside);
     return st;
 }

@@ -81,9 +81,11 @@ class _End(NamedTuple):
 def _first_of(errors: dict[int, BaseException]) -> BaseException:
     """Return the error that is the cause, with those of the other ranks as its notes.
 
-    An OSError or an interrupt comes last: a rank gets one because another rank has failed.
+    An OSError comes last: a rank may get one because another rank has failed. An interrupt comes
+    after it: a rank gets one for no other reason, as Ctrl-C is of the thread that waits for them.
     """
-    first = min(errors.values(), key=lambda e: isinstance(e, (OSError, KeyboardInterrupt)))
+    kinds = (KeyboardInterrupt, OSError)
+    first = max(errors.values(), key=lambda e: (not isinstance(e, kinds), isinstance(e, OSError)))
     for rank, error in errors.items():
         if error is not first:
             first.add_note(f"rank {rank}: {type(error).__name__}: {error}")
