@@ -1,5 +1,5 @@
-// The base of the core: the last error, checked allocation, texts, files, hashes, forks, the time
-// and interruption. Each has a file of its name.
+// The base of the core: the last error, checked allocation, texts, files, hashes, forks, threads,
+// the time and interruption. Each has a file of its name.
 //
 // The error idiom of the core: a fallible function returns cubc_status and, when it fails, has set
 // the thread's last error exactly once, at the place that knew what went wrong:
@@ -157,6 +157,10 @@ uint64_t host_token_of(const char *boot_id);
         fork_register(&name);                                         \
     }                                                                 \
     static pthread_mutex_t name
+
+// ---- threads ------------------------------------------------------------------------------------
+// Starts a thread that takes no signals of the program. 0, or the error of pthread_create.
+int thread_start(pthread_t *out, void *(*work)(void *), void *argument);
 
 // ---- time and interruption --------------------------------------------------------------------
 double now_seconds(void); // monotonic

@@ -99,7 +99,7 @@ static void await_helpers(crew *c)
 static bool start_helper(crew *c, pthread_t *thread)
 {
     atomic_fetch_add(&c->helpers, 1);
-    if (pthread_create(thread, NULL, help, c) == 0) return true;
+    if (thread_start(thread, help, c) == 0) return true;
     atomic_fetch_sub(&c->helpers, 1);
     return false;
 }

@@ -222,14 +222,9 @@ static void *write_often(void *unused)
     return NULL;
 }
 
-// Signals are for the program's own threads.
 static cubc_status start_writer(void)
 {
-    sigset_t every, before;
-    sigfillset(&every);
-    pthread_sigmask(SIG_SETMASK, &every, &before);
-    int failed = pthread_create(&writer, NULL, write_often, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int failed = thread_start(&writer, write_often, NULL);
     if (failed) FAIL(CUBC_NO_MEMORY, "no thread for the recording: %s", strerror(failed));
     return CUBC_OK;
 }

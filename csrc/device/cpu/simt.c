@@ -15,7 +15,6 @@
 #include <fenv.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <string.h>
 #include <time.h>
 
@@ -223,6 +222,7 @@ static void *helper_main(void *argument)
     struct helper *self = argument;
     simt_pool *pool = self->pool;
     uint32_t seen = 0;
+    simt_signals_listen();
     while (!atomic_load(&pool->quit)) {
         if (join_launch(pool, &seen)) {
             fesetenv(&pool->floats);
@@ -237,21 +237,12 @@ static void *helper_main(void *argument)
 // A thread that cannot be started is no error: the caller can run all blocks alone.
 static void start_helpers(simt_pool *pool, int wanted)
 {
-    if (pool->started >= wanted) return;
-    sigset_t all, old;
-    sigfillset(&all); // signals are for the program's own threads
-    // Signals of kernels and of crash reporters are left open.
-    static const int own[] = {SIGSEGV, SIGBUS, SIGABRT, SIGTRAP};
-    for (size_t k = 0; k < COUNT_OF(own); k++) sigdelset(&all, own[k]);
-    simt_signals_unmask(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
     while (pool->started < wanted) {
         int i = pool->started + 1;
         pool->helpers[i] = (struct helper){pool, i};
-        if (pthread_create(&pool->threads[i], NULL, helper_main, &pool->helpers[i]) != 0) break;
+        if (thread_start(&pool->threads[i], helper_main, &pool->helpers[i]) != 0) break;
         pool->started = i;
     }
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
 // ---- a launch -----------------------------------------------------------------------------------

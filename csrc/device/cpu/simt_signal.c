@@ -186,10 +186,13 @@ static void install_traps(void)
     for (size_t k = 0; k < COUNT_OF(traps); k++) install(&traps[k], on_trap, SA_ONSTACK);
 }
 
-void simt_signals_unmask(sigset_t *mask)
+void simt_signals_listen(void)
 {
-    for (size_t k = 0; k < COUNT_OF(traps); k++) sigdelset(mask, traps[k].number);
-    sigdelset(mask, ask.number);
+    sigset_t own;
+    sigemptyset(&own);
+    for (size_t k = 0; k < COUNT_OF(traps); k++) sigaddset(&own, traps[k].number);
+    sigaddset(&own, ask.number);
+    pthread_sigmask(SIG_UNBLOCK, &own, NULL);
 }
 
 static void forget_parent(void)

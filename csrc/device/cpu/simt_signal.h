@@ -36,7 +36,7 @@ void simt_ask(pthread_t thread);
 // True if a thread was outside of its kernel when it was asked, since the last call.
 bool simt_ask_missed(void);
 void simt_ask_end(void);
-// For a thread of the core that runs kernels: its mask has none of their signals.
-void simt_signals_unmask(sigset_t *mask);
+// Opens the calling thread, one of the core that runs kernels, to their signals.
+void simt_signals_listen(void);
 
 #endif

@@ -2,9 +2,9 @@
 #define _GNU_SOURCE
 #include "device/cpu/simt_watch.h"
 
+#include "base/base.h"
 #include "device/cpu/simt_signal.h"
 
-#include <signal.h>
 #include <time.h>
 
 enum {
@@ -81,22 +81,13 @@ static void *watch_main(void *argument)
     return NULL;
 }
 
-static void start(simt_watch *w)
-{
-    sigset_t all, old;
-    sigfillset(&all); // signals are for the program's own threads
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    w->started = pthread_create(&w->thread, NULL, watch_main, w) == 0;
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-}
-
 void simt_watch_begin(simt_watch *w, const pthread_t *helpers, int count)
 {
     w->caller = pthread_self();
     w->helpers = helpers;
     w->helper_count = count;
     atomic_fetch_add(&w->launches, 1);
-    if (!w->started) start(w);
+    if (!w->started) w->started = thread_start(&w->thread, watch_main, w) == 0;
     if (!atomic_load(&w->sleeps)) return;
     pthread_mutex_lock(&w->lock);
     pthread_cond_signal(&w->wake);

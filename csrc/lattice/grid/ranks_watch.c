@@ -148,7 +148,7 @@ cubc_status ranks_watch_open(cubc_ranks *r, ranks_watch **out)
         mem_free(w);
         return st;
     }
-    if (pthread_create(&w->thread, NULL, watch, w) != 0) {
+    if (thread_start(&w->thread, watch, w) != 0) {
         r->device->api->stream_destroy(r->device, w->stream);
         mem_free(w);
         FAIL(CUBC_NO_RESOURCES, "there is no thread to watch over messages");

@@ -1,0 +1,18 @@
+// Threads of the core's own: see base.h.
+#define _POSIX_C_SOURCE 200809L
+#include "base/base.h"
+
+#include <signal.h>
+
+// Signals are for the program's own threads, but for faults: a crash reporter is to hear of ours.
+int thread_start(pthread_t *out, void *(*work)(void *), void *argument)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGABRT, SIGTRAP, SIGFPE, SIGILL};
+    sigset_t blocked, before;
+    sigfillset(&blocked);
+    for (size_t k = 0; k < COUNT_OF(faults); k++) sigdelset(&blocked, faults[k]);
+    pthread_sigmask(SIG_SETMASK, &blocked, &before);
+    int failed = pthread_create(out, NULL, work, argument);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return failed;
+}
