@@ -22,3 +22,17 @@ void cuda_capture_exchange(int *mode)
 {
     cuda.cudaThreadExchangeStreamCaptureMode(mode);
 }
+
+cubc_status cuda_enter_aside(const cuda_device *device, cuda_visit *v)
+{
+    v->mode = cudaStreamCaptureModeRelaxed;
+    TRY(cuda_context_enter(device, &v->pushed));
+    cuda_capture_exchange(&v->mode);
+    return CUBC_OK;
+}
+
+void cuda_leave_aside(cuda_visit *v)
+{
+    cuda_capture_exchange(&v->mode);
+    cuda_context_leave(v->pushed);
+}

@@ -60,4 +60,12 @@ void cuda_context_leave(bool pushed);
 // thread; the same call undoes it.
 void cuda_capture_exchange(int *mode);
 
+// A thread in the device's context, aside of what is being captured.
+typedef struct cuda_visit {
+    bool pushed;
+    int mode;
+} cuda_visit;
+cubc_status cuda_enter_aside(const cuda_device *device, cuda_visit *v);
+void cuda_leave_aside(cuda_visit *v);
+
 #endif

@@ -35,18 +35,15 @@ cubc_status cuda_module_check(const binary *code)
 
 cubc_status cuda_module_load(cubc_device *device, const binary *code, device_module **out)
 {
-    bool pushed;
-    int mode = cudaStreamCaptureModeRelaxed;
+    cuda_visit v;
     *out = NULL;
     TRY(cuda_module_check(code));
     device_module *module = mem_zalloc(1, sizeof *module);
     if (!module) return CUBC_NO_MEMORY;
-    cubc_status st = cuda_context_enter((cuda_device *)device, &pushed);
+    cubc_status st = cuda_enter_aside((cuda_device *)device, &v);
     if (!st) {
-        cuda_capture_exchange(&mode);
         st = DRIVER(cuda.cuModuleLoadData(&module->handle, code->data), "cuModuleLoadData");
-        cuda_capture_exchange(&mode);
-        cuda_context_leave(pushed);
+        cuda_leave_aside(&v);
     }
     if (st)
         mem_free(module);
@@ -57,14 +54,11 @@ cubc_status cuda_module_load(cubc_device *device, const binary *code, device_mod
 
 void cuda_module_unload(cubc_device *device, device_module *module)
 {
-    bool pushed;
+    cuda_visit v;
     if (!module) return;
-    if (!cuda_context_enter((cuda_device *)device, &pushed)) {
-        int mode = cudaStreamCaptureModeRelaxed; // another thread may be capturing
-        cuda_capture_exchange(&mode);
+    if (!cuda_enter_aside((cuda_device *)device, &v)) {
         cuda.cuModuleUnload(module->handle);
-        cuda_capture_exchange(&mode);
-        cuda_context_leave(pushed);
+        cuda_leave_aside(&v);
     }
     mem_free(module);
 }
@@ -229,14 +223,11 @@ cubc_status cuda_module_kernel(cubc_device *device, device_module *module, const
                                unsigned threads, device_kernel *out)
 {
     cuda_device *d = (cuda_device *)device;
-    bool pushed;
-    int mode = cudaStreamCaptureModeRelaxed;
+    cuda_visit v;
     *out = (device_kernel){0};
-    TRY(cuda_context_enter(d, &pushed));
-    cuda_capture_exchange(&mode);
+    TRY(cuda_enter_aside(d, &v));
     cubc_status st = open_kernel(d, module->handle, name, threads, out);
-    cuda_capture_exchange(&mode);
-    cuda_context_leave(pushed);
+    cuda_leave_aside(&v);
     return st;
 }
 

@@ -207,13 +207,8 @@ static void *thread_of_call(void *context)
 
 static bool start(waiting_call *call)
 {
-    pthread_attr_t attributes;
     pthread_t thread;
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    const bool started = pthread_create(&thread, &attributes, thread_of_call, call) == 0;
-    pthread_attr_destroy(&attributes);
-    return started;
+    return thread_start(&thread, thread_of_call, call) == 0 && pthread_detach(thread) == 0;
 }
 
 // Waits up to `seconds` for a call that was started. False: it was left to itself.

@@ -123,37 +123,17 @@ uint64_t cuda_stream_id(cubc_device *device, void *stream)
 }
 
 // ---- events -----------------------------------------------------------------------------------
-// A thread in the device's context, aside of what is being captured.
-typedef struct visit {
-    bool pushed;
-    int mode;
-} visit;
-
-static cubc_status enter_aside(cubc_device *device, visit *v)
-{
-    v->mode = cudaStreamCaptureModeRelaxed;
-    TRY(cuda_context_enter((cuda_device *)device, &v->pushed));
-    cuda_capture_exchange(&v->mode);
-    return CUBC_OK;
-}
-
-static void leave(visit *v)
-{
-    cuda_capture_exchange(&v->mode);
-    cuda_context_leave(v->pushed);
-}
-
 cubc_status cuda_event_create(cubc_device *device, device_event **out)
 {
-    visit v;
+    cuda_visit v;
     *out = NULL;
     device_event *event = mem_zalloc(1, sizeof *event);
     if (!event) return CUBC_NO_MEMORY;
-    cubc_status st = enter_aside(device, &v);
+    cubc_status st = cuda_enter_aside((cuda_device *)device, &v);
     if (!st) {
         st = RUNTIME(cuda.cudaEventCreateWithFlags(&event->handle, cudaEventDefault),
                      "cudaEventCreateWithFlags");
-        leave(&v);
+        cuda_leave_aside(&v);
     }
     if (st)
         mem_free(event);
@@ -164,11 +144,11 @@ cubc_status cuda_event_create(cubc_device *device, device_event **out)
 
 void cuda_event_destroy(cubc_device *device, device_event *event)
 {
-    visit v;
+    cuda_visit v;
     if (!event) return;
-    if (!enter_aside(device, &v)) {
+    if (!cuda_enter_aside((cuda_device *)device, &v)) {
         if (cuda.cudaEventDestroy(event->handle)) cuda.cudaGetLastError();
-        leave(&v);
+        cuda_leave_aside(&v);
     }
     mem_free(event);
 }
@@ -216,19 +196,19 @@ cubc_status cuda_event_wait(cubc_device *device, device_event *event, void *stre
 
 bool cuda_event_reached(cubc_device *device, device_event *event)
 {
-    visit v;
-    if (enter_aside(device, &v)) return true;
+    cuda_visit v;
+    if (cuda_enter_aside((cuda_device *)device, &v)) return true;
     bool reached = cuda.cuEventQuery(event->handle) != CUDA_ERROR_NOT_READY;
-    leave(&v);
+    cuda_leave_aside(&v);
     return reached;
 }
 
 cubc_status cuda_event_synchronize(cubc_device *device, device_event *event)
 {
-    visit v;
-    TRY(enter_aside(device, &v));
+    cuda_visit v;
+    TRY(cuda_enter_aside((cuda_device *)device, &v));
     cubc_status st = wait_for(NULL, event->handle);
-    leave(&v);
+    cuda_leave_aside(&v);
     return st;
 }
 
@@ -236,11 +216,11 @@ cubc_status cuda_event_elapsed(cubc_device *device, device_event *start, device_
                                double *seconds)
 {
     float milliseconds = 0;
-    visit v;
-    TRY(enter_aside(device, &v));
+    cuda_visit v;
+    TRY(cuda_enter_aside((cuda_device *)device, &v));
     cubc_status st = RUNTIME(cuda.cudaEventElapsedTime(&milliseconds, start->handle, stop->handle),
                              "cudaEventElapsedTime");
-    leave(&v);
+    cuda_leave_aside(&v);
     *seconds = 1e-3 * (double)milliseconds;
     return st;
 }

@@ -363,11 +363,11 @@ static cubc_status copy(cubc_device *device, void *to, const void *from, size_t 
 static cubc_status cuda_copy(cubc_device *device, void *to, const void *from, size_t bytes,
                              void *stream)
 {
-    bool pushed;
+    cuda_visit v;
     if (bytes == 0) return CUBC_OK;
-    TRY(cuda_context_enter((cuda_device *)device, &pushed));
+    TRY(cuda_enter_aside((cuda_device *)device, &v)); // of another thread's capture
     cubc_status st = copy(device, to, from, bytes, stream);
-    cuda_context_leave(pushed);
+    cuda_leave_aside(&v);
     return st;
 }
 
