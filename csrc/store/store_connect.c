@@ -163,13 +163,14 @@ static cubc_status make(const char *path, const char *const *statements, int cou
     return CUBC_NO_MEMORY;
 }
 
-cubc_status sql_open(const char *path, bool write, const char *const *statements, int count,
-                     sql **out)
+cubc_status sql_open(const char *path, bool write, double wait_s, const char *const *statements,
+                     int count, sql **out)
 {
     cubc_status st;
     sql *s;
     *out = NULL;
     TRY(make(path, statements, count, &s));
+    s->wait_s = wait_s;
     if (write) {
         GUARD(st, connect_writer(s), failed);
     } else {

@@ -421,8 +421,7 @@ cubc_status schema_open(const char *path, bool write, double wait_s, sql **out, 
     sql *db = NULL;
     *out = NULL;
     TRY(check_path(path, write));
-    TRY(sql_open(path, write, statements, STATEMENTS, &db));
-    sql_set_wait(db, wait_s);
+    TRY(sql_open(path, write, wait_s, statements, STATEMENTS, &db));
     GUARD(st, write ? prepare_writer(db, version) : prepare_reader(db, version), failed);
     *out = db;
     return CUBC_OK;

@@ -14,8 +14,8 @@ enum { SQL_MOST_BYTES = 8 << 20 }; // of a row
 // `statements` (which outlives the connection) are prepared when they are first used.
 // Reading is of the file as it is now; writing creates the file. Until the file is trusted, a
 // schema that takes long to be read ends as an error, and closing leaves its log as it is.
-cubc_status sql_open(const char *path, bool write, const char *const *statements, int count,
-                     sql **out);
+cubc_status sql_open(const char *path, bool write, double wait_s, const char *const *statements,
+                     int count, sql **out);
 // Reads an image, which becomes the connection's in any case; the path is for messages.
 cubc_status sql_open_image(const char *path, store_image *image, const char *const *statements,
                            int count, sql **out);

@@ -157,7 +157,7 @@ static inline int rows_in_file(void)
 static inline void sql_on(const char *file, const char *script)
 {
     sql *db = NULL;
-    CHECK_STATUS(sql_open(file, true, NULL, 0, &db), CUBC_OK);
+    CHECK_STATUS(sql_open(file, true, SQL_WAIT_S, NULL, 0, &db), CUBC_OK);
     if (db) sql_trust(db);
     if (db) CHECK_STATUS(sql_execute(db, script), CUBC_OK);
     sql_close(db);

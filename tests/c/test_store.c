@@ -217,7 +217,7 @@ STORE_TEST(readable_in_sql)
     sql *db;
     int64_t value;
     make_store(1);
-    CHECK_STATUS(sql_open(path, false, NULL, 0, &db), CUBC_OK);
+    CHECK_STATUS(sql_open(path, false, SQL_WAIT_S, NULL, 0, &db), CUBC_OK);
     CHECK_STATUS(sql_integer(db, "SELECT round(1e9 * center) FROM measurement", &value), CUBC_OK);
     CHECK(value == 20000);
     CHECK_STATUS(sql_integer(db, "PRAGMA foreign_key_check", &value), CUBC_OK);
@@ -238,7 +238,7 @@ STORE_TEST(locked)
     store_row row = some_row("new");
     store *s = open_with_device();
     if (!s) return;
-    CHECK_STATUS(sql_open(path, true, NULL, 0, &other), CUBC_OK);
+    CHECK_STATUS(sql_open(path, true, SQL_WAIT_S, NULL, 0, &other), CUBC_OK);
     CHECK_STATUS(sql_execute(other, "BEGIN IMMEDIATE"), CUBC_OK);
     store_set_wait(s, 0.2);
     double begin = now_seconds();
@@ -264,10 +264,10 @@ STORE_TEST(locked_while_it_is_opened)
 {
     sql *other;
     store *s;
-    CHECK_STATUS(sql_open(path, true, NULL, 0, &other), CUBC_OK);
+    CHECK_STATUS(sql_open(path, true, SQL_WAIT_S, NULL, 0, &other), CUBC_OK);
     CHECK_STATUS(sql_execute(other, "PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE"), CUBC_OK);
     CHECK_STATUS(store_open_within(path, STORE_CREATE, 0.2, &s), CUBC_STORE_ERROR);
-    CHECK(strstr(cubc_error_message(), "is locked by another process: waited 0.2 s"));
+    CHECK_CONTAINS(cubc_error_message(), "is locked by another process: waited 0.2 s");
     interrupt_set_hook(yes);
     CHECK_STATUS(store_open_within(path, STORE_CREATE, 60.0, &s), CUBC_INTERRUPTED);
     interrupt_set_hook(NULL);
@@ -338,7 +338,7 @@ STORE_TEST(endless_statements)
                                   " SELECT max(i) FROM n";
     sql *db;
     int64_t value;
-    CHECK_STATUS(sql_open(path, true, NULL, 0, &db), CUBC_OK);
+    CHECK_STATUS(sql_open(path, true, SQL_WAIT_S, NULL, 0, &db), CUBC_OK);
     CHECK_STATUS(sql_integer(db, endless, &value), CUBC_STORE_ERROR);
     sql_trust(db);
     interrupt_set_hook(yes);

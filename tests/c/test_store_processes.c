@@ -162,7 +162,7 @@ STORE_TEST(killed_writers)
     CHECK(acknowledged >= 170 && acknowledged >= last && missing == 0);
     sql *db;
     int64_t errors = -1;
-    CHECK_STATUS(sql_open(path, false, NULL, 0, &db), CUBC_OK);
+    CHECK_STATUS(sql_open(path, false, SQL_WAIT_S, NULL, 0, &db), CUBC_OK);
     sql_trust(db);
     CHECK_STATUS(sql_integer(db,
                              "SELECT count(*) FROM pragma_integrity_check"

@@ -114,7 +114,8 @@ STORE_TEST(upgraded_with_its_log)
     sql *db;
     sql_on(path, version_1);
     sql_on(path, "PRAGMA journal_mode = WAL");
-    CHECK_STATUS(sql_open(path, true, NULL, 0, &db), CUBC_OK); // not trusted: leaves the log
+    CHECK_STATUS(sql_open(path, true, SQL_WAIT_S, NULL, 0, &db),
+                 CUBC_OK); // not trusted: leaves the log
     CHECK_STATUS(sql_execute(db, "UPDATE measurement SET variant = 'ipt_1.tpb_128'"), CUBC_OK);
     sql_close(db);
     CHECK(files_in_folder() > 1);
@@ -150,7 +151,7 @@ STORE_TEST(damaged_pages_are_not_upgraded)
     int64_t device = 0, environment = 0;
     text file = {0};
     sql_on(path, version_1);
-    CHECK_STATUS(sql_open(path, false, NULL, 0, &db), CUBC_OK);
+    CHECK_STATUS(sql_open(path, false, SQL_WAIT_S, NULL, 0, &db), CUBC_OK);
     sql_integer(db, "SELECT rootpage FROM sqlite_master WHERE name = 'device'", &device);
     sql_integer(db, "SELECT rootpage FROM sqlite_master WHERE name = 'environment'", &environment);
     sql_close(db);
