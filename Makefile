@@ -219,7 +219,7 @@ $(F_FUZZERS): $(F_BUILD)/%: tests/fuzz/%.c tests/fuzz/fuzz.h $(F_OBJECTS)
 # Notebooks lie beside the pages while they are built.
 docs: build
 	@$(BIN)/python -c 'import furo, myst_nb, numpydoc' 2>/dev/null \
-	    || $(BIN)/python -m pip install -q --disable-pip-version-check -r docs/requirements.txt
+	    || $(BIN)/python -m pip install -q --no-compile --disable-pip-version-check -r docs/requirements.txt
 	@rm -rf build/docs && mkdir -p build/docs/pages
 	@cp -R docs notebooks build/docs/pages && cp -R notebooks build/docs/pages/docs
 	@ln -s $(foreach name,csrc CONTRIBUTING.md README.md pyproject.toml,"$(CURDIR)/$(name)") build/docs/pages

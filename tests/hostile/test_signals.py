@@ -84,11 +84,13 @@ def test_a_handler_that_calls_within_a_launch(device):
 
 def test_a_handler_that_calls_for_what_is_being_compiled():
     code = f"""
-    x = np.arange(5.0)
+    x, number = np.arange(5.0), 0
     def nested():
-        cubc.transform("x * 123457 + 3", x=x, device="cpu")
+        cubc.transform(f"x * 123457 + {{number}}", x=x, device="cpu")
     {NESTED}
-    nested()
+    while not said:  # a handler may come before one is being compiled, and compile it
+        number += 1
+        nested()
     signal.setitimer(signal.ITIMER_REAL, 0)
     print("is being compiled by the call" in said[0], works())
     """
