@@ -62,7 +62,7 @@ _SIGN_OF_COMPLEX = (
 # Text of each ufunc, by the kind of the type that it computes in: c for complex numbers, "" for all
 # others that are not named, and * for really all.
 _TEXTS: dict[str, dict[str, str]] = {
-    "add": {"*": "a + b"},
+    "add": {"*": "a + b", "b": "a || b"},  # of two that are true, 2 is no bool
     "subtract": {"*": "a - b"},
     "multiply": {"*": "a * b"},
     "divide": {"*": "a / b"},

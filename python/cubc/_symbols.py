@@ -1,8 +1,9 @@
 """Symbols: items of which a Python function makes a text, as it computes with them.
 
 Arithmetic, comparisons and NumPy's ufuncs of symbols make other symbols, in the types in which
-NumPy computes. Where a function asks whether a condition holds, it is called once for each answer,
-and both results become ``condition ? this : that``.
+NumPy computes. To arithmetic bools alone are 0 and 1 of int64, as in Python. Where a function asks
+whether a condition holds, it is called once for each answer, and both results become
+``condition ? this : that``.
 """
 
 import math
@@ -278,12 +279,24 @@ def _computed(trace: Trace, ufunc: np.ufunc, given: Sequence[Any]) -> Any:
     return Symbol(trace, filled if exact else f"convert<{dialect(of[-1])}>{filled}", of[-1])
 
 
+def _as_numbers(*given: Any) -> Sequence[Any]:
+    """Return operands of arithmetic; where all are bools, their symbols are of int64.
+
+    NumPy's sum of two bools is true or false, its difference is refused, and others are int8.
+    """
+    if any(not isinstance(x, bool) and getattr(x, "dtype", None) != np.bool for x in given):
+        return given
+    whole = np.dtype(np.int64)
+    return [
+        Symbol(x.trace, converted(x.trace, x, whole), whole) if isinstance(x, Symbol) else x
+        for x in given
+    ]
+
+
 def _whole_power(x: Any, exponent: int) -> Any:
     """Return a power by products; None where it takes `pow`."""
+    (x,) = _as_numbers(x)
     kind = x.dtype.kind if isinstance(x, Symbol) else ""
-    if kind == "b":  # the square of NumPy's is int8, as that of arrays is
-        kind, dtype = "i", np.dtype("i1" if exponent == 2 else "i8")
-        x = Symbol(x.trace, converted(x.trace, x, dtype), dtype)
     if kind not in ("i", "u") and not (kind and 1 <= exponent <= 4):
         return None
     if not 0 <= exponent <= _arithmetic._POWERS:
@@ -392,47 +405,49 @@ class Symbol:
         refuse("an item has no length")
 
     def __trunc__(self) -> Any:
-        return compute(np.trunc, self)
+        return compute(np.trunc, *_as_numbers(self))
 
     def __floor__(self) -> Any:
-        return compute(np.floor, self)
+        return compute(np.floor, *_as_numbers(self))
 
     def __ceil__(self) -> Any:
-        return compute(np.ceil, self)
+        return compute(np.ceil, *_as_numbers(self))
 
     def __round__(self, digits: Any = None) -> Any:
         if digits:
             refuse("round() to digits: write round(x * 10**digits) / 10**digits")
-        return self if self.dtype.kind in "iu" else compute(np.rint, self)
-
-    def __pow__(self, other: Any) -> Any:
-        return compute(np.power, self, other)
-
-    def __rpow__(self, other: Any) -> Any:
-        return compute(np.power, other, self)
+        (x,) = _as_numbers(self)
+        return x if x.dtype.kind in "iu" else compute(np.rint, x)
 
     def __divmod__(self, other: Any) -> Any:
-        return compute(np.floor_divide, self, other), compute(np.remainder, self, other)
+        return self // other, self % other
+
+
+# Of bools these are bools, as NumPy's: `~mask` is the other mask.
+_LOGICAL = ("and", "or", "xor", "invert")
 
 
 def _install() -> None:
-    def both(ufunc: np.ufunc) -> tuple[Any, Any]:
+    def both(ufunc: np.ufunc, of: Callable[..., Any]) -> tuple[Any, Any]:
         return (
-            lambda self, other: compute(ufunc, self, other),
-            lambda self, other: compute(ufunc, other, self),
+            lambda self, other: compute(ufunc, *of(self, other)),
+            lambda self, other: compute(ufunc, *of(other, self)),
         )
 
-    def alone(ufunc: np.ufunc) -> Any:
-        return lambda self: compute(ufunc, self)
+    def alone(ufunc: np.ufunc, of: Callable[..., Any]) -> Any:
+        return lambda self: compute(ufunc, *of(self))
 
-    for name, ufunc in _arithmetic._SIGNS.items():
-        of, reflected = both(ufunc)
+    def as_given(*given: Any) -> Sequence[Any]:
+        return given
+
+    for name, ufunc in (_arithmetic._SIGNS | {"pow": np.power}).items():
+        of, reflected = both(ufunc, as_given if name in _LOGICAL else _as_numbers)
         setattr(Symbol, f"__{name}__", of)
         setattr(Symbol, f"__r{name}__", reflected)
     for name, ufunc in _arithmetic._ORDERS.items():
-        setattr(Symbol, f"__{name}__", both(ufunc)[0])
+        setattr(Symbol, f"__{name}__", both(ufunc, as_given)[0])
     for name, single in _arithmetic._ALONE.items():
-        setattr(Symbol, f"__{name}__", alone(single))
+        setattr(Symbol, f"__{name}__", alone(single, as_given if name in _LOGICAL else _as_numbers))
 
 
 _install()

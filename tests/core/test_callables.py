@@ -93,8 +93,45 @@ def test_types_are_those_of_numpy():
 def test_powers_of_bools_are_integers(device, exponent):
     x = np.array([True, False])
     made = cubc.transform(lambda x: x**exponent + x**exponent, x=on(device, x))
-    same(made, x**exponent + x**exponent)
-    assert expression_of(lambda x: x**exponent, {"x": x}).dtype == (x**exponent).dtype
+    same(made, 2 * x.astype("i8") ** exponent)
+
+
+COUNTED = {
+    "sum": lambda k: (k > 0) + (k > 2),
+    "sum beside an item": lambda k: k + ((k > 0) + (k > 2)),
+    "sign": lambda k: (k > 0) - (k < 0),
+    "product": lambda k: (k > 0) * (k > 2),
+    "quotient": lambda k: (k > 0) // (k >= 0),
+    "rest": lambda k: divmod(k > 0, k >= 0)[1],
+    "power": lambda k: (k > 0) ** (k > 2),
+    "square": lambda k: (k > 0) ** 2,
+    "shifts": lambda k: ((k > 0) << (k > 2)) + (True << (k > 0)) + ((k > 0) >> np.True_),
+    "alone": lambda k: -(k > 0) - +(k > 2) - abs(k > 2),
+    "number": lambda k: True + (k > 0),
+    "rounded": lambda k: round(k > 0) + math.trunc(k > 0) + math.floor(k > 0) + math.ceil(k > 0),
+}
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_arithmetic_of_bools_is_of_int64_as_in_python(device, name):
+    k = np.array([0, 1, 3, 9], "i1")
+    function = COUNTED[name]
+    made = cubc.transform(function, k=on(device, k.astype("i8")))
+    same(made, np.array([int(function(x)) for x in k.tolist()]))
+    assert expression_of(function, {"k": k}).dtype == np.int64
+
+
+def test_masks_of_bools_are_bools_as_numpys(device):
+    """A value of them is 0 or 1 beside an item, too: NumPy's sum of two bools is true or false."""
+    k = np.array([0, 1, 3, 9])
+    for function in (
+        lambda k: ~(k > 0),
+        lambda k: (k > 0) ^ (k > 2) | (k == 3) & (k > 0),
+        lambda k: np.add(k > 0, k > 2),
+        lambda k: k + np.add(k > 0, k > 2),
+        lambda k: k + np.multiply(k > 0, k > 2),
+    ):
+        same(cubc.transform(function, k=on(device, k)), function(k))
 
 
 def test_a_condition_of_numbers_of_numpy(device):
@@ -200,7 +237,7 @@ def test_numbers_of_numpy_beside_items():
 
 def test_a_ufunc_without_the_type_names_the_line():
     with pytest.raises(TypeError, match=r"test_callables.py:\d+: .*positive"):
-        cubc.transform(lambda x: +(x > 1), x=np.arange(5.0))
+        cubc.transform(lambda x: np.positive(x > 1), x=np.arange(5.0))
 
 
 @pytest.mark.parametrize("kind", ["f4", "f8", "i4", "f2"])
