@@ -8,6 +8,7 @@ from ._arrays import as_array, beside, computed, described, in_memory_of, item_d
 from ._axes import items_of
 from ._calls import named
 from ._core import asarray, call, reduce, transform
+from ._histograms import edge_type
 from ._lazy import lazy
 from ._ordered import searchsorted
 
@@ -174,12 +175,11 @@ def _edges(x: Any, bins: Any, range: Any, items: Any, options: Any) -> Any:
 
 def _joined(flat: Any, x: Any, edges: Any, options: Any) -> Any:
     """Return the index of each point's box with one more dimension; -1 outside of all boxes."""
-    here = np.asarray(edges, np.float64)
-    own = lazy("x", x=x, dtype="float64")
-    values = transform(own, **options)
+    here = edges.astype(edge_type(x, edges))
+    values = transform(lazy("x", x=x, dtype=here.dtype), **options)
     known = in_memory_of(x, here, options["stream"])
     places = searchsorted(known, values, "right", **options)
-    names = {"k": places, "x": values, "last": float(here[-1]), "n": len(here) - 1}
+    names = {"k": places, "x": values, "last": here[-1], "n": len(here) - 1}
     inside = "x == last ? n - 1 : k > 0 && k <= n ? k - 1 : -1"
     if flat is None:
         return transform(inside, dtype="int64", **names, **options)

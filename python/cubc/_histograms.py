@@ -376,16 +376,16 @@ def _given_edges(items: Any, bins: Any, stream: Any) -> tuple[Any, Any]:
     if edges.ndim != 1 or edges.shape[0] < 2:
         raise ValueError(f"bins have the shape {tuple(edges.shape)}: expected two edges or more")
     if isinstance(edges, Array):
-        wanted = _edge_type(items, edges)  # in which an unsigned item is not beside a signed edge
+        wanted = edge_type(items, edges)  # in which an unsigned item is not beside a signed edge
         if edges.dtype != wanted:
             edges = asarray(edges, dtype=wanted, stream=stream)
         return bins, {"edges": edges}
     if not np.all(edges[:-1] <= edges[1:]):  # nor has NaN a place
         raise ValueError("bins must increase monotonically, when they are edges")
-    return edges, {"edges": edges.astype(_edge_type(items, edges))}
+    return edges, {"edges": edges.astype(edge_type(items, edges))}
 
 
-def _edge_type(items: Any, edges: Any) -> Any:
+def edge_type(items: Any, edges: Any) -> Any:
     """Return the type in which edges are compared with items."""
     common = np.result_type(_known(items.dtype), _known(edges.dtype))
     inexact = np.float64 if common.itemsize > 4 else np.float32

@@ -30,6 +30,30 @@ def test_histogramdd(device, options):
         same(one, other)
 
 
+LARGE = 1_700_000_000_000_000_000
+
+
+@pytest.mark.parametrize(
+    ("points", "edges"),
+    [
+        (LARGE + np.array([0, 5, 12, 13, 25]), LARGE + np.array([0, 10, 20, 25])),
+        (np.array([0, 9, 10, 10, 20], "u8") + 2**63, np.array([0, 10, 20], "u8") + 2**63),
+        (np.array([0, 1, 2, 3, 200], "u1"), np.array([-1, 2, 200])),
+        (np.array([True, False, True, True, False]), np.array([False, True])),
+        (np.array([0.1, 0.2, 0.3, 0.3, 0.4], "f4"), np.array([0.1, 0.2, 0.3], "f4")),
+        (np.array([0.1, 0.2, 0.3, 0.3, 0.4], "f4"), np.array([0.1, 0.2, 0.3])),
+        (np.array([1, 2, 3, 4, 5], "f2"), np.array([1, 2.5, 4])),
+    ],
+    ids=["int64", "uint64", "uint8", "bool", "float32", "float64", "float16"],
+)
+def test_points_and_edges_are_compared_in_their_common_type(device, points, edges):
+    y = np.zeros(5, points.dtype)  # beside another type NumPy converts the points
+    expected = np.histogram2d(points, y, bins=[edges, [0, 1]])[0]
+    same(cubc.histogram2d(on(device, points), on(device, y), bins=[edges, [0, 1]])[0], expected)
+    made = cubc.histogramdd((on(device, points), on(device, y)), [edges, [0, 1]])[0]
+    same(made, expected)
+
+
 def test_histogram2d(device):
     x, y = on(device, P[:, 0].copy()), on(device, P[:, 1].copy())
     for bins in (4, (2, 3), [-2, 0, 1, 2]):
