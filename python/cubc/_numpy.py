@@ -157,27 +157,14 @@ def diff(
     x = asarray(x)
     shape = tuple(x.shape)
     ends = [_lengthened(x, end, axis, stream) for end in (prepend, append)]
-    others = items_of(shape[:axis])
-    if not others * items_of(shape[axis + 1 :]):
-        parts = [x, *(end for end in ends if end is not None)]
-        length = max(sum(part.shape[axis] for part in parts) - n, 0)
-        dtype = common_type(*(part.dtype for part in parts))
-        return empty((*shape[:axis], length, *shape[axis + 1 :]), dtype, device=x.device)
     if axis:
         x, *ends = (_axis_first(y, axis, options) for y in (x, *ends))
     x = _joined(x, ends[0], ends[1], options)
-    length = x.shape[0]
-    if length <= n:
-        return empty((*shape[:axis], 0, *shape[axis + 1 :]), x.dtype, device=x.device)
     for k in range(n):
         to = out if k == n - 1 and not axis else None
         text = _difference(op, x)
         x = transform(text, a=x[:-1], b=x[1:], out=to, **options)
-    if not axis:
-        return x
-    back = (*shape[:axis], length - n, *shape[axis + 1 :])
-    columns = items_of(back) // others
-    return transposed(x, columns, others, back, out, {"stream": stream, "device": device})
+    return x if not axis else _axis_back(x, axis, shape, out, options)
 
 
 def _host_diff(x, n, axis, prepend, append, op, out, options) -> Any:
@@ -308,8 +295,23 @@ def _axis_first(x: Any, axis: int, options: dict[str, Any]) -> Any:
     shape = tuple(x.shape)
     others, rest = items_of(shape[:axis]), items_of(shape[axis:])
     turned = (shape[axis], others * items_of(shape[axis + 1 :]))
+    if not others * rest:
+        return x.reshape(turned)
     placement: Placement = {"stream": options["stream"]}
     return transposed(x, others, rest, turned, None, placement)
+
+
+def _axis_back(x: Any, axis: int, shape: Any, out: Any, options: dict[str, Any]) -> Any:
+    """Return differences with their axis at its place; an output of another type is a pass more."""
+    others, back = items_of(shape[:axis]), (*shape[:axis], x.shape[0], *shape[axis + 1 :])
+    rest = items_of(back[axis:])
+    more = hasattr(out, "dtype") and item_dtype(out) != item_dtype(x)
+    if others * rest:
+        placement: Placement = {"stream": options["stream"], "device": options["device"]}
+        x = transposed(x, rest, others, back, None if more else out, placement)
+    else:
+        x, more = x.reshape(back), out is not None
+    return transform("x", x=x, out=out, **options) if more else x
 
 
 def _joined(x: Any, before: Any, behind: Any, options: dict[str, Any]) -> Any:

@@ -106,6 +106,30 @@ def test_no_differences_are_the_array(device):
     same(out, np.arange(5.0))
 
 
+@pytest.mark.parametrize(
+    ("shape", "axis", "n"),
+    [((1,), 0, 1), ((2,), 0, 3), ((2, 1), 1, 1), ((3, 0), 0, 1), ((2, 0), 1, 2), ((0, 2, 2), 1, 1)],
+)
+def test_a_result_without_differences_is_as_any_other(device, shape, axis, n):
+    x = np.zeros(shape)
+    d, expected = cubc.asarray(x, device=device), np.diff(x, n, axis)
+    same(cubc.diff(d, n, axis), expected)
+    same(cubc.diff(d, n, axis, op="b > a"), expected > 0)
+    out = cubc.asarray(np.zeros_like(expected), device=device)
+    assert cubc.diff(d, n, axis, out=out) is out
+    with pytest.raises(ValueError, match="out has the shape"):
+        cubc.diff(d, n, axis, out=cubc.empty(7, device=device))
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_differences_go_into_another_type(device, axis):
+    x = np.arange(6.0).reshape(2, 3) ** 2
+    expected = np.diff(x, axis=axis).astype("f4")
+    out = cubc.asarray(np.zeros_like(expected), device=device)
+    assert cubc.diff(cubc.asarray(x, device=device), axis=axis, out=out) is out
+    same(out, expected)
+
+
 def test_differences_of_lazy_arrays_of_the_host():
     x = np.array([3.0, 1.0, 2.0])
     lazy = cubc.lazy("x", x=x, dtype="f8")
