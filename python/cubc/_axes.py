@@ -32,6 +32,17 @@ def axis_number(axis: Any, ndim: int) -> int:
     return number % ndim
 
 
+def axis_numbers(axis: Any, ndim: int) -> tuple[int, ...]:
+    """Return axes as numbers from 0 on; AxisError, TypeError or ValueError as NumPy has them."""
+    if axis is None:
+        return tuple(range(ndim))
+    axes = axis if isinstance(axis, tuple | list) else (axis,)
+    numbers = tuple(axis_number(one, ndim) for one in axes)
+    if len({*numbers}) < len(numbers):
+        raise ValueError("repeated axis")
+    return numbers
+
+
 def reduce_in_turns(
     x, *, op="sum", axis, keepdims=False, init=None, out=None, dtype=None, workspace=None, **options
 ) -> Any:

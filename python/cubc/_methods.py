@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _arithmetic, _indexing, _numpy, _reductions, _runs, _statistics, _topk
-from ._axes import axis_number
+from ._axes import axis_number, axis_numbers
 from ._calls import named
 from ._core import Array, Lazy, NoDeviceError, asarray
 from ._elements import items_in_turn, set_item
@@ -329,7 +329,7 @@ def squeeze(self: Array, axis: Any = None) -> Array:
     Raises
     ------
     ValueError
-        If an axis that is named has several items.
+        If an axis that is named has several items, or is named twice.
     AxisError
         If there is no such axis.
 
@@ -338,8 +338,7 @@ def squeeze(self: Array, axis: Any = None) -> Array:
     >>> cubc.empty((1, 3, 1)).squeeze().shape
     (3,)
     """
-    axes = range(self.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-    numbers = {axis_number(one, self.ndim) for one in axes}
+    numbers = axis_numbers(axis, self.ndim)
     if axis is not None and any(self.shape[d] != 1 for d in numbers):
         raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
     return self.reshape(tuple(n for d, n in enumerate(self.shape) if d not in numbers or n != 1))

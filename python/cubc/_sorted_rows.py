@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ._arrays import as_array, is_on_cpu, refuse_bound, refuse_items
-from ._axes import axis_number, items_of, rows_along
+from ._axes import axis_numbers, items_of, rows_along
 from ._core import Array, Lazy, asarray, empty, transform
 from ._sorting import sort
 
@@ -43,17 +43,6 @@ class Rows(NamedTuple):
 
 # Item number n - 1 of the row that result number i is of, which is number i % r.
 _LAST = "s[(i % r) * n + n - 1]"
-
-
-def axis_numbers(axis: Any, ndim: int) -> tuple[int, ...]:
-    """Return axes as numbers from 0 on; AxisError, TypeError or ValueError as NumPy has them."""
-    if axis is None:
-        return tuple(range(ndim))
-    axes = axis if isinstance(axis, tuple | list) else (axis,)
-    numbers = tuple(axis_number(one, ndim) for one in axes)
-    if len({*numbers}) < len(numbers):
-        raise ValueError("repeated axis")
-    return numbers
 
 
 def rows_of(function: str, x: Any, axis: Any, stream: Any, device: Any) -> Rows:

@@ -293,6 +293,23 @@ def test_manipulation(device, x, data):
     assert xp.reshape(d, (-1,), copy=True).ptr != d.ptr
 
 
+def test_an_axis_is_named_once(device):
+    """But by roll, which adds the shifts up, as NumPy's."""
+    x = np.arange(6).reshape(1, 2, 3)
+    d = cubc.asarray(x, device=device)
+    for axes in ((0, 0), (0, -3)):
+        for call in (
+            lambda axes=axes: xp.flip(d, axis=axes),
+            lambda axes=axes: xp.squeeze(d, axes),
+            lambda axes=axes: d.squeeze(axes),
+            lambda axes=axes: xp.moveaxis(d, axes, (0, 1)),
+            lambda axes=axes: xp.moveaxis(d, (0, 1), axes),
+        ):
+            with pytest.raises(ValueError, match="repeated axis"):
+                call()
+    alike(xp.roll(d, 1, axis=(1, 2, 2)), np.roll(x, 1, (1, 2, 2)))
+
+
 # ---- the rest ------------------------------------------------------------------------------------
 @settings(QUIET, max_examples=12)  # each compiles what is new to it
 @given(x=ARRAYS, data=st.data())

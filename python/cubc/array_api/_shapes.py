@@ -6,16 +6,11 @@ from typing import Any
 import numpy as np
 
 from .. import _concatenate, _runs
-from .._axes import axis_number
+from .._axes import axis_number, axis_numbers
 from .._calls import named
 from .._core import Array
 from .._strides import broadcast, gathered, steps_of
 from ._types import computed
-
-
-def _axes(axis: Any, ndim: int) -> list[int]:
-    axes = axis if isinstance(axis, tuple) else (axis,)
-    return [axis_number(one, ndim) for one in axes]
 
 
 @named
@@ -109,7 +104,7 @@ def squeeze(x: Any, /, axis: Any) -> Array:
     TypeError
         If `x` is no array of cubc.
     ValueError
-        If an axis has several items.
+        If an axis has several items, or is named twice.
     numpy.exceptions.AxisError
         If `x` has no such axis.
 
@@ -159,9 +154,9 @@ def moveaxis(x: Any, source: Any, destination: Any, /) -> Array:
     (3, 4, 2)
     """
     x = computed(x)
-    begin, end = _axes(source, x.ndim), _axes(destination, x.ndim)
-    if len(begin) != len(end) or len(set(begin)) < len(begin) or len(set(end)) < len(end):
-        raise ValueError("moveaxis() takes as many distinct sources as distinct destinations")
+    begin, end = axis_numbers(source, x.ndim), axis_numbers(destination, x.ndim)
+    if len(begin) != len(end):
+        raise ValueError("moveaxis() takes as many sources as destinations")
     order = [axis for axis in range(x.ndim) if axis not in begin]
     for to, of in sorted(zip(end, begin, strict=True)):
         order.insert(to, of)
@@ -176,6 +171,8 @@ def flip(x: Any, /, *, axis: Any = None) -> Array:
     ------
     TypeError
         If `x` is no array of cubc.
+    ValueError
+        If an axis is named twice.
     numpy.exceptions.AxisError
         If `x` has no such axis.
 
@@ -185,9 +182,8 @@ def flip(x: Any, /, *, axis: Any = None) -> Array:
     [2, 1, 0]
     """
     x = computed(x)
-    axes = range(x.ndim) if axis is None else _axes(axis, x.ndim)
     steps, first = list(steps_of(x.shape)), 0
-    for d in axes:
+    for d in axis_numbers(axis, x.ndim):
         first += (x.shape[d] - 1) * steps[d]
         steps[d] = -steps[d]
     return gathered(x.reshape(-1), first, x.shape, steps)
@@ -214,7 +210,7 @@ def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Array:
     x = computed(x)
     if axis is None:
         return roll(x.reshape(-1), shift, axis=0).reshape(tuple(x.shape))
-    axes = _axes(axis, x.ndim)
+    axes = [axis_number(one, x.ndim) for one in (axis if isinstance(axis, tuple) else (axis,))]
     shifts = list(shift) if isinstance(shift, tuple) else [shift] * len(axes)
     if len(shifts) != len(axes):
         raise ValueError(f"roll() has {len(shifts)} shifts for {len(axes)} axes")
