@@ -373,6 +373,18 @@ def test_nans_are_distinct_and_corrections(device):
         xp.take(xp.ones((2, 2), device=device), xp.asarray([0], device=device))
 
 
+def test_an_array_without_dimensions_needs_no_axis(device):
+    x = np.array(3.0)
+    d = cubc.asarray(x, device=device)
+    for name in ("cumulative_sum", "cumulative_prod"):
+        for axis in (None, 0, -1):
+            for initial in (False, True):
+                options = {"axis": axis, "include_initial": initial}
+                alike(getattr(xp, name)(d, **options), getattr(np, name)(x, **options))
+    for places in (0, [0, 0]):
+        alike(xp.take(d, xp.asarray(places, device=device)), np.take(x, places))
+
+
 def test_products(device):
     draw = np.random.default_rng(0)
     x, y = draw.integers(-9, 10, (2, 3, 4)), draw.integers(-9, 10, (4, 5))

@@ -174,7 +174,7 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Array:
     [2, 3]
     """
     x = computed(x)
-    if axis is None and x.ndim != 1:
+    if axis is None and x.ndim > 1:
         raise ValueError(f"axis is needed for {x.ndim} dimensions: name the one to go along")
     return _take.take(x, computed(indices), axis or 0)
 

@@ -222,8 +222,9 @@ def _cumulative(
     function: Any, first: int, x: Any, axis: int | None, dtype: Any, initial: bool
 ) -> Array:
     x = computed(x)
+    x = x if x.ndim else x.reshape(1)
     if axis is None:
-        if x.ndim != 1:
+        if x.ndim > 1:
             raise ValueError(f"axis is needed for {x.ndim} dimensions: name the one to go along")
         axis = 0
     made = on_device(function(x, axis, dtype))
