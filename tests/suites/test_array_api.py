@@ -153,6 +153,7 @@ CREATED = [
     ("arange", (1.5, 4), {}), ("linspace", (0, 1, 5), {}),
     ("linspace", (2, -1, 4), {"endpoint": False}), ("linspace", (0, 1, 0), {}),
     ("linspace", (3, 4, 1), {}), ("linspace", (0, 1j, 3), {}),
+    ("linspace", (-3, 3, 5), {"dtype": "i4"}), ("linspace", (0, 9, 5), {"dtype": "u1"}),
     ("linspace", (0, 9, 4), {"dtype": "f4"}), ("eye", (3,), {}),
     ("eye", (2, 4), {"k": 1, "dtype": "i4"}), ("eye", (4, 2), {"k": -1}), ("zeros", (3,), {}),
     ("zeros", ((2, 0),), {}), ("ones", ((2, 3),), {"dtype": "c8"}), ("full", ((2, 2), 7), {}),

@@ -309,7 +309,7 @@ def linspace(
     device: str | None = None,
     endpoint: bool = True,
 ) -> Array:
-    """Return `num` numbers at equal distances from `start` to `stop`.
+    """Return `num` numbers at equal distances from `start` to `stop`; integers are their floors.
 
     Raises
     ------
@@ -337,6 +337,8 @@ def linspace(
         "last": np.uint64(last % 2**64),
     }
     dtype = np.dtype(dtype) if dtype is not None else wide
+    if dtype.kind in "iu":
+        text = f"floor({text})"
     return _counted(text, num, wide, dtype, device, values)
 
 
