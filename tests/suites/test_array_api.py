@@ -150,6 +150,9 @@ def test_types(device):
 CREATED = [
     ("arange", (5,), {}), ("arange", (2, 9, 3), {}), ("arange", (5, 0, -2), {}),
     ("arange", (3, 3), {}), ("arange", (0, 1, 0.25), {}), ("arange", (4,), {"dtype": "f4"}),
+    ("arange", (2**63, 2**63 + 3), {"dtype": "u8"}), ("arange", (5, -4, -3), {}),
+    ("arange", (2**63 + 3, 2**63 - 4, -2), {"dtype": "u8"}),
+    ("arange", (-(2**63), -(2**63) + 5, 2), {}), ("arange", (2**63 - 3, 2**63 - 1), {}),
     ("arange", (1.5, 4), {}), ("linspace", (0, 1, 5), {}),
     ("linspace", (2, -1, 4), {"endpoint": False}), ("linspace", (0, 1, 0), {}),
     ("linspace", (3, 4, 1), {}), ("linspace", (0, 1j, 3), {}),
@@ -169,6 +172,13 @@ def test_creation(device, name, args, options):
     made = getattr(xp, name)(*args, **options, device=device)
     alike(made, wanted)
     assert made.device == device
+
+
+def test_arange_beyond_int64_is_of_uint64(device):
+    alike(xp.arange(2**63, 2**63 + 2, device=device), np.array([2**63, 2**63 + 1], "u8"))
+    assert xp.arange(2**63, 2**63, device=device).shape == (0,)
+    with pytest.raises(OverflowError, match="-1 out of bounds for uint64"):
+        xp.arange(-1, 2**64, 2**63, device=device)
 
 
 def test_creation_like_others(device):

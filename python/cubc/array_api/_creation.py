@@ -281,12 +281,19 @@ def arange(
     if step == 0:
         raise ValueError("step is 0: expected another number")
     numbers = np.result_type(*(type(one) for one in (start, stop, step)))
-    whole = numbers.kind in "iu"
-    count = max(0, -((start - stop) // step) if whole else int(np.ceil((stop - start) / step)))
-    dtype = np.dtype(dtype if dtype is not None else numbers)
-    kind = np.int64 if whole else np.float64
-    values = {"first": kind(start), "step": kind(step)}
-    return _counted("first + i * step", int(count), kind, dtype, device, values)
+    kind: Any = np.float64
+    values: dict[str, Any] = {"first": start, "step": step}
+    if numbers.kind in "iu":
+        every = range(int(start), int(stop), int(step))
+        count, ends = len(every), (every[0], every[-1]) if every else (0, 0)
+        kind = np.uint64 if max(ends) >= 2**63 else np.int64
+        numbers = numbers if kind is np.int64 else np.dtype(kind)
+        values = {"first": ends[0], "step": np.uint64(every.step % 2**64).astype(kind)}  # sums wrap
+    else:
+        count = max(0, int(np.ceil((stop - start) / step)))
+    of = {name: kind(one) for name, one in values.items()}
+    dtype = np.dtype(numbers if dtype is None else dtype)
+    return _counted("first + i * step", count, kind, dtype, device, of)
 
 
 def _counted(
