@@ -254,6 +254,19 @@ def _holds(dtype: Any, number: int) -> bool:
     return bool(limits.min <= number <= limits.max)
 
 
+def limits(dtype: Any, low: Any, high: Any) -> list[tuple[np.ufunc, Any]]:
+    """Return the ufuncs that limit items, each with its bound; none for ints that all items keep.
+
+    As NumPy's clip has it, an int beyond the type on the other side is refused.
+    """
+    found = [(np.maximum, low), (np.minimum, high)]
+    if dtype.kind in "iu":
+        of = np.iinfo(dtype)
+        keeps = isinstance(low, int) and low <= of.min, isinstance(high, int) and high >= of.max
+        found = [one for one, kept in zip(found, keeps, strict=True) if not kept]
+    return [(ufunc, bound) for ufunc, bound in found if bound is not None]
+
+
 @functools.lru_cache(maxsize=1024)
 def _text(name: str, types: tuple[Any, ...]) -> str:
     if name in _COMPARISONS:

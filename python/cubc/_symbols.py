@@ -352,8 +352,11 @@ class Symbol:
             met = condition if condition.dtype == bool else compute(np.not_equal, condition, 0)
             return _chosen(self.trace, met, args[1], args[2])
         if function is np.clip and len(args) == 3 and not options:
-            largest = _applied(np.maximum, args[0], args[1])
-            return _applied(np.minimum, largest, args[2])
+            made, low, high = args
+            of = made.dtype if isinstance(made, Symbol) else np.asarray(made).dtype
+            for ufunc, bound in _arithmetic.limits(of, low, high):
+                made = _applied(ufunc, made, bound)
+            return made
         refuse(f"numpy.{function.__name__} has no expression: write it by ufuncs or as a text of C")
 
     def __getattr__(self, name: str) -> Any:

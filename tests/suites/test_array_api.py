@@ -259,6 +259,20 @@ def test_elementwise_with_numbers(device):
         xp.imag(d)
 
 
+@pytest.mark.parametrize(
+    ("low", "high"), [(-1000, 1000), (-1000, 50), (-5, 2**70), (-(2**70), None), (None, 255)]
+)
+def test_a_limit_that_no_item_is_beyond_limits_nothing(device, low, high):
+    for x in (np.array([-100, 0, 100], "i1"), np.array([0, 60, 200], "u1")):
+        d = cubc.asarray(x, device=device)
+        alike(xp.clip(d, low, high), np.clip(x, low, high))
+        made = cubc.transform(lambda x: np.clip(x, low, high), x=d)
+        alike(made, np.clip(x, low, high))
+        for ends in ((1000, None), (None, -1000)):
+            with pytest.raises(OverflowError, match=r"out of bounds for u?int8"):
+                xp.clip(d, *ends)
+
+
 def test_powers_of_integers(device):
     x = np.array([0, 0, 1, -1, -1, 2, 3, -2, 7], "i8")
     y = np.array([0, 5, 99, 98, 99, 62, 39, 63, 0], "i8")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arithmetic import compute
+from .._arithmetic import compute, limits
 from .._calls import named
 from .._core import Array, Lazy
 from .._core import asarray as on_device
@@ -221,12 +221,15 @@ def round(x: Any, /) -> Array:
 def clip(x: Any, /, min: Any = None, max: Any = None) -> Array:
     """Return each item, or the bound that it is beyond; a NaN stays one.
 
-    The type is that of the items and the bounds together, as NumPy's.
+    The type is that of the items and the bounds together, as NumPy's. An int that no item is
+    beyond may be outside of the type.
 
     Raises
     ------
     TypeError
         If `x` is no array of cubc, or a bound neither that nor a number.
+    OverflowError
+        If an int that all items are beyond is outside of their type.
     ValueError
         If the shapes do not go together.
 
@@ -236,6 +239,6 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> Array:
     [1, 1, 2, 3, 4, 4]
     """
     made = readable(x)
-    for ufunc, bound in ((np.maximum, min), (np.minimum, max)):
-        made = made if bound is None else _operated(ufunc, made, bound)
+    for ufunc, bound in limits(made.dtype, min, max):
+        made = _operated(ufunc, made, bound)
     return computed(x).copy() if made is x else on_device(made)
