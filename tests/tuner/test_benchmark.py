@@ -337,6 +337,40 @@ def test_a_file_with_includes(tmp_path, device):
         search(own(tmp_path / "my-kernel.cu", double, {}), db, device)
 
 
+UNWRITTEN = """
+// %RANGE% TUNE_SKIPS skips 0:1:1
+__global__ void k(const float* x, bool* all, float* none, bool* first, int n)
+{
+    for (int i = 0; i < n; i++) {
+        if (!TUNE_SKIPS || OF != 0) all[i] = x[i] >= 0;
+        if (!TUNE_SKIPS || OF != 1) none[i] = sqrtf(-1 - x[i]);
+        if (i < 3) first[i] = !TUNE_SKIPS || OF != 2;
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("output", range(4))
+def test_items_that_are_not_written_are_wrong(tmp_path, device, output):
+    """Those that base does not write, as the last ones of `first`, need not be written."""
+
+    def unwritten(state):
+        x, none = state.random(), state.empty()
+        all_, first = state.empty(dtype="BOOL"), state.empty(dtype="BOOL")
+        state.verify(all_, np.ones(x.size, bool))
+        state.verify(none, lambda out: np.full(out.shape, np.nan, "f4"))
+        state.writes(first)
+        state.exec(lambda launch: launch.kernel("k", x, all_, none, first, x.size, grid=1, block=1))
+
+    axes = {"T{ct}": "F32", "Elements{io}[pow2]": [6]}
+    source, base = UNWRITTEN.replace("OF", str(output)), {"skips": 0}
+    benchmark = own(source, unwritten, axes, base=base)
+    search(benchmark, tmp_path / "own.db", device)
+    status, message = by_label(tmp_path / "own.db")["skips_1"]
+    assert status == ("wrong" if output < 3 else "ok"), message
+    assert message.startswith(f"output {'231'[output]}: " if output < 3 else "")
+
+
 def test_several_are_scored_together(tmp_path, device):
     source = """
     // %RANGE% TUNE_THREADS tpb 64:192:64

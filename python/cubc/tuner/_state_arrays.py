@@ -41,10 +41,10 @@ SEED = 42
 
 @dataclass
 class Kept:
-    """An array of the state, and the function that fills it before the work."""
+    """An array of the state, and the functions that fill it before the work, in turn."""
 
     array: cubc.Array
-    fill: Callable[[], Any]
+    fills: tuple[Callable[[cubc.Array], Any], ...]
 
 
 @named
@@ -125,6 +125,8 @@ def zeros(state: State, shape: Extent | None = None, dtype: Any = None) -> cubc.
 def empty(state: State, shape: Extent | None = None, dtype: Any = None) -> cubc.Array:
     """Make an array to be written; items that a variant does not write are wrong.
 
+    Its first contents take turns between two, of which no item has the same in both.
+
     Raises
     ------
     LookupError
@@ -138,7 +140,7 @@ def empty(state: State, shape: Extent | None = None, dtype: Any = None) -> cubc.
     >>> state.empty().size
     16
     """
-    return _keep(state, shape, dtype, _poison)
+    return _keep(state, shape, dtype, _poison, _other_poison)
 
 
 @named
@@ -165,12 +167,12 @@ def array(state: State, values: Any, dtype: Any = None) -> cubc.Array:
     return _keep(state, host.shape, host.dtype, fill)
 
 
-def _keep(state: State, shape: Any, dtype: Any, fill: Callable[[cubc.Array], Any]) -> cubc.Array:
+def _keep(state: State, shape: Any, dtype: Any, *fills: Callable[[cubc.Array], Any]) -> cubc.Array:
     if shape is None:
         shape = state["Elements"]
     out = cubc.empty(shape, _dtype(state["T"] if dtype is None else dtype), device=state.device)
-    fill(out)
-    state._kept.append(Kept(out, partial(fill, out)))
+    fills[0](out)
+    state._kept.append(Kept(out, fills))
     return out
 
 
@@ -179,7 +181,12 @@ def _dtype(dtype: Any) -> Any:
 
 
 def _fill(out: cubc.Array, byte: int) -> None:
-    out[...] = np.full(out.dtype.itemsize, byte, np.uint8).view(out.dtype)[0]
+    out[...] = _items(out.dtype, byte)[0]
+
+
+def _items(dtype: Any, byte: int) -> np.ndarray:
+    """Return an array of one item, whose bytes are all the same."""
+    return np.full(dtype.itemsize, byte, np.uint8).view(dtype)
 
 
 def _poison(out: cubc.Array) -> None:
@@ -188,3 +195,17 @@ def _poison(out: cubc.Array) -> None:
         out[...] = math.nan
     else:
         _fill(out, 0xA5)
+
+
+def _other_poison(out: cubc.Array) -> None:
+    """Fill an array with what `_poison` does not: no NaN, and False, for 0xA5 is read as True."""
+    items = _items(out.dtype, 0x5A)
+    _make_false(items)
+    out[...] = items[0]
+
+
+def _make_false(items: np.ndarray) -> None:
+    if items.dtype.kind == "b":
+        items[...] = False
+    for name in items.dtype.names or ():
+        _make_false(items[name])

@@ -56,7 +56,7 @@ def verify(
 
 
 def renew(state: State) -> None:
-    """Give the outputs their first contents.
+    """Give the outputs their first contents; those of `empty` take turns between two.
 
     Raises
     ------
@@ -73,9 +73,10 @@ def renew(state: State) -> None:
     >>> y.tolist()
     [1, 2]
     """
+    state.turn += 1
     for kept in state._kept:
         if any(kept.array is output for output in state.outputs):
-            kept.fill()
+            kept.fills[state.turn % len(kept.fills)](kept.array)
 
 
 def wrong(state: State, base: Mapping[int, cubc.Array]) -> str:
