@@ -341,6 +341,17 @@ def test_propagator_and_what_is_made_of_it(device):
         lattice.pion_correlator(s[0])
 
 
+def test_an_operator_with_another_propagator_is_refused():
+    gauge = lattice.Gauge.unit((4, 2, 4, 6), device="cpu")
+    for other in (
+        lattice.Mobius(gauge, 0.1, 1.8, 12),  # whose sources would be taken for the fifth axis
+        lattice.DomainWall(gauge, 0.1, 1.8, 4),
+        lattice.TwistedDoublet(gauge, 0.1, 0.1, 0.05),
+    ):
+        with pytest.raises(TypeError, match=f"{type(other).__name__} has .* as D.propagator"):
+            lattice.propagator(other, maxiter=1)
+
+
 @pytest.mark.parametrize("where", ["host", "device"])
 def test_a_propagator_takes_what_a_solve_takes(operator, device, where):
     """From the columns that another propagator wrote nothing is left to do."""

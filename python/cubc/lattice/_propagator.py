@@ -109,7 +109,8 @@ def propagator(
     Raises
     ------
     ValueError, TypeError
-        As `solve`; and if the place is no site, or the source has another shape.
+        As `solve`; and if the place is no site, or the source has another shape, or the operator
+        has another propagator, as `Mobius` and `TwistedDoublet`: call its method.
     RuntimeError
         If a solve does not converge.
 
@@ -121,8 +122,18 @@ def propagator(
     >>> S.shape, info.converged
     ((6, 4, 2, 4, 4, 4, 3, 3), True)
     """
-    refuse(options, "shifts", "normal")
     check_operator(operator)
+    if getattr(type(operator), "propagator", None) is not Propagates.propagator:
+        name = type(operator).__name__
+        raise TypeError(f"{name} has a propagator of its own: call the method, as D.propagator()")
+    return _solved(operator, place, source, options)
+
+
+def _solved(
+    operator: Any, place: Any, source: Any, options: dict[str, Any]
+) -> tuple[np.ndarray, SolveInfo]:
+    """Return the propagator of an operator of one flavour in four dimensions."""
+    refuse(options, "shifts", "normal")
     extent, site = operator.gauge.extent, operator._site
     sources = sources_of(operator, place, source)
     together = (-1, *sources.shape[-4 - len(site) :])
@@ -215,7 +226,7 @@ class Propagates:
         >>> D.propagator((0, 0, 0, 0), tol=1e-8).shape
         (6, 4, 2, 4, 4, 4, 3, 3)
         """
-        s, info = propagator(self, place, source, **options)
+        s, info = _solved(self, place, source, options)
         if not info.converged:
             raise RuntimeError(f"the propagator did not converge: {info!r}")
         return s
