@@ -329,6 +329,8 @@ def test_propagator_and_what_is_made_of_it(device):
     assert np.allclose(lattice.effective_mass(correlator)[2], 0.499, atol=1e-2)
     with pytest.raises(RuntimeError, match="did not converge"):
         operator.propagator(maxiter=2)
+    with pytest.raises(RuntimeError, match="did not converge"):
+        lattice.propagator(operator, maxiter=2)
     for place in ((0, 0, 0, 99), (0, 0, 0, -1), (0, 0, 0), 3):
         with pytest.raises(ValueError, match="place"):
             operator.propagator(place)

@@ -10,7 +10,7 @@ from .._calls import named, real, whole
 from ._fields import Spinors, extent_fields, is_half, on_host, outputs, precision_type
 from ._gauge import Gauge
 from ._operator import Operator, theta_fields
-from ._propagator import Propagates, propagator_of, refuse, sources_of
+from ._propagator import Propagates, check_converged, propagator_of, refuse, sources_of
 from ._solve import SolveInfo
 from ._wilson import Wilson
 
@@ -246,8 +246,7 @@ class Mobius(Propagates, Operator):
         refuse(options, "shifts", "normal")
         eta = sources_of(self, place, source)
         psi, info = self.solve(self.source(eta), **options)
-        if not info.converged:
-            raise RuntimeError(f"the propagator did not converge: {info!r}")
+        check_converged(info)
         return on_host(psi), info
 
     @named

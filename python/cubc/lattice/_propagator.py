@@ -63,6 +63,12 @@ def refuse(options: dict[str, Any], *names: str) -> None:
             )
 
 
+def check_converged(info: SolveInfo) -> None:
+    """Raise RuntimeError for a propagator of which a column did not converge."""
+    if not info.converged:
+        raise RuntimeError(f"the propagator did not converge: {info!r}")
+
+
 def propagator_of(columns: np.ndarray, axes: int) -> np.ndarray:
     """Return the propagator of columns ``(..., *site, T, Z, Y, X, *site)``; a site has `axes`."""
     first = columns.ndim - 4 - 2 * axes
@@ -142,6 +148,7 @@ def _solved(
         guess = columns_of(x0, extent, site).reshape(together)
         options["x0"] = guess / operator._per_solution
     x, info = operator.solve(sources.reshape(together), **options)
+    check_converged(info)
     s = propagator_of(on_host(x).reshape(sources.shape), len(site))
     return operator._per_solution * s, info
 
@@ -226,9 +233,7 @@ class Propagates:
         >>> D.propagator((0, 0, 0, 0), tol=1e-8).shape
         (6, 4, 2, 4, 4, 4, 3, 3)
         """
-        s, info = _solved(self, place, source, options)
-        if not info.converged:
-            raise RuntimeError(f"the propagator did not converge: {info!r}")
+        s, _ = _solved(self, place, source, options)
         return s
 
     @named

@@ -8,7 +8,7 @@ import numpy as np
 from .._calls import named
 from ._fields import finite, on_host
 from ._gauge import Gauge
-from ._propagator import propagator_of, refuse, sources_of
+from ._propagator import check_converged, propagator_of, refuse, sources_of
 from ._wilson import Wilson
 
 
@@ -219,6 +219,5 @@ class TwistedDoublet(Wilson):
         for flavour in range(2):
             sources[flavour, ..., flavour, :, :, :, :, :, :] = given
         x, info = self.solve(sources, **options)
-        if not info.converged:
-            raise RuntimeError(f"the propagator did not converge: {info!r}")
+        check_converged(info)
         return 2 * self.kappa * propagator_of(np.moveaxis(on_host(x), -7, 0), len(self._site))
