@@ -178,8 +178,39 @@ def test_unknown_items(path):
         lattice.read_propagator(path)
 
 
+@pytest.mark.parametrize("kind, items", [("propagator", (4, 3)), ("staggered_propagator", (3,))])
+def test_a_record_is_a_propagator_of_columns(kind, items, path):
+    """A file may hold several, which are not mixed."""
+    read, found = getattr(lattice, f"read_{kind}"), {}
+    each = range(np.prod(items))
+    columns = {n: [field_of(*items, seed=20 * n + k) for k in each] for n in (1, 2)}
+    for seed in (1, 2):
+        path.write_bytes(files.scidac(*columns[seed]))
+        found[seed] = read(path)[0]
+        np.testing.assert_array_equal(read(path, record=0)[0], found[seed])
+        with pytest.raises(ValueError, match="record 7 of a file that holds 1 "):
+            read(path, record=7)
+        with pytest.raises(TypeError, match="record is 'x'"):
+            read(path, record="x")
+    path.write_bytes(files.scidac(*columns[1], *columns[2]))
+    for record in (0, 1):
+        np.testing.assert_array_equal(read(path, record=record)[0], found[record + 1])
+    with pytest.raises(
+        ValueError, match="may be 2 propagators: choose one with record=, from 0 to 1"
+    ):
+        read(path)
+    with pytest.raises(ValueError, match="record 2 of a file that holds 2 "):
+        read(path, record=2)
+
+
+def test_a_list_has_a_file_for_each_column(path):
+    lattice.write_propagator(path, field_of(4, 4, 3, 3))
+    with pytest.raises(ValueError, match=r"not a spinor: a list has .* give the path by itself"):
+        lattice.read_propagator([path])
+
+
 def test_columns_make_a_propagator(path, tmp_path):
-    """Twelve records of a file, with sources between them or one in front, or twelve files."""
+    """Twelve records of a file, also with others between them, or twelve files."""
     propagator = field_of(4, 4, 3, 3)
     columns = [propagator[..., k // 3, :, k % 3] for k in range(12)]
     source, number = field_of(4, 3, seed=1), field_of(seed=2)
@@ -187,12 +218,12 @@ def test_columns_make_a_propagator(path, tmp_path):
         columns,
         [number, *columns],
         [f for column in columns for f in (number, column)],
-        [f for column in columns for f in (source, column)],
     ):
         path.write_bytes(files.scidac(*fields))
         found, info = lattice.read_propagator(path)
         np.testing.assert_array_equal(found, propagator)
         assert (info.kind, info.extent) == ("propagator", SHAPE[::-1])
+    path.write_bytes(files.scidac(*(f for column in columns for f in (source, column))))
     assert len(lattice.read_info(path)) == 24
     with pytest.raises(ValueError, match="holds 24 fields of this kind"):
         lattice.read_spinor(path)
@@ -206,6 +237,8 @@ def test_columns_make_a_propagator(path, tmp_path):
     found, info = lattice.read_propagator(paths)
     np.testing.assert_array_equal(found, propagator)
     assert info.format == "etmc"
+    with pytest.raises(ValueError, match="12 files: record 1 of a file that holds 1 "):
+        lattice.read_propagator(paths, record=1)
     with pytest.raises(ValueError, match="11 files are not the 12 columns"):
         lattice.read_propagator(paths[:11])
     paths[3].write_bytes(files.etmc(field_of(4, 3, shape=(2, 2, 2, 2))))

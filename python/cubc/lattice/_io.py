@@ -147,8 +147,8 @@ def read_links(path, verify=True, project=False, record=None):
 def read_propagator(path, verify=True, record=None, grid=None):
     """Read a propagator of Wilson quarks.
 
-    Formats are SciDAC (LIME), as one field or as twelve spinors with or without sources between
-    them; spinors of the European Twisted Mass Collaboration; those of MILC and of Fermilab.
+    Formats are SciDAC (LIME), as one field or as twelve spinors; spinors of the European Twisted
+    Mass Collaboration; those of MILC and of Fermilab.
 
     Parameters
     ----------
@@ -156,7 +156,8 @@ def read_propagator(path, verify=True, record=None, grid=None):
         As for `read_links`. A list names twelve files of one column each, source spins 0 to 3 and
         within each source colours 0 to 2, which is how tmLQCD numbers them.
     verify, record
-        As for `read_links`; `record` counts propagators.
+        As for `read_links`; `record` counts propagators, each one field or twelve spinors. Of a
+        file that has a source before each spinor `read_spinor` reads them one by one.
     grid : Grid, optional
         Ranks over which the lattice is cut. All of them call this; each reads its part alone, which
         is the result.
@@ -174,7 +175,7 @@ def read_propagator(path, verify=True, record=None, grid=None):
     OSError
         If there is no such file, or it is damaged or of another format.
     ValueError
-        If it holds no propagator.
+        If it holds no propagator, or several and no `record` is given.
 
     Examples
     --------
@@ -223,13 +224,13 @@ def read_spinor(path, verify=True, record=None, grid=None):
 def read_staggered_propagator(path, verify=True, record=None, grid=None):
     """Read a propagator of staggered quarks.
 
-    Formats are SciDAC (LIME), as one field or as three colour vectors with or without sources
-    between them, and those of MILC and of Fermilab.
+    Formats are SciDAC (LIME), as one field or as three colour vectors, and those of MILC and of
+    Fermilab.
 
     Parameters
     ----------
     path, verify, record, grid
-        As for `read_propagator`.
+        As for `read_propagator`, with three colour vectors, which `read_colour_vector` reads.
 
     Returns
     -------
@@ -288,25 +289,31 @@ def _flags(verify, project=False):
     return (0 if verify else _UNVERIFIED) | (_PROJECTED if project else 0)
 
 
-def _choose(path, kind, verify, record):
-    """Return the index of a field in the file, and its `FileInfo`."""
+def _choose(path, kind, verify, record, whole=None):
+    """Return the index of a field in the file, and its `FileInfo`, as of a column of `whole`."""
     infos = read_info(path, verify)
     found = [k for k, info in enumerate(infos) if info.kind == kind]
     if not found:
         other = infos[0].kind
         reader = f"; read it with cubc.lattice.{_READERS[other]}" if other in _READERS else ""
+        if other == whole:
+            reader = ": a list has a file for each column; give the path by itself"
         raise ValueError(f"{path}: it holds {_named(other)}, not {_named(kind)}{reader}")
     if record is None and len(found) > 1:
         raise ValueError(
             f"{path}: it holds {len(found)} fields of this kind ({kind}); choose one with record=, "
             f"from 0 to {len(found) - 1}"
         )
-    if record is not None:
-        record = integer("record", record)
-    if not 0 <= (record or 0) < len(found):
-        raise ValueError(f"{path}: record {record} of a file that holds {len(found)} ({kind})")
-    index = found[record or 0]
+    index = found[_checked_record(path, kind, record, len(found))]
     return index, infos[index]
+
+
+def _checked_record(path, kind, record, count):
+    """Return the number of one of several fields or propagators; None is the first."""
+    record = 0 if record is None else integer("record", record)
+    if not 0 <= record < count:
+        raise ValueError(f"{path}: record {record} of a file that holds {count} ({kind})")
+    return record
 
 
 def _named(kind):
@@ -335,7 +342,7 @@ def read_field(path, kind, verify, record, project=False, grid=None):
 
 def _propagator(path, kind, verify, record, grid):
     """Read a propagator that is one field, or a field for each column."""
-    columns, sources = _told(grid, lambda: _columns(path, kind, verify))
+    columns, sources = _told(grid, lambda: _columns(path, kind, verify, record))
     if columns is None:
         return read_field(path, kind, verify, record, grid=grid)
     infos = [info for _, _, info in columns]
@@ -349,24 +356,31 @@ def _propagator(path, kind, verify, record, grid):
     return out, replace(infos[0], kind=kind, checksum=None, source=None)
 
 
-def _columns(path, kind, verify):
+def _columns(path, kind, verify, record):
     """Return the columns of a propagator, each as (path, index, info), and their sources.
 
     They are None where the propagator is one field.
     """
     column, count = ("spinor", 12) if kind == "propagator" else ("colour vector", 3)
     if isinstance(path, list | tuple):
-        columns = [(p, *_choose(p, column, verify, None)) for p in path]
+        columns = [(p, *_choose(p, column, verify, None, whole=kind)) for p in path]
         held = f"{len(columns)} files"
+        _checked_record(held, kind, record, 1)
     else:
         infos = read_info(path, verify)
         columns = [(path, k, info) for k, info in enumerate(infos) if info.kind == column]
         if not columns or any(info.kind == kind for info in infos):
             return None, None
-        if len(columns) == 2 * count:  # each source in front of its solution
-            columns = columns[1::2]
         reader = f"cubc.lattice.{_READERS[column]}"
         held = f"{path}: {len(columns)} fields of kind {column}, of which {reader} reads each,"
+        whole, rest = divmod(len(columns), count)
+        if whole > 1 and not rest and record is None:
+            raise ValueError(
+                f"{held} may be {whole} propagators: choose one with record=, from 0 to {whole - 1}"
+            )
+        if whole and not rest:
+            first = count * _checked_record(path, kind, record, whole)
+            columns = columns[first : first + count]
     if len(columns) != count:
         raise ValueError(f"{held} are not the {count} columns of a propagator")
     return columns, _sources_of([info for _, _, info in columns], kind == "propagator", held)
