@@ -1,5 +1,7 @@
 """Searches on a file: a measured table or a store answers instead of a device."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 import stores
 from searches import keys
@@ -30,6 +32,13 @@ def test_a_table(table, tmp_path):
     before = keys(db)
     tuner.search("m.*", device=table, db=db)
     assert keys(db) == before
+
+
+@pytest.mark.parametrize("option", ["executor", "compilers", "timing"])
+def test_options_of_measuring_are_refused(table, option):
+    given = {"min_samples": 3} if option == "timing" else ThreadPoolExecutor
+    with pytest.raises(ValueError, match=r"mine\.csv measures nothing: leave executor, compilers"):
+        tuner.search("mine", device=table, **{option: given})
 
 
 def test_a_store_is_not_replayed_into_itself(tmp_path):

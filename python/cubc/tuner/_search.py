@@ -111,6 +111,10 @@ class Search:
                 )
             self._take_recording(recording, device, limits)
         elif is_replay(device):
+            if executor is not None or compilers is not None or timing:
+                raise ValueError(
+                    f"{device} measures nothing: leave executor, compilers and timing out"
+                )
             name = one.name if isinstance(one, Benchmark) else one
             self._take_replay(device, name, axes, limits)
         elif executor is not None:
