@@ -109,6 +109,17 @@ def test_policies(db, capsys):
         (["analyze", "*.nothing"], "no store"),
         (["analyze", "."], "is a folder"),
         (["analyze", ""], "no path of a store"),
+        (["compare", "a", "b", "--device", "cpu"], "--device is for --live: stores have what was"),
+        (
+            ["compare", "a", "b", "--live", "-R", "x", "--drift", "1"],
+            "--drift is of stores: --live",
+        ),
+        *(
+            (["verify", *measured, form, "x"], f"{form} is of machine code: --variant and --db")
+            for form in ("--write", "--against", "--listings", "--arch")
+            for measured in (["--db", EXAMPLE], ["-R", "reduce.sum", "--variant", "ipt_1"])
+        ),
+        (["verify", "--against", "x", "--device", "cpu"], "--device is for --variant and --db"),
     ],
 )
 def test_errors_are_one_line_and_status_2(arguments, message, capsys, tmp_path, monkeypatch):

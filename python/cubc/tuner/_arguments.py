@@ -170,9 +170,8 @@ def _add_compare(commands: Commands, common: Parser) -> None:
     both.add_argument(
         "--drift",
         type=float,
-        default=DRIFT,
         metavar="SHARE",
-        help="of stores: relative drift of the machine between them (default: %(default)s)",
+        help=f"of stores: relative drift of the machine between them (default: {DRIFT})",
     )
     both.add_argument(
         "--fail-on-slower", action="store_true", help="exit status 1 if a workload is SLOWER"

@@ -41,7 +41,7 @@ from ._report import write as write_report
 from ._search import search
 from ._space import Space
 from ._stores import expand, store_path
-from ._verdict import MOST_ROUNDS
+from ._verdict import DRIFT, MOST_ROUNDS
 from ._verify import verify, verify_winners
 from ._winners import no_winner, winners
 from ._words import listed
@@ -106,6 +106,13 @@ def _of_file(error: OSError) -> str:
     folder = os.path.dirname(os.path.abspath(os.fsdecode(error.filename)))
     missing = "" if os.path.isdir(folder) else f"; there is no folder {folder}"
     return f"{os.fsdecode(error.filename)}: {error.strerror}{missing}"
+
+
+def _refuse(options: argparse.Namespace, why: str, *names: str) -> None:
+    """Raise ValueError for options that this form of a command does not use."""
+    for name in names:
+        if getattr(options, name) is not None:
+            raise ValueError(f"--{name} {why}")
 
 
 def _search(options: argparse.Namespace) -> None:
@@ -214,13 +221,14 @@ def _merge(options: argparse.Namespace) -> None:
 def _compare(options: argparse.Namespace) -> int:
     axes = ax.parse_arguments(options.a)
     sides = (options.before, options.after, options.R, axes)
-    if options.rounds is not None and not options.live:
-        raise ValueError("--rounds is for --live: stores have the rounds that were measured")
     if not options.live:
-        found = compare(*sides, variant=options.variant, drift=options.drift)
+        _refuse(options, "is for --live: stores have what was measured", "rounds", "device")
+        drift = DRIFT if options.drift is None else options.drift
+        found = compare(*sides, variant=options.variant, drift=drift)
     elif not options.R:
         raise ValueError("--live needs -R, a benchmark such as -R reduce.sum")
     else:
+        _refuse(options, "is of stores: --live measures both by turns, without a drift", "drift")
         what = {"variant": options.variant, "device": options.device}
         rounds = MOST_ROUNDS if options.rounds is None else options.rounds
         found = compare_live(*sides, **what, rounds=rounds)
@@ -250,6 +258,8 @@ def _policy(options: argparse.Namespace) -> None:
 def _verify(options: argparse.Namespace) -> int:
     pattern, axes, device = options.R or ".*", ax.parse_arguments(options.a), options.device
     if options.variant or options.db:
+        why = "is of machine code: --variant and --db measure instead"
+        _refuse(options, why, "write", "against", "listings", "arch")
         if options.variant:
             found = verify(pattern, options.variant, axes, device=device)
         else:
@@ -258,6 +268,7 @@ def _verify(options: argparse.Namespace) -> int:
         return 1 if found.slower else 0
     if not (options.write or options.against or options.listings):
         raise ValueError("--variant, --db, --write, --against or --listings is needed")
+    _refuse(options, "is for --variant and --db: machine code needs --arch alone", "device")
     if options.write:
         check_output(options.write, MANIFEST)
     before = _manifest(options.against) if options.against else None
