@@ -1,5 +1,7 @@
 """Searches on a file: a measured table or a store answers instead of a device."""
 
+import gc
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -9,6 +11,7 @@ from searches import keys
 from cubc import _core, tuner
 from cubc.tuner._search import scores_of_others
 from cubc.tuner._space import parse_label
+from cubc.tuner._strategy import STRATEGIES
 
 TABLE = "tpb,loop_unroll_factor_channel,time_ms\n32,1,2.0\n32,2,4.0\n64,1,\n64,2,1.0\n"
 
@@ -161,3 +164,28 @@ def test_the_likest_device_comes_first(tmp_path):
         stores.write(db, rows, uuid=uuid, model=model)
     groups = tuner.analyze(db).groups
     assert [list(scores) for scores in scores_of_others(groups[2:], groups)] == [[b], [a]]
+
+
+def test_searches_that_overlap_leave_the_garbage_collector_as_it_was(table, tmp_path):
+    """The first one begins before the second, and ends before it does."""
+    before, begun, ended = gc.get_threshold(), threading.Event(), threading.Event()
+
+    def first(space, seed):
+        assert begun.wait(60)
+        return STRATEGIES["random"](space, seed)
+
+    def second(space, seed):
+        begun.set()
+        assert ended.wait(60)
+        return STRATEGIES["random"](space, seed)
+
+    with ThreadPoolExecutor(2) as pool:
+        one, two = (
+            pool.submit(tuner.search, "mine", device=table, db=tmp_path / f"{k}.db", strategy=s)
+            for k, s in enumerate((first, second))
+        )
+        one.result()
+        assert gc.get_threshold()[0] > before[0]
+        ended.set()
+        two.result()
+    assert gc.get_threshold() == before

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import gc
 import math
+import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ._deadlines import is_over
@@ -91,7 +91,7 @@ class Course:
 
     def run(self, seconds: float | None) -> None:
         """Run all searches, for at most `seconds`."""
-        with _seldom_collected():
+        with _seldom_collected:
             self._run(seconds)
 
     def _run(self, seconds: float | None) -> None:
@@ -139,13 +139,30 @@ class Course:
         self._session.progress.end(one.search.left)
 
 
-@contextmanager
-def _seldom_collected() -> Iterator[None]:
-    """Let Python look for cycles less often: else a tenth of a search over many GPUs is that."""
-    before = gc.get_threshold()
-    if before[0]:
-        gc.set_threshold(max(NEW_OBJECTS, before[0]), *before[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
+class _SeldomCollected:
+    """Lets Python look for cycles less often: else a tenth of a search over many GPUs is that.
+
+    Searches of several threads may overlap. The first changes the thresholds, and the last one that
+    ends gives them back.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._running = threading.Lock(), 0
+        self._before = gc.get_threshold()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._running += 1
+            if self._running == 1:
+                self._before = gc.get_threshold()
+                if self._before[0]:
+                    gc.set_threshold(max(NEW_OBJECTS, self._before[0]), *self._before[1:])
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._running -= 1
+            if not self._running:
+                gc.set_threshold(*self._before)
+
+
+_seldom_collected = _SeldomCollected()  # thresholds are the process's
