@@ -1,5 +1,6 @@
 """Searches on a file: a measured table or a store answers instead of a device."""
 
+import functools
 import gc
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -42,6 +43,25 @@ def test_options_of_measuring_are_refused(table, option):
     given = {"min_samples": 3} if option == "timing" else ThreadPoolExecutor
     with pytest.raises(ValueError, match=r"mine\.csv measures nothing: leave executor, compilers"):
         tuner.search("mine", device=table, **{option: given})
+
+
+@pytest.mark.parametrize("column, unit", [("time_ms", 1e3), ("time_us", 1), ("time (ns)", 1e-3)])
+def test_times_of_a_table_have_the_unit_of_their_column(tmp_path, column, unit):
+    path, db = tmp_path / "mine.csv", tmp_path / "store.db"
+    path.write_text(TABLE.replace("time_ms", column))
+    target = f"{1.5 * unit}us"
+    result = tuner.search("mine", device=f"replay:{path}", db=db, target=target)
+    assert result.ended == {"mine": "target"}
+    assert result.to_frame().center_us.min() == pytest.approx(unit)
+
+
+def test_a_time_is_no_target_of_times_without_a_unit(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text(TABLE.replace("time_ms", "time"))
+    search = functools.partial(tuner.search, "mine", device=f"replay:{path}", db=tmp_path / "x.db")
+    with pytest.raises(ValueError, match=r"mine\.csv does not say the unit .* time_s, time_ms"):
+        search(target="500us")
+    assert search(target=1.5).best().score == pytest.approx(2.0)
 
 
 def test_a_store_is_not_replayed_into_itself(tmp_path):

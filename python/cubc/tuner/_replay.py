@@ -1,8 +1,9 @@
 """Searches replayed on what was measured before, so that a strategy is tried without a GPU.
 
 A table is a CSV file, gzipped or not: a row a configuration, a column of whole numbers a parameter,
-and a column ``time...`` that is empty where the configuration failed. Columns ``samples...`` are
-passed over. A group of a store is a table too. Variants that a table lacks are invalid.
+and a column ``time...`` that is empty where the configuration failed, with its unit in the name, as
+``time_ms``. Columns ``samples...`` are passed over. A group of a store is a table too. Variants
+that a table lacks are invalid.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from ._constraints import Constraint
+from ._goal import UNITS
 from ._space import Space, Value, in_order, parse_label
 
 if TYPE_CHECKING:
@@ -34,15 +36,17 @@ class TableSpace(Space):
     Attributes
     ----------
     times : dict of str to float or None
-        Time of each variant, in any unit; None for one that failed.
+        Time of each variant; None for one that failed.
+    unit : float or None
+        Seconds of a unit of the times; None if it is not known.
     best : float
         The least of the times; infinite if all variants failed.
     """
 
-    def __init__(self, times: Mapping[str, float | None]):
+    def __init__(self, times: Mapping[str, float | None], unit: float | None = None):
         if not times:
             raise ValueError("a table without a row is no space")
-        self.times = dict(times)
+        self.times, self.unit = dict(times), unit
         self._constraints: list[Constraint] = []
         values: dict[str, set[Value]] = {}
         for label in times:
@@ -136,7 +140,13 @@ def read_table(path: str | os.PathLike) -> TableSpace:
             times[label] = time
     if not times:
         raise ValueError(f"{path} has no row")
-    return TableSpace(times)
+    return TableSpace(times, _unit(names[timed[0]]))
+
+
+def _unit(column: str) -> float | None:
+    """Seconds of the unit that the name of a column ends with, as ``time_ms`` and ``time (us)``."""
+    found = re.search(r"[\W_](s|ms|us|µs|ns)\W*$", column)
+    return UNITS[found[1]] if found else None
 
 
 def _whole(name: str, text: str) -> int:

@@ -41,6 +41,7 @@ class ReplayWorkload(CompileTimeWorkload):
     table: TableSpace = field(compare=False)
     source: str = field(compare=False)  # the file, for messages
     times: Mapping[str, Mapping[str, Any]] = field(compare=False)  # by variant and workload
+    in_seconds: bool = True  # False: in a unit that is not known
     labels: Sequence[str]  # base's, by workload
 
     @property
@@ -202,12 +203,14 @@ def _table_workload(path: str, benchmark: str, axes: Mapping[str, Any] | None) -
     if not worked:
         raise ValueError(f"{path}: every variant failed, so there is no base")
     base = min(worked, key=lambda label: (worked[label] != table.base, label))
-    times = {label: {"": (OK, time, table.base)} for label, time in worked.items()}
+    unit = table.unit or 1.0
+    times = {label: {"": (OK, time * unit, table.base * unit)} for label, time in worked.items()}
     times["base"] = times[base]
     labels = [base]
-    return ReplayWorkload(
+    workload = ReplayWorkload(
         name, (), {}, [{}], ARCH, table=table, source=path, times=times, labels=labels
     )
+    return dataclasses.replace(workload, in_seconds=table.unit is not None)
 
 
 def _stored_workload(path: str, group: Group) -> ReplayWorkload | None:

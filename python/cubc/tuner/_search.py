@@ -146,7 +146,13 @@ class Search:
         info = replay_info(device)
         if os.path.exists(self.db) and os.path.samefile(self.db, info["path"]):
             raise ValueError(f"{self.db} is what is replayed: name another store, as db='x.db'")
-        self.workloads = replay_workloads(device, benchmark, axes, limits)
+        replayed = replay_workloads(device, benchmark, axes, limits)
+        if self.goal.seconds and not all(one.in_seconds for one in replayed):
+            raise ValueError(
+                f"{info['path']} does not say the unit of its times: name their column time_s, "
+                "time_ms, time_us or time_ns, or give a score as the target"
+            )
+        self.workloads = replayed
         self._source = partial(Replay, info)
 
     def _take_executor(
@@ -319,7 +325,8 @@ def search(*arguments: Any, **options: Any) -> Result:
         None.
     device
         ``"cuda:0"``, ``"cpu"``; if None the default device, or that of a recording.
-        ``"replay:table.csv"`` answers from a measured table or a store instead of measuring.
+        ``"replay:table.csv"`` answers from a measured table or a store instead of measuring. A
+        table has a column for each parameter, and one of times, named by their unit: ``time_ms``.
     executor
         Place where variants are measured, if not in this machine's one measuring process: a
         ``concurrent.futures.Executor`` (a process pool, Dask's ``client.get_executor(pure=False)``,
