@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ._calls import truth
 from ._extras import need
 from ._waiting import watched
 
@@ -30,6 +31,7 @@ def bar(total: int, show: bool | None, what: str) -> Iterator[Callable[[], objec
 
     Where nobody would see a bar, in a file or a pipe, `show` has lines printed, far apart.
     """
+    show = None if show is None else truth("progress", show)
     if show and not watched():
         yield _Lines(total, what).step
         return

@@ -17,6 +17,7 @@ from functools import partial
 from typing import Any
 
 from cubc import _core
+from cubc._calls import truth
 
 from ._benchmark import Benchmark, joined
 from ._checks import count, integer, positive, takes_arguments_of
@@ -75,7 +76,7 @@ class Search:
         warm: StorePaths = (),
         constraints: str | Iterable[str] = (),
         racing: bool = True,
-        confirm: int = CONFIRM,
+        confirm: int | None = None,
         again: int | None = None,
         target: float | str | None = None,
         patience: int | None = None,
@@ -86,9 +87,12 @@ class Search:
         self.variants = None if variants is None else count("variants", variants)
         self.seconds = None if seconds is None else positive("seconds", seconds)
         self.seed = integer("seed", seed)
-        self.racing, self.progress = bool(racing), progress
-        confirm = confirm if again is None else again
-        self.confirm = count("confirm", confirm, least=0)
+        self.racing = truth("racing", racing)
+        self.progress = None if progress is None else truth("progress", progress)
+        if confirm is not None and again is not None:
+            raise ValueError("confirm and again are two names of one number: give confirm")
+        given = confirm if again is None else again
+        self.confirm = CONFIRM if given is None else count("confirm", given, least=0)
         self.goal = goal(target, patience)
         self.timing = checked_timing({} if timing is None else timing)
         self.strategy = make(strategy)
@@ -375,11 +379,11 @@ def search(*arguments: Any, **options: Any) -> Result:
         Give a variant up as soon as it cannot come near the best any more; its status is then
         ``"lost"``. False measures every variant at all workloads.
     confirm
-        Number of the best variants that are measured again in the end, in rounds that open variant
-        and base afresh, so that none wins by luck. Each gets a verdict, and only what is found
-        ``"FASTER"`` becomes a policy: with 0 nothing does. A tenth of `seconds` is kept for it,
-        and three tenths where power is measured. Where several devices of a model measure, a
-        second one has to find it FASTER, too.
+        Number of the best variants that are measured again in the end, 5 if None, in rounds that
+        open variant and base afresh, so that none wins by luck. Each gets a verdict, and only what
+        is found ``"FASTER"`` becomes a policy: with 0 nothing does. A tenth of `seconds` is kept
+        for it, and three tenths where power is measured. Where several devices of a model measure,
+        a second one has to find it FASTER, too.
     again
         Older name of `confirm`.
     target
