@@ -204,6 +204,18 @@ def test_wrong_arguments():
         u.update("6")
     with pytest.raises(ValueError, match="beta is nan"):
         u.update(np.nan)
+    for beta in (np.nan, -1.0, np.inf):
+        with pytest.raises(ValueError, match=f"beta is {beta:g}: it is a number of 0 or more"):
+            u.update(beta, 0)
+    for seed in (-1, 2**63):
+        with pytest.raises(ValueError, match=f"seed is {seed}: it is from 0 to"):
+            u.update(6.0, 0, seed=seed)
+    with pytest.raises(TypeError, match="measure is 3: expected a function"):
+        lattice.quenched(EXTENT, 6.0, 0, measure=3, device="cpu")
+    with pytest.raises(TypeError, match="progress is 'no': expected a bool"):
+        u.update(6.0, 0, progress="no")
+    with pytest.raises(TypeError, match=r"start is array.*expected 'cold', 'hot' or a Gauge"):
+        lattice.quenched(EXTENT, 6.0, 1, start=np.zeros(3), device="cpu")
     with pytest.raises(ValueError, match="all are 0 or more"):
         u.update(6.0, -1)
     with pytest.raises(ValueError, match="a seed has 2\\^32 of them"):

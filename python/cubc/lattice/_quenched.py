@@ -59,6 +59,8 @@ def quenched(
     ------
     ValueError
         If a number is out of range, or `start` is of another lattice.
+    TypeError
+        If an argument is of another type.
     KeyboardInterrupt
         On Ctrl-C. To keep the field then, store it in `measure`, or call `Gauge.update`.
 
@@ -70,6 +72,8 @@ def quenched(
     True
     """
     extent = sites_along(extent)
+    if not isinstance(start, str | Gauge):
+        raise TypeError(f"start is {start!r:.80}: expected 'cold', 'hot' or a Gauge")
     if isinstance(start, Gauge):
         if grid is not None or devices is not None:
             raise ValueError("start is a field, whose ranks are those of the result: no grid=")

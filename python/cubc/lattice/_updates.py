@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -103,6 +104,8 @@ def update(
     ------
     ValueError
         If a number is out of range.
+    TypeError
+        If an argument is of another type.
     KeyboardInterrupt
         On Ctrl-C. On the cpu some links may have been updated by an incomplete sweep and others
         not; all are in SU(3). On a `Grid` links are those of complete sweeps.
@@ -130,6 +133,12 @@ def update(
     sweeps, first = integer("sweeps", sweeps), integer("first", first)
     over_relaxation = integer("over_relaxation", over_relaxation)
     seed = integer("seed", seed)
+    if not 0 <= beta < math.inf:
+        raise ValueError(f"beta is {beta:g}: it is a number of 0 or more")
+    if not 0 <= seed < 2**63:
+        raise ValueError(f"seed is {seed}: it is from 0 to 2^63 - 1")
+    if measure is not None and not callable(measure):
+        raise TypeError(f"measure is {measure!r:.80}: expected a function of a number and a field")
     if sweeps < 0 or over_relaxation < 0 or first < 0:
         raise ValueError(
             f"{sweeps} sweeps from number {first}, {over_relaxation} over-relaxations in each: "
