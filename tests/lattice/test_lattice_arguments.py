@@ -1,5 +1,7 @@
 """Arguments of lattices that look like what they are not are refused, and named."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -169,3 +171,29 @@ def test_an_effective_mass_of_any_type(dtype):
     c = np.cosh(0.5 * np.arange(-3, 4))
     c = (np.iinfo("i4").max if dtype == "i4" else 60000) / c.max() * c
     np.testing.assert_allclose(lattice.effective_mass(c.astype(dtype)), 0.5, atol=3e-3)
+
+
+def test_an_effective_mass_where_a_correlator_is_0():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert lattice.effective_mass([1, 0.5, -0.2, 0, 1])[2] == np.inf
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (
+            lambda u: lattice.HISQ(u, 0.1, -0.02, reconstruct=18),
+            "naik_epsilon=-0.02, reconstruct=18",
+        ),
+        (lambda u: lattice.Asqtad(u, 0.1, 0.9), "u0=0.9, reconstruct=13"),
+        (
+            lambda u: lattice.Wilson(u, 0.1, anisotropy=2),
+            "kappa=0.1, anisotropy=2.0, reconstruct=12",
+        ),
+        (lambda u: lattice.Wilson(u, 0.1, theta=(0, 0, 1, 0)), "theta=(0.0, 0.0, 1.0, 0.0), recon"),
+        (lambda u: lattice.Staggered(u, 0.1, antiperiodic_t=False), "antiperiodic_t=False, recon"),
+    ],
+)
+def test_a_repr_has_what_is_not_the_default(make, said):
+    assert said in repr(make(lattice.Gauge.unit((4, 2, 4, 6), device="cpu")))

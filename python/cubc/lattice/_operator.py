@@ -93,9 +93,11 @@ class Operator:
         self.__dict__ |= state | {name: WeakKeyDictionary() for name in self._caches}
 
     def __repr__(self) -> str:
+        boundary = "" if self.antiperiodic_t else ", antiperiodic_t=False"
+        boundary += f", theta={self.theta}" if any(self.theta) else ""
         return (
-            f"{type(self).__name__}({self.gauge!r}, {self._of()}, reconstruct={self.reconstruct}, "
-            f"precision={self.precision!r})"
+            f"{type(self).__name__}({self.gauge!r}, {self._of()}{boundary}, "
+            f"reconstruct={self.reconstruct}, precision={self.precision!r})"
         )
 
     def _of(self) -> str:

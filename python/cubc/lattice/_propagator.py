@@ -271,7 +271,7 @@ def effective_mass(correlator: Any) -> np.ndarray:
     """Return the effective mass of a correlator, arcosh((C(t - 1) + C(t + 1)) / 2 C(t)).
 
     t is from 1 to T - 2. For one state that propagates in both directions of time it is the mass.
-    Where noise leaves the ratio below 1 it is 0.
+    Where noise leaves the ratio below 1 it is 0. Where C(t) is 0 it is infinite, 0 or NaN.
 
     Raises
     ------
@@ -287,5 +287,6 @@ def effective_mass(correlator: Any) -> np.ndarray:
     if c.ndim != 1 or c.dtype.kind not in "iuf":
         raise TypeError(f"{correlator!r:.60} is no correlator: give real numbers, by time")
     c = c.astype(np.float64)
-    ratio = (c[:-2] + c[2:]) / (2 * c[1:-1])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = (c[:-2] + c[2:]) / (2 * c[1:-1])
     return np.arccosh(np.maximum(ratio, 1))

@@ -93,11 +93,8 @@ class _StaggeredOperator(Propagates, Operator):
         self.mass = finite("mass", mass)
         self.phases = phases
 
-    def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}({self.gauge!r}, mass={self.mass}, phases={self.phases!r}, "
-            f"precision={self.precision!r})"
-        )
+    def _of(self) -> str:
+        return f"mass={self.mass}, phases={self.phases!r}"
 
     def _links(self, precision: str, stream: Any) -> dict[str, Any]:
         raise NotImplementedError
@@ -221,6 +218,11 @@ class _ImprovedOperator(_StaggeredOperator):
         self.u0 = real("u0", u0)
         self.naik_epsilon = real("naik_epsilon", naik_epsilon)
         self._improved: WeakKeyDictionary[Gauge, _Improved] = WeakKeyDictionary()
+
+    def _of(self) -> str:
+        numbers = f", u0={self.u0}" if self.u0 != 1 else ""
+        numbers += f", naik_epsilon={self.naik_epsilon}" if self.naik_epsilon else ""
+        return f"{super()._of()}{numbers}"
 
     def _links(self, precision: str, stream: Any) -> dict[str, Any]:
         made = self._improved.get(self.gauge)

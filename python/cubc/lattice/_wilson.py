@@ -128,7 +128,8 @@ class Wilson(Propagates, Operator):
         return 2 * self.kappa
 
     def _of(self) -> str:
-        return f"kappa={self.kappa}"
+        anisotropy = "" if self.anisotropy == 1 else f", anisotropy={self.anisotropy}"
+        return f"kappa={self.kappa}{anisotropy}"
 
     def _beside_hops(self, dagger: bool, stream: Any) -> dict[str, Any]:
         """Give the kernel's parameters for what is applied to x, beside the hopping term."""
