@@ -426,7 +426,7 @@ class Symbol:
         return self // other, self % other
 
 
-# Of bools these are bools, as NumPy's: `~mask` is the other mask.
+# Signs by which bools stay bools, as in NumPy: `~mask` is the other mask.
 _LOGICAL = ("and", "or", "xor", "invert")
 
 

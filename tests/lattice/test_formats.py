@@ -195,12 +195,11 @@ def test_a_record_is_a_propagator_of_columns(kind, items, path):
     path.write_bytes(files.scidac(*columns[1], *columns[2]))
     for record in (0, 1):
         np.testing.assert_array_equal(read(path, record=record)[0], found[record + 1])
-    with pytest.raises(
-        ValueError, match="may be 2 propagators: choose one with record=, from 0 to 1"
-    ):
-        read(path)
     with pytest.raises(ValueError, match="record 2 of a file that holds 2 "):
         read(path, record=2)
+    path.write_bytes(files.scidac(*columns[1], *columns[2], *columns[1]))
+    with pytest.raises(ValueError, match=r"may be 3 propagators: .* from 0 to 2"):
+        read(path)
 
 
 def test_a_list_has_a_file_for_each_column(path):
@@ -210,7 +209,7 @@ def test_a_list_has_a_file_for_each_column(path):
 
 
 def test_columns_make_a_propagator(path, tmp_path):
-    """Twelve records of a file, also with others between them, or twelve files."""
+    """Twelve records of a file, with sources between them or one in front, or twelve files."""
     propagator = field_of(4, 4, 3, 3)
     columns = [propagator[..., k // 3, :, k % 3] for k in range(12)]
     source, number = field_of(4, 3, seed=1), field_of(seed=2)
@@ -218,12 +217,12 @@ def test_columns_make_a_propagator(path, tmp_path):
         columns,
         [number, *columns],
         [f for column in columns for f in (number, column)],
+        [f for column in columns for f in (source, column)],
     ):
         path.write_bytes(files.scidac(*fields))
         found, info = lattice.read_propagator(path)
         np.testing.assert_array_equal(found, propagator)
         assert (info.kind, info.extent) == ("propagator", SHAPE[::-1])
-    path.write_bytes(files.scidac(*(f for column in columns for f in (source, column))))
     assert len(lattice.read_info(path)) == 24
     with pytest.raises(ValueError, match="holds 24 fields of this kind"):
         lattice.read_spinor(path)

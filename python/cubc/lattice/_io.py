@@ -147,8 +147,8 @@ def read_links(path, verify=True, project=False, record=None):
 def read_propagator(path, verify=True, record=None, grid=None):
     """Read a propagator of Wilson quarks.
 
-    Formats are SciDAC (LIME), as one field or as twelve spinors; spinors of the European Twisted
-    Mass Collaboration; those of MILC and of Fermilab.
+    Formats are SciDAC (LIME), as one field or as twelve spinors with or without sources between
+    them; spinors of the European Twisted Mass Collaboration; those of MILC and of Fermilab.
 
     Parameters
     ----------
@@ -156,8 +156,8 @@ def read_propagator(path, verify=True, record=None, grid=None):
         As for `read_links`. A list names twelve files of one column each, source spins 0 to 3 and
         within each source colours 0 to 2, which is how tmLQCD numbers them.
     verify, record
-        As for `read_links`; `record` counts propagators, each one field or twelve spinors. Of a
-        file that has a source before each spinor `read_spinor` reads them one by one.
+        As for `read_links`; `record` counts propagators, each one field or twelve spinors. Without
+        it 24 spinors are twelve, each behind its source.
     grid : Grid, optional
         Ranks over which the lattice is cut. All of them call this; each reads its part alone, which
         is the result.
@@ -224,13 +224,13 @@ def read_spinor(path, verify=True, record=None, grid=None):
 def read_staggered_propagator(path, verify=True, record=None, grid=None):
     """Read a propagator of staggered quarks.
 
-    Formats are SciDAC (LIME), as one field or as three colour vectors, and those of MILC and of
-    Fermilab.
+    Formats are SciDAC (LIME), as one field or as three colour vectors with or without sources
+    between them, and those of MILC and of Fermilab.
 
     Parameters
     ----------
     path, verify, record, grid
-        As for `read_propagator`, with three colour vectors, which `read_colour_vector` reads.
+        As for `read_propagator`, with three colour vectors.
 
     Returns
     -------
@@ -373,6 +373,8 @@ def _columns(path, kind, verify, record):
             return None, None
         reader = f"cubc.lattice.{_READERS[column]}"
         held = f"{path}: {len(columns)} fields of kind {column}, of which {reader} reads each,"
+        if len(columns) == 2 * count and record is None:  # each source in front of its solution
+            columns = columns[1::2]
         whole, rest = divmod(len(columns), count)
         if whole > 1 and not rest and record is None:
             raise ValueError(
