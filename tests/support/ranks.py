@@ -123,7 +123,7 @@ class Rank:
     def returncode(self):
         return self._process.exitcode
 
-    def communicate(self, timeout):
+    def communicate(self, timeout=500):
         self.join(timeout)
         if self.returncode is None:
             raise TimeoutError(f"a rank has not ended in {timeout} s")
