@@ -97,7 +97,7 @@ static void must_succeed(cubc_status st)
 static void execute(const char *script)
 {
     sql *db;
-    must_succeed(sql_open(name, true, NULL, 0, &db));
+    must_succeed(sql_open(name, true, SQL_WAIT_S, NULL, 0, &db));
     must_succeed(sql_execute(db, "PRAGMA page_size = 512; CREATE TABLE x (y); DROP TABLE x"));
     sql_trust(db);
     must_succeed(sql_execute(db, script));
@@ -169,7 +169,7 @@ static void add_old(fuzz_add *add, const char *as, int version, const char *rows
 {
     sql *db;
     execute("");
-    must_succeed(sql_open(name, true, NULL, 0, &db));
+    must_succeed(sql_open(name, true, SQL_WAIT_S, NULL, 0, &db));
     sql_trust(db);
     must_succeed(schema_write(db, version));
     must_succeed(sql_execute(
