@@ -71,7 +71,7 @@ class State:
         self.device = device
         self.work: Callable[[Launch], Any] | None = None
         self.operations = 0.0  # of floats; 0: not declared
-        self.turn = 0  # which first contents the outputs have got
+        self.turn = 0  # which first contents the outputs get next
         self.checks: list[tuple[cubc.Array, Any, float | None, float]] = []
         self._metrics: dict[str, Callable[[dict[str, Any]], Any]] = {}
         self._kept: list[Kept] = []

@@ -73,10 +73,10 @@ def renew(state: State) -> None:
     >>> y.tolist()
     [1, 2]
     """
-    state.turn += 1
     for kept in state._kept:
         if any(kept.array is output for output in state.outputs):
             kept.fills[state.turn % len(kept.fills)](kept.array)
+    state.turn += 1
 
 
 def wrong(state: State, base: Mapping[int, cubc.Array]) -> str:
