@@ -172,10 +172,15 @@ def test_a_handler_that_forks_while_a_kernel_runs(threads):
     kernel, out = cubc.Kernel(source, "spin", block=1, device="cpu"), np.zeros(4, np.int32)
     kernel(out, 1, grid=4)
     warnings.simplefilter("ignore", DeprecationWarning)  # of threads and fork
-    children = []
+    children, go = [], threading.Event()
     signal.signal(signal.SIGUSR1, lambda *_: children.append(os.fork()))
-    threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGUSR1)).start()
+    def send():
+        go.wait()
+        time.sleep(0.2)
+        os.kill(os.getpid(), signal.SIGUSR1)
+    threading.Thread(target=send).start()
     try:
+        go.set()
         while not children:
             kernel(out, 300_000_000, grid=4)
         said = ""

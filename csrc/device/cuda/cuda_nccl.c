@@ -208,7 +208,9 @@ static void *thread_of_call(void *context)
 static bool start(waiting_call *call)
 {
     pthread_t thread;
-    return thread_start(&thread, thread_of_call, call) == 0 && pthread_detach(thread) == 0;
+    if (thread_start(&thread, thread_of_call, call) != 0) return false;
+    pthread_detach(thread);
+    return true;
 }
 
 // Waits up to `seconds` for a call that was started. False: it was left to itself.

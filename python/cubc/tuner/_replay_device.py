@@ -207,10 +207,18 @@ def _table_workload(path: str, benchmark: str, axes: Mapping[str, Any] | None) -
     times = {label: {"": (OK, time * unit, table.base * unit)} for label, time in worked.items()}
     times["base"] = times[base]
     labels = [base]
-    workload = ReplayWorkload(
-        name, (), {}, [{}], ARCH, table=table, source=path, times=times, labels=labels
+    return ReplayWorkload(
+        name,
+        (),
+        {},
+        [{}],
+        ARCH,
+        table=table,
+        source=path,
+        times=times,
+        in_seconds=table.unit is not None,
+        labels=labels,
     )
-    return dataclasses.replace(workload, in_seconds=table.unit is not None)
 
 
 def _stored_workload(path: str, group: Group) -> ReplayWorkload | None:
