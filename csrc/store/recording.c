@@ -36,7 +36,7 @@ static written *all; // in the order of calls_after; the writer's, then of who e
 static size_t room;
 static int round_of_new;
 static int begun;         // by this process
-static char identity[48]; // by which a merge knows more calls of it from those of another
+static char identity[64]; // by which a merge knows more calls of it from those of another
 static volatile sig_atomic_t inbox = -1, outbox = -1; // of the writer's messages
 static struct stat boxes;                             // tells their pipe from a file of the program
 static atomic_bool quitting; // the message QUIT, for a writer whose box is closed
