@@ -31,28 +31,28 @@ struct sums_storage {
     u32 is_last;
 };
 
-// Adds up the sums of all threads of `blocks` blocks. Called by all threads of block `block`.
-//   Result      true in one thread of the launch, where `mine` has the sums of all threads
-//   Storage   may be used again after the next block_sync
-// parts: N * blocks numbers; arrived: 0 before and after. Op replaces the sum; 0 must be neutral.
+// Stores the sums of block `block` of `blocks`. Returns true to the last one. Called by one thread.
+template <int N>
+FUNCTION bool send_part(const sums_of<N>& mine, u32 block, u32 blocks, f64* parts, u64* arrived)
+{
+    u64* const words = reinterpret_cast<u64*>(parts);
+    UNROLL
+    for (u32 k = 0; k < N; k++)
+        store_relaxed(words + static_cast<u64>(k) * blocks + block, sum_word{mine.value[k]}.word);
+    device_fence();
+    return atomic_add(arrived, 1) + 1 == blocks;
+}
+
+// Adds up the parts that `blocks` blocks have sent. Called by all threads of the last one.
+//   Result      in thread 0
+//   Storage     may be used again after the next block_sync
 template <class Op = plus, int N>
-FUNCTION bool sum_of_blocks(sums_of<N>& mine, u32 block, u32 blocks, f64* parts, u64* arrived,
-                            sums_storage<N>& s)
+FUNCTION sums_of<N> sum_of_parts(u32 blocks, f64* parts, u64* arrived,
+                                 block_reduce_storage<sums_of<N>>& s)
 {
     enum { AT_ONCE = 8 }; // loads in flight
     u64* const words = reinterpret_cast<u64*>(parts);
-    mine = block_reduce(mine, each_of_sums<Op>(), s.reduce);
-    if (blocks == 1) return thread_id() == 0;
-    if (thread_id() == 0) {
-        UNROLL
-        for (u32 k = 0; k < N; k++)
-            store_relaxed(words + static_cast<u64>(k) * blocks + block,
-                          sum_word{mine.value[k]}.word);
-        device_fence();
-        s.is_last = atomic_add(arrived, 1) + 1 == blocks;
-    }
-    block_sync();
-    if (!s.is_last) return false; // same for all threads of the block
+    sums_of<N> mine;
     device_fence();
     UNROLL
     for (u32 k = 0; k < N; k++) {
@@ -70,7 +70,24 @@ FUNCTION bool sum_of_blocks(sums_of<N>& mine, u32 block, u32 blocks, f64* parts,
         }
         mine.value[k] = sum;
     }
-    mine = block_reduce(mine, each_of_sums<Op>(), s.reduce);
+    mine = block_reduce(mine, each_of_sums<Op>(), s);
     if (thread_id() == 0) *arrived = 0;
+    return mine;
+}
+
+// Adds up the sums of all threads of `blocks` blocks. Called by all threads of block `block`.
+//   Result      true in one thread of the launch, where `mine` has the sums of all threads
+//   Storage   may be used again after the next block_sync
+// parts: N * blocks numbers; arrived: 0 before and after. Op replaces the sum; 0 must be neutral.
+template <class Op = plus, int N>
+FUNCTION bool sum_of_blocks(sums_of<N>& mine, u32 block, u32 blocks, f64* parts, u64* arrived,
+                            sums_storage<N>& s)
+{
+    mine = block_reduce(mine, each_of_sums<Op>(), s.reduce);
+    if (blocks == 1) return thread_id() == 0;
+    if (thread_id() == 0) s.is_last = send_part(mine, block, blocks, parts, arrived);
+    block_sync();
+    if (!s.is_last) return false; // same for all threads of the block
+    mine = sum_of_parts<Op>(blocks, parts, arrived, s.reduce);
     return thread_id() == 0;
 }

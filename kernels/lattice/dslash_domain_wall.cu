@@ -50,6 +50,9 @@ constexpr u32 GROUPS = ceil_div(LS, SPT);                       // of s, a threa
 constexpr u32 SLICE = SPINOR * COLUMNS + (COLUMNS < 32 ? COLUMNS : 0);
 
 struct wall_shared {
+#if TUNE_KEEP_LINKS
+    alignas(16) real_t links[COLUMN_REALS * COLUMNS];
+#endif
     real_t column[LS * SLICE]; // [s][real number][site]
 #if TUNE_GUARDED
     kernel_sums_storage sums;
@@ -65,11 +68,15 @@ FUNCTION real_t* column_of(wall_shared& s, u32 at, u32 column)
 }
 
 // Sets the site of a column of a block's tile. Returns false if it has none.
-FUNCTION bool column_site(u32 tile, u32 column, dslash_work& w)
+FUNCTION bool column_site(u32 tile, u32 column, wall_shared& s, dslash_work& w)
 {
     const u32 place = tile * COLUMNS + column;
     if (place >= DSLASH_PLACES) return false;
     w.at = site_in_order(place, w.parity);
+#if TUNE_KEEP_LINKS
+    w.links = {s.links, COLUMNS, column};
+#endif
+    (void)s;
     return true;
 }
 
@@ -82,7 +89,8 @@ FUNCTION void put_hops(const wall_args& a, u32 first, u32 from, u32 column, dsla
 #if TUNE_HOPS
     dslash_fields d = a.d;
     d.sources = first + LS;
-    dslash_at(d, w, [&](u32 k, const spinor& sum) {
+    const auto all = [](u32) { return true; };
+    dslash_at(d, w, all, [&](u32 k, const spinor& sum) {
         real_t hops[SPINOR];
         flatten(sum, hops);
         UNROLL
@@ -184,8 +192,13 @@ KERNEL(dslash_domain_wall, wall_args, wall_shared)
     const bool exterior = has_exterior_site(at.tile, COLUMNS);
     if (exterior) w.exchange = number_of_exchange(a, wall_tiling{}, s.exchange);
 #endif
+#if TUNE_KEEP_LINKS
+    for (u32 k = thread_id(); k < COLUMNS * 4; k += SIMT_THREADS)
+        if (column_site(at.tile, k % COLUMNS, s, w)) keep_links(a.d, w, k / COLUMNS);
+    block_sync();
+#endif
     for (u32 k = thread_id(); k < COLUMNS * GROUPS; k += SIMT_THREADS) {
-        if (!column_site(at.tile, k % COLUMNS, w)) continue;
+        if (!column_site(at.tile, k % COLUMNS, s, w)) continue;
         const auto compute = [&](dslash_work& here) {
             put_hops(a, first, k / COLUMNS * SPT, k % COLUMNS, here, s);
         };
@@ -200,7 +213,7 @@ KERNEL(dslash_domain_wall, wall_args, wall_shared)
         mix_column(a.term, k / COLUMNS, k % COLUMNS, s);
     block_sync();
     for (u32 k = thread_id(); k < COLUMNS * LS; k += SIMT_THREADS)
-        if (column_site(at.tile, k % COLUMNS, w))
+        if (column_site(at.tile, k % COLUMNS, s, w))
             write_column_site(a, first + k / COLUMNS, k / COLUMNS, k % COLUMNS, w, s, sums);
 #if TUNE_GUARDED
     end_of_source(a.tail.guard, state_of(first), sums, at.tile, COLUMN_BLOCKS, s.sums);

@@ -32,7 +32,7 @@ FUNCTION void send_site(const dslash_fields& a, face<MU, UPPER>, const face_work
     if (UPPER && !is_unity<MU, true>(a, w.at))
         u = unpacked<stored_t>(load_packed<RECONSTRUCT, TUNE_LINK_LOAD>(
             links_of<RECONSTRUCT>(a.links, w.parity, MU), w.at.index));
-    UNROLL
+    EACH_SOURCE
     for (u32 k = 0; k < SPT; k++)
         if (w.source + k < a.sources) send_source<MU, UPPER>(a, w, w.source + k, u);
 }

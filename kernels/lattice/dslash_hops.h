@@ -131,7 +131,7 @@ FUNCTION half_spinor load_sent(const dslash_fields& a, const dslash_work& w, u32
 {
     const face_memory<real_t, SPINOR / 2> from =
         face_from<real_t, SPINOR / 2, MU>(*a.ranks, FORWARD, w.exchange);
-    const u64 field = face_field(w.source + k, other_parity(w.parity));
+    const u64 field = face_field(source_of(w, k), other_parity(w.parity));
     real_t raw[SPINOR / 2];
     if constexpr (storage<stored_t>::fixed)
         from.load(field, face_place<MU>(w.at), raw, norm);
@@ -193,7 +193,7 @@ FUNCTION void add_hop(const dslash_fields& a, const dslash_work& w, u32 k, const
 {
     if (is_left_out<MU, FORWARD>(w.at)) return;
     const u32 from = hop_from<MU, FORWARD>(w.at);
-    const u64 start = source_sites(w.source + k, other_parity(w.parity));
+    const u64 start = source_sites(source_of(w, k), other_parity(w.parity));
     f32 sent_norm = 0;
     half_spinor h = load_hop<MU, FORWARD>(a, w, k, start, from, sent_norm);
     real_t scale = hop_factor<MU>(a, is_across<MU, FORWARD>(a, w.at)) * projected_scale<stored_t>();
@@ -209,51 +209,74 @@ FUNCTION void add_hop(const dslash_fields& a, const dslash_work& w, u32 k, const
 }
 
 #if TUNE_KEEP_LINKS
-// Hides the values of these registers from the compiler, so that reconstructed links are recomputed
-// for each source and not kept.
-FUNCTION void hide_values(real_t (&v)[RECONSTRUCT])
+// ---- links in shared memory ---------------------------------------------------------------------
+template <int MU, bool FORWARD>
+FUNCTION void flatten_link(const dslash_fields& a, const dslash_work& w, real_t* out)
 {
+    matrix u{};
+    if (!is_unity<MU, FORWARD>(a, w.at)) u = unpacked<stored_t>(link_of_hop<MU, FORWARD>(a, w));
     UNROLL
-    for (int j = 0; j < RECONSTRUCT; j++) unknown_value(v[j]);
-}
-
-struct kept_links {
-    hop_link forward[4], backward[4];
-};
-
-template <int MU>
-FUNCTION void keep_links(const dslash_fields& a, const dslash_work& w, kept_links& links)
-{
-    links.forward[MU] = link_of_hop<MU, true>(a, w);
-    links.backward[MU] = link_of_hop<MU, false>(a, w);
+    for (int j = 0; j < LINK_REALS / 2; j++) {
+        out[2 * j] = u.element[j / 3][j % 3].real;
+        out[2 * j + 1] = u.element[j / 3][j % 3].imag;
+    }
 }
 
 template <int MU>
-FUNCTION void add_hops(const dslash_fields& a, const dslash_work& w, u32 k, kept_links& links,
-                       spinor& sum)
+FUNCTION void keep_links_of(const dslash_fields& a, const dslash_work& w)
 {
-    hide_values(links.forward[MU].value);
-    add_hop<MU, true>(a, w, k, unpacked<stored_t>(links.forward[MU]), sum);
-    hide_values(links.backward[MU].value);
-    add_hop<MU, false>(a, w, k, unpacked<stored_t>(links.backward[MU]), sum);
+    real_t both[2 * LINK_REALS];
+    flatten_link<MU, true>(a, w, both);
+    flatten_link<MU, false>(a, w, both + LINK_REALS);
+    store_some<COLUMN_REALS, 2 * LINK_REALS * MU>(w.links.reals, w.links.column, both,
+                                                  w.links.columns);
 }
 
-// Computes D in at the thread's site and passes it to `each`, source by source.
-template <class Each>
-FUNCTION void dslash_at(const dslash_fields& a, const dslash_work& w, Each each)
+FUNCTION void keep_links(const dslash_fields& a, const dslash_work& w, u32 direction)
 {
-    kept_links links;
-    keep_links<0>(a, w, links);
-    keep_links<1>(a, w, links);
-    keep_links<2>(a, w, links);
-    keep_links<TIME>(a, w, links);
+    if (direction == 0) keep_links_of<0>(a, w);
+    if (direction == 1) keep_links_of<1>(a, w);
+    if (direction == 2) keep_links_of<2>(a, w);
+    if (direction == TIME) keep_links_of<TIME>(a, w);
+}
+
+template <int MU, bool FORWARD>
+FUNCTION matrix kept_link(const link_columns& from)
+{
+    real_t reals[LINK_REALS];
+    load_reals<COLUMN_REALS, LINK_REALS * (2 * MU + !FORWARD), LINK_REALS, 0>(
+        from.reals, from.column, reals, from.columns);
+    matrix u;
+    UNROLL
+    for (int j = 0; j < LINK_REALS / 2; j++)
+        u.element[j / 3][j % 3] = complex_t{reals[2 * j], reals[2 * j + 1]};
+    return u;
+}
+
+template <int MU>
+FUNCTION void add_hops(const dslash_fields& a, const dslash_work& w, u32 k, spinor& sum)
+{
+    add_hop<MU, true>(a, w, k, kept_link<MU, true>(w.links), sum);
+    add_hop<MU, false>(a, w, k, kept_link<MU, false>(w.links), sum);
+}
+
+// Computes D in at the thread's site and passes it to `each`, source by source. Sources that are
+// not wanted are left out: their faces may not have been sent.
+template <class Wanted, class Each>
+FUNCTION void dslash_at(const dslash_fields& a, const dslash_work& w, Wanted wanted, Each each)
+{
+    dslash_work again = w;
+    NO_UNROLL
     for (u32 k = 0; k < SPT; k++) {
         if (!has_source(a.sources, w, k)) break;
+        if (!wanted(k)) continue;
+        unknown_value(
+            again.links.column); // or a compiler keeps links in registers, and spills them
         spinor sum{};
-        add_hops<0>(a, w, k, links, sum);
-        add_hops<1>(a, w, k, links, sum);
-        add_hops<2>(a, w, k, links, sum);
-        add_hops<TIME>(a, w, k, links, sum);
+        add_hops<0>(a, again, k, sum);
+        add_hops<1>(a, again, k, sum);
+        add_hops<2>(a, again, k, sum);
+        add_hops<TIME>(a, again, k, sum);
         each(k, sum);
     }
 }

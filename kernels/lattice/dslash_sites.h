@@ -2,9 +2,10 @@
 // work, several sources, the guard and the tail of a solver (tail.h). At each site an operator
 // computes its hopping term, for one parity or both, then its site term, then the tail.
 //
-// A thread computes a site of the output for some of the sources; it reads and reconstructs the
-// links once for all of them. Threads do not exchange data: neighbouring sites share their reads
-// through the caches, so that the order of the sites is what can be tuned. A block takes bricks of
+// A thread computes a site of the output for some of the sources. Links are read and reconstructed
+// once for all of them, or for those of a block, whose threads share them in shared memory.
+// Neighbouring sites share their spinors through the caches, so that the order of the sites is what
+// can be tuned. A block takes bricks of
 // sites, as many as it has threads for, so that neighbours in all directions are in the L1 cache.
 // Bricks are ordered x first, then y, then `sz` of z, then t, then the rest of z, so that sites
 // read again one time slice later are still in the L2 cache.
@@ -12,6 +13,7 @@
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 32:1024:32 cpu=1:1:1
 // %RANGE% TUNE_MIN_BLOCKS mb 1:16:1 cpu=1:1:1
 // %RANGE% TUNE_SOURCES_PER_THREAD spt 1:16:1 cpu=1:4:1
+// %RANGE% TUNE_SOURCE_GROUPS sg 1:8:1 cpu=1:1:1
 // %RANGE% TUNE_SOURCES_FIRST sf 0:1:1 cpu=0:1:1
 // %RANGE% TUNE_KEEP_LINKS kl 0:1:1 cpu=0:0:1
 // %RANGE% TUNE_BRICK_X_LOG2 bx 0:6:1 cpu=6:6:1
@@ -22,17 +24,18 @@
 // %RANGE% TUNE_LOAD ld 0:1:1 cpu=0:0:1
 // %RANGE% TUNE_LINK_LOAD ll 0:2:1 cpu=0:0:1
 // %RANGE% TUNE_CONVERT cv 0:2:1 cpu=0:0:1
-// %GONE% sg 1
 // %GONE% sh 0
 //
-// spt   right-hand sides a thread; the others go to other blocks. More than four are for colour
-//       vectors
+// spt   right-hand sides a thread; the others go to other threads and blocks. More than four are
+// for
+//       colour vectors and for kl 1
+// sg    groups of threads of a block, which have spt sources each at the same sites. With kl 1
 // sf    0: blocks of other sources come after those of all sites; 1: those of the same sites follow
 //       each other, so that the L2 cache has their links. Spinors of all sources then have to stay
 //       there for the next time slice, for which sz is smaller
 // kl    0: loops over hops, and inside over the sources of the thread, with one link in registers;
-//       1: loops over sources with all eight links kept, but not reconstructed, which uses more
-//       registers and less of the L1 cache at a time
+//       1: puts the links of the block's sites into shared memory, reconstructed, and loops over
+//       sources, and inside over hops
 // bx..bt  sites of one parity of a brick along x, and along y, z, t; the nearest divisor where that
 //       does not divide the lattice
 // sz    bricks along z in a sweep through t
@@ -58,6 +61,9 @@
 //     add_hops<MU>(fields, work, sums)
 //                       adds the hops of direction MU to the hopping terms at the thread's site,
 //                       one for each of the thread's sources
+//     keep_links(fields, work, direction)
+//                       with TUNE_KEEP_LINKS: puts the links of a direction into the column of the
+//                       thread's site; and dslash_at, which takes them from there
 //     flatten(sum, reals)
 //     Term              the numbers and fields of its site term
 //     apply_site_term(a, start, index, hops, x, out)
@@ -88,6 +94,7 @@ typedef real_of<stored_t> real_t;
 
 enum {
     SPT = TUNE_SOURCES_PER_THREAD,
+    BLOCK_SOURCES = SPT * TUNE_SOURCE_GROUPS,
     BOTH = TUNE_PARITY == 2,
 };
 
@@ -152,15 +159,32 @@ FUNCTION site site_in_order(u32 place, u32& parity)
 }
 
 // ---- a thread's work ----------------------------------------------------------------------------
+#if TUNE_KEEP_LINKS
+#define EACH_SOURCE NO_UNROLL
+// Links of the sites of a block in shared memory, reconstructed: a column for a site, of two links
+// for each direction, that of the hop forwards first. Columns are in the order of a field's sites.
+enum { LINK_REALS = 18, COLUMN_REALS = 8 * LINK_REALS };
+struct link_columns {
+    real_t* reals;
+    u32 columns;
+    u32 column; // the thread's
+};
+#else
+#define EACH_SOURCE UNROLL
+#endif
+
 // Places of all sites, places a block, and blocks for the same sources.
 constexpr u32 DSLASH_PLACES = BOTH ? 2 * SITES : SITES;
-constexpr u32 DSLASH_TILE = SIMT_THREADS;
+constexpr u32 DSLASH_TILE = SIMT_THREADS / TUNE_SOURCE_GROUPS;
 constexpr u32 DSLASH_BLOCKS = ceil_div(DSLASH_PLACES, DSLASH_TILE);
 
 struct dslash_work {
     site at;
     u32 parity;
     u32 source; // the first of SPT sources
+#if TUNE_KEEP_LINKS
+    link_columns links;
+#endif
 #if TUNE_CUT
     u32 exchange; // the number of that of the faces, for sites on them
 #endif
@@ -203,7 +227,7 @@ FUNCTION block_place place_of_block(const Fields& d, u32 block)
     return place_among<TILES>(block, 0);
 }
 
-// Work of a block: which of the DSLASH_BLOCKS tiles of sites, and the first of SPT sources.
+// Work of a block: which of the DSLASH_BLOCKS tiles of sites, and the first of its sources.
 struct block_work {
     u32 tile, source;
 };
@@ -213,21 +237,27 @@ FUNCTION block_work work_of_block(const Fields& d, u32 block)
 {
     if constexpr (!TUNE_SOURCES_FIRST) {
         const block_place at = place_of_block<DSLASH_BLOCKS, DSLASH_TILE>(d, block);
-        return {at.tile, at.sources * SPT};
+        return {at.tile, at.sources * BLOCK_SOURCES};
     }
-    const u32 blocks = ceil_div(static_cast<u32>(d.sources), SPT);
+    const u32 blocks = ceil_div(static_cast<u32>(d.sources), BLOCK_SOURCES);
     u32 first = 0;
 #if TUNE_CUT
     if (TUNE_STAGED && d.part.sites == SITES_ON_FACES) first = interior_tiles(DSLASH_TILE);
 #endif
-    return {first + block / blocks, block % blocks * SPT};
+    return {first + block / blocks, block % blocks * BLOCK_SOURCES};
 }
+
+// Returns the thread's group of sources, and its column among the block's sites. With one group
+// they are not computed: all threads know that they have the same sources.
+FUNCTION u32 dslash_thread() { return warp_id() * SIMT_WARP + lane_id(); }
+FUNCTION u32 source_group() { return TUNE_SOURCE_GROUPS == 1 ? 0 : dslash_thread() / DSLASH_TILE; }
+FUNCTION u32 dslash_column() { return dslash_thread() - source_group() * DSLASH_TILE; }
 
 // Sets the thread's work. Returns false if it has none.
 FUNCTION bool dslash_work_of(const block_work& block, dslash_work& w)
 {
-    const u32 place = block.tile * DSLASH_TILE + warp_id() * SIMT_WARP + lane_id();
-    w.source = block.source;
+    const u32 place = block.tile * DSLASH_TILE + dslash_column();
+    w.source = block.source + source_group();
     if (place >= DSLASH_PLACES) return false;
     w.at = site_in_order(place, w.parity);
     return true;
@@ -249,9 +279,12 @@ FUNCTION void compute_by_place(dslash_work& w, bool exterior, Compute compute)
 }
 #endif
 
+// Returns the number of the thread's source k: groups take turns, so that few sources are for all.
+FUNCTION u32 source_of(const dslash_work& w, u32 k) { return w.source + k * TUNE_SOURCE_GROUPS; }
+
 FUNCTION bool has_source(u64 sources, const dslash_work& w, u32 k)
 {
-    return SPT == 1 || w.source + k < sources;
+    return BLOCK_SOURCES == 1 || source_of(w, k) < sources;
 }
 
 // Returns the first site of a source's field. With both parities the fields follow each other.
@@ -269,9 +302,9 @@ template <int MU, class Fields>
 FUNCTION void add_hops(const Fields& a, const dslash_work& w, typename Fields::sum (&sum)[SPT]);
 
 // Computes D in at the thread's site and passes it to `each`, as each(k, sum) for the thread's
-// source k. An operator that keeps links overloads it.
-template <class Fields, class Each>
-FUNCTION void dslash_at(const Fields& a, const dslash_work& w, Each each)
+// source k where wanted(k) is true. An operator that keeps links overloads it.
+template <class Fields, class Wanted, class Each>
+FUNCTION void dslash_at(const Fields& a, const dslash_work& w, Wanted wanted, Each each)
 {
     typename Fields::sum sum[SPT] = {};
     add_hops<0>(a, w, sum);
@@ -281,7 +314,7 @@ FUNCTION void dslash_at(const Fields& a, const dslash_work& w, Each each)
     UNROLL
     for (u32 k = 0; k < SPT; k++) {
         if (!has_source(a.sources, w, k)) break;
-        each(k, sum[k]);
+        if (wanted(k)) each(k, sum[k]);
     }
 }
 
@@ -313,11 +346,25 @@ struct operator_args {
 #include "exchange.h"
 #endif
 
-struct dslash_shared {
-#if TUNE_GUARDED
+#if TUNE_GUARDED && TUNE_SUMS
+// Sums of a block's sources: those of each warp of the source's group, and whether the block was
+// the last one of the source.
+constexpr u32 GROUP_WARPS = SIMT_WARPS / TUNE_SOURCE_GROUPS;
+struct block_sums_storage {
+    kernel_sums warp[BLOCK_SOURCES][GROUP_WARPS];
+    u32 is_last[BLOCK_SOURCES];
     kernel_sums_storage sums;
+};
 #else
+struct block_sums_storage {
     u64 none;
+};
+#endif
+
+struct dslash_shared {
+    block_sums_storage sums;
+#if TUNE_KEEP_LINKS
+    alignas(16) real_t links[COLUMN_REALS * DSLASH_TILE];
 #endif
 #if TUNE_CUT
     exchange_shared exchange;
@@ -367,29 +414,47 @@ FUNCTION bool any_active(const guard_args& guard, u32 first, u64 sources)
 {
     bool any = false;
     UNROLL
-    for (u32 k = 0; k < SPT; k++)
+    for (u32 k = 0; k < BLOCK_SOURCES; k++)
         any = any || (first + k < sources && is_active(guard, state_of(first + k)));
     return any;
 }
 
-// Adds up the sums of a block for its sources.
+#if TUNE_SUMS
+// Finishes the sums of a block's sources, of all at once: one barrier after the other would take as
+// long as the hops.
 FUNCTION void end_of_sources(const guard_args& guard, u64 sources, const block_work& block,
-                             kernel_sums (&sums)[SPT], kernel_sums_storage& s)
+                             const kernel_sums (&sums)[SPT], block_sums_storage& s)
 {
-    UNROLL
+    const each_of_sums<plus> add{};
+    constexpr u32 parts = TUNE_INNER * DSLASH_BLOCKS; // of a state
+    EACH_SOURCE
     for (u32 k = 0; k < SPT; k++) {
-        const u32 source = block.source + k;
-        if (source >= sources || !is_active(guard, state_of(source))) continue;
-        const u32 part = source % TUNE_INNER * DSLASH_BLOCKS + block.tile;
-        if constexpr (SPT == 1) {
-            end_of_source(guard, state_of(source), sums[k], part, TUNE_INNER * DSLASH_BLOCKS, s);
-        } else { // a copy, as in the code that was measured on GPUs
-            kernel_sums all = sums[k];
-            if (k > 0) block_sync();
-            end_of_source(guard, state_of(source), all, part, TUNE_INNER * DSLASH_BLOCKS, s);
-        }
+        const kernel_sums of_warp = warp_reduce(sums[k], add);
+        if (lane_id() == 0)
+            s.warp[source_group() + k * TUNE_SOURCE_GROUPS][warp_id() % GROUP_WARPS] = of_warp;
+    }
+    block_sync();
+    for (u32 k = thread_id(); k < BLOCK_SOURCES; k += SIMT_THREADS) {
+        const u32 source = block.source + k, state = state_of(source);
+        s.is_last[k] = false;
+        if (source >= sources || !is_active(guard, state)) continue;
+        kernel_sums all = s.warp[k][0];
+        for (u32 w = 1; w < GROUP_WARPS; w++) all = add(all, s.warp[k][w]);
+        s.is_last[k] = send_part(all, source % TUNE_INNER * DSLASH_BLOCKS + block.tile, parts,
+                                 parts_of(guard, state, parts), &guard.states[state].arrived);
+    }
+    block_sync();
+    NO_UNROLL
+    for (u32 k = 0; k < BLOCK_SOURCES; k++) {
+        if (!s.is_last[k]) continue; // same for all threads of the block
+        const u32 state = state_of(block.source + k);
+        const kernel_sums all = sum_of_parts(parts, parts_of(guard, state, parts),
+                                             &guard.states[state].arrived, s.sums.reduce);
+        if (thread_id() == 0) take_step(guard, state, all);
+        block_sync();
     }
 }
+#endif
 #endif
 
 // Body of a kernel. `write` takes the work, the number of a source in the thread and in all, its
@@ -413,17 +478,26 @@ FUNCTION void dslash_by(const operator_args<Fields, Term>& a, dslash_shared& s, 
     const bool exterior = has_exterior_site(block.tile, DSLASH_TILE);
     if (exterior) w.exchange = number_of_exchange(a, dslash_tiling{}, s.exchange);
 #endif
+#if TUNE_KEEP_LINKS
+    w.links = {s.links, DSLASH_TILE, dslash_column()};
+    for (u32 d = source_group(); has_site && d < 4; d += TUNE_SOURCE_GROUPS) keep_links(a.d, w, d);
+    block_sync();
+#endif
 #if !TUNE_GUARDED
     (void)s;
     if (!has_site) return;
 #endif
     const auto compute = [&](const dslash_work& w) {
-        dslash_at(a.d, w, [&](u32 k, const typename Fields::sum& sum) {
-            const u32 source = w.source + k;
+        const auto wanted = [&](u32 k) {
 #if TUNE_GUARDED
-            if (!is_active(guard, state_of(source))) return;
+            return is_active(guard, state_of(source_of(w, k)));
+#else
+            (void)k;
+            return true;
 #endif
-            write(w, k, source, sum, sums);
+        };
+        dslash_at(a.d, w, wanted, [&](u32 k, const typename Fields::sum& sum) {
+            write(w, k, source_of(w, k), sum, sums);
         });
     };
 #if TUNE_CUT
@@ -432,7 +506,15 @@ FUNCTION void dslash_by(const operator_args<Fields, Term>& a, dslash_shared& s, 
     if (has_site) compute(w);
 #endif
 #if TUNE_GUARDED
-    end_of_sources(guard, a.d.sources, block, sums, s.sums);
+#if TUNE_SUMS
+    if constexpr (BLOCK_SOURCES == 1) {
+        const u32 part = block.source % TUNE_INNER * DSLASH_BLOCKS + block.tile;
+        end_of_source(guard, state_of(block.source), sums[0], part, TUNE_INNER * DSLASH_BLOCKS,
+                      s.sums.sums);
+    } else {
+        end_of_sources(guard, a.d.sources, block, sums, s.sums);
+    }
+#endif
 #endif
 }
 

@@ -39,7 +39,7 @@ FUNCTION bool is_group_active(const Args& a, u32 group, u32 together)
 template <u32 TILES, u32 EACH, u32 TOGETHER>
 struct tiling {
 };
-typedef tiling<DSLASH_BLOCKS, DSLASH_TILE, SPT> dslash_tiling;
+typedef tiling<DSLASH_BLOCKS, DSLASH_TILE, BLOCK_SOURCES> dslash_tiling;
 
 // Returns how many blocks of a launch send faces or may have sites on them, of sources that are
 // iterated: these count themselves (face_memory.h). States are as at the launch's begin until all

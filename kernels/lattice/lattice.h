@@ -168,14 +168,14 @@ FUNCTION f32 real_at(const chunk<u16>& v, int j, bool)
            (8388608.0f + 32768.0f);
 }
 
-// Returns the address of the chunk that begins with real FIRST of N, at a site. The last chunk may
-// be shorter.
+// Returns the address of the chunk that begins with real FIRST of N, at one of a field's places,
+// which are its sites. The last chunk may be shorter.
 template <int N, class S>
-FUNCTION S* chunk_at(S* field, u32 index, int first)
+FUNCTION S* chunk_at(S* field, u32 index, int first, u32 places = SITES)
 {
     constexpr int whole = 16 / sizeof(S);
     const int items = N - first < whole ? N - first : whole;
-    return field + static_cast<u64>(SITES) * static_cast<u64>(first) +
+    return field + static_cast<u64>(places) * static_cast<u64>(first) +
            static_cast<u64>(index) * static_cast<u64>(items);
 }
 
@@ -183,12 +183,12 @@ FUNCTION S* chunk_at(S* field, u32 index, int first)
 // integer. CACHING is that of load_bytes16. FIRST and COUNT are multiples of half a chunk.
 // Fixed-point numbers from SHIFTED on are shifted.
 template <int N, int FIRST, int COUNT, int CACHING, int SHIFTED = N, class S>
-FUNCTION void load_reals(const S* field, u32 index, real_of<S> (&out)[COUNT])
+FUNCTION void load_reals(const S* field, u32 index, real_of<S> (&out)[COUNT], u32 places = SITES)
 {
     constexpr int whole = 16 / sizeof(S);
     UNROLL
     for (int c = FIRST / whole * whole; c < FIRST + COUNT; c += whole) {
-        const S* const at = chunk_at<N>(field, index, c);
+        const S* const at = chunk_at<N>(field, index, c, places);
         // Range of the chunk's reals that are wanted and exist.
         const int from = c < FIRST ? FIRST - c : 0;
         const int to = FIRST + COUNT - c < whole ? FIRST + COUNT - c : whole;
@@ -210,12 +210,12 @@ FUNCTION void load_reals(const S* field, u32 index, real_of<S> (&out)[COUNT])
 
 // Stores reals FIRST to FIRST + COUNT of N a site, whole chunks, in storage units.
 template <int N, int FIRST, int COUNT, class S>
-FUNCTION void store_some(S* field, u32 index, const S (&in)[COUNT])
+FUNCTION void store_some(S* field, u32 index, const S (&in)[COUNT], u32 places = SITES)
 {
     constexpr int whole = 16 / sizeof(S);
     UNROLL
     for (int c = FIRST; c < FIRST + COUNT; c += whole) {
-        S* const at = chunk_at<N>(field, index, c);
+        S* const at = chunk_at<N>(field, index, c, places);
         const int items = N - c < whole ? N - c : whole;
         chunk<S> v;
         UNROLL

@@ -161,7 +161,7 @@ FUNCTION u64 slice_of_hop(const dslash_work& w, u32 k)
     const u32 slice = STEPS > 0     ? at + static_cast<u32>(STEPS) - extent_of<MU>()
                       : STEPS == -3 ? at + 1
                                     : 0;
-    return face_slice(w.source + k, other_parity(w.parity), slice);
+    return face_slice(source_of(w, k), other_parity(w.parity), slice);
 }
 #endif
 
@@ -218,7 +218,7 @@ FUNCTION void add_hops_over(const staggered_fields& a, const dslash_work& w,
     UNROLL
     for (u32 k = 0; k < SPT; k++) {
         if (!has_source(a.sources, w, k)) break;
-        const u64 start = source_sites(w.source + k, other_parity(w.parity));
+        const u64 start = source_sites(source_of(w, k), other_parity(w.parity));
         f32 sent_norm = 0;
         colour_vector v = load_hop<MU, STEPS>(a, w, k, start, from, sent_norm);
         if (FORWARD)

@@ -119,8 +119,8 @@ def test_an_own_neighbour_with(device, alone, cut, sources, form, dagger, option
     np.testing.assert_array_equal(made[1], made[0])
 
 
-def use_many_threads(kind, sources):
-    label = "tpb_64.mb_1.spt_2.sf_1.kl_1.bx_1.by_1.bz_1.bt_1.sz_7.ld_0.ll_0.cv_0"
+def use_many_threads(kind, sources, share="spt_2.sg_2"):
+    label = f"tpb_64.mb_1.{share}.sf_1.kl_1.bx_1.by_1.bz_1.bt_1.sz_7.ld_0.ll_0.cv_0"
     place = dict(zip("XYZT", EXTENT, strict=True)) | {"Sources": sources}
     _core.use_policy("dslash.wilson.r12", {"T{ct}": kind}, "cpu", label, place)
 
@@ -166,17 +166,18 @@ def test_an_own_neighbour_solves(device, alone):
     assert (left_of(b, lattice.Wilson(lattice.Gauge(links, device=device), KAPPA), x) < 1e-6).all()
 
 
-@pytest.mark.parametrize("threads", ["few", "many"])
-def test_sources_that_end_one_by_one(device, alone, policies, monkeypatch, threads):
+@pytest.mark.parametrize("share", ["", "spt_2.sg_2", "spt_1.sg_2", "spt_3.sg_1"])
+def test_sources_that_end_one_by_one(device, alone, policies, monkeypatch, share):
     """Blocks of the sources that have ended come late, when those of others have taken a step.
 
-    A source that has ended at once is in a thread with one that has not.
+    A source that has ended at once is in a thread or a block with one that has not: its faces are
+    sent only with those of the thread's other sources.
     """
     b = fields(EXTENT, 3)[1]
     b[1] = 0
     links = near_one(EXTENT[::-1])
-    if threads == "many":
-        use_many_threads("F64", 3)
+    if share:
+        use_many_threads("F64", 3, share)
         monkeypatch.setenv("CUBC_SIMT_SEED", "4")
     solves = [
         lattice.Wilson(lattice.Gauge(links, grid=grid, device=device), KAPPA).solve(b, tol=1e-8)

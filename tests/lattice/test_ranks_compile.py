@@ -7,6 +7,7 @@ SITES = {
     "TUNE_THREADS_PER_BLOCK": 64,
     "TUNE_MIN_BLOCKS": 1,
     "TUNE_SOURCES_PER_THREAD": 2,
+    "TUNE_SOURCE_GROUPS": 1,
     "TUNE_SOURCES_FIRST": 0,
     "TUNE_KEEP_LINKS": 0,
     "TUNE_BRICK_X_LOG2": 1,
@@ -81,6 +82,8 @@ def passes(type, real, written, statements, sums, finish):
 
 PRODUCTS = ("ca_products(*state, s0, s1, s2, s3, s4, w0, w1, w2, w3)", [], "")
 OPEN = {"TUNE_OPEN": 12}
+KEPT = {"TUNE_KEEP_LINKS": 1, "TUNE_SOURCE_GROUPS": 2}
+KEPT_OF_WALL = {"TUNE_KEEP_LINKS": 1, "TUNE_HOPS": 1, "TUNE_CUT": 8, "TUNE_RANKS": 1}
 RANKS = {"TUNE_RANKS": 1, "TUNE_CUT": 8}
 PART = {
     **{f"TUNE_L{d}": 8 for d in "XYZT"},
@@ -117,6 +120,8 @@ CASES = {
     ),
     "open, staggered": ("dslash_staggered.cu", SITES | OPEN | STAGGERED),
     "faces": ("dslash_wilson.cu", SITES | RANKS),
+    "faces, links kept": ("dslash_wilson.cu", SITES | RANKS | KEPT),
+    "domain walls, links kept": ("dslash_domain_wall.cu", SITES | WALL | KEPT_OF_WALL),
     "faces, staged": ("dslash_wilson.cu", SITES | RANKS | {"TUNE_STAGED": 1, "TUNE_T": "f64"}),
     "faces, staggered": ("dslash_staggered.cu", SITES | RANKS | STAGGERED),
     "thirty sums": ("field_update.cu", passes("f64", "f64", [], "", SUMS, "ca_gram")),

@@ -70,7 +70,7 @@ def test_blocks_of_many_threads(policies, threads, first):
     own = lattice.Grid(cut="t", device="cpu", transport="messages")
     gauge, cut = (lattice.Gauge(links, grid=grid, device="cpu") for grid in (None, own))
     expected = lattice.Wilson(gauge, KAPPA)(psi)
-    label = f"tpb_{threads}.mb_1.spt_2.sf_{first}.kl_0.bx_1.by_1.bz_1.bt_1.sz_7.ld_0.ll_0.cv_0"
+    label = f"tpb_{threads}.mb_1.spt_2.sg_1.sf_{first}.kl_0.bx_1.by_1.bz_1.bt_1.sz_7.ld_0.ll_0.cv_0"
     place = dict(zip("XYZT", EXTENT, strict=True)) | {"Sources": 3}
     _core.use_policy("dslash.wilson.r12", {"T{ct}": "F64"}, "cpu", label, place)
     np.testing.assert_array_equal(lattice.Wilson(cut, KAPPA)(psi), expected)

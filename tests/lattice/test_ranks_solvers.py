@@ -205,7 +205,7 @@ def test_open_edges_in_blocks_of_many_threads(policies, keep):
     gauge = lattice.Gauge(links, device="cpu")
     D = opened(lattice.Wilson(gauge, KAPPA), "zt")
     expected = D(b)
-    label = f"tpb_64.mb_1.spt_2.sf_1.kl_{keep}.bx_1.by_1.bz_1.bt_1.sz_7.ld_0.ll_0.cv_0"
+    label = f"tpb_64.mb_1.spt_2.sg_1.sf_1.kl_{keep}.bx_1.by_1.bz_1.bt_1.sz_7.ld_0.ll_0.cv_0"
     place = dict(zip("XYZT", PART, strict=True)) | {"Sources": 3}
     _core.use_policy("dslash.wilson.r12", {"T{ct}": "F64"}, "cpu", label, place)
     np.testing.assert_allclose(D(b), expected, rtol=0, atol=1e-14)

@@ -74,7 +74,7 @@ def test_blocks_of_many_threads(policies):
         for grid in (None, own)
     )
     expected = whole(chi)
-    label = "tpb_64.mb_1.spt_2.sf_1.kl_0.bx_1.by_1.bz_1.bt_1.sz_7.ld_0.ll_0.cv_0"
+    label = "tpb_64.mb_1.spt_2.sg_1.sf_1.kl_0.bx_1.by_1.bz_1.bt_1.sz_7.ld_0.ll_0.cv_0"
     place = dict(zip("XYZT", EXTENT, strict=True)) | {"Sources": 3}
     _core.use_policy("dslash.improved.r13", {"T{ct}": "I16"}, "cpu", label, place)
     np.testing.assert_array_equal(cut(chi), expected)

@@ -155,7 +155,7 @@ def test_blocks_of_several_warps():
     label = "tpb_64.mb_1.spt_1"
     _core.use_policy("field_update.cg", {"T{ct}": "F64"}, "cpu", label)
     dslash = "bx_6.by_6.bz_0.bt_0.sz_7.ld_0.ll_0.cv_0"
-    for sources, of_sources in ((1, "spt_1.sf_0.kl_0"), (3, "spt_2.sf_1.kl_1")):
+    for sources, of_sources in ((1, "spt_1.sg_1.sf_0.kl_0"), (3, "spt_2.sg_2.sf_1.kl_1")):
         place = dict(zip("XYZT", SHAPE[3::-1], strict=True)) | {"Sources": sources}
         label = f"tpb_128.mb_1.{of_sources}.{dslash}"
         _core.use_policy("dslash.wilson.r12", {"T{ct}": "F64"}, "cpu", label, place)

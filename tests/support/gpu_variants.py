@@ -9,6 +9,7 @@ which is right only where blocks start in order, as without a seed.
 One of an algorithm's labels runs, of lattices one for each benchmark; CUBC_TESTS=all runs all.
 """
 
+import re
 import sys
 from itertools import product
 
@@ -24,11 +25,17 @@ from cubc.tuner._space import parse_label
 SITES = [f"tpb_{threads}.spt_1" for threads in (32, 96, 256, 512)]
 SITES_AND_BLOCKS = [f"tpb_{t}.mb_{mb}.spt_1" for t, mb in ((32, 1), (96, 2), (256, 1), (512, 1))]
 DSLASH = [
-    "tpb_32.mb_1.spt_1.sf_0.kl_0.bx_1.by_1.bz_1.bt_1.sz_7.ld_0.ll_0.cv_0",
-    "tpb_96.mb_2.spt_2.sf_1.kl_1.bx_0.by_1.bz_0.bt_2.sz_1.ld_1.ll_1.cv_0",
-    "tpb_256.mb_1.spt_4.sf_0.kl_1.bx_6.by_6.bz_6.bt_6.sz_0.ld_0.ll_2.cv_0",
-    "tpb_1024.mb_1.spt_3.sf_1.kl_0.bx_2.by_0.bz_3.bt_0.sz_2.ld_1.ll_0.cv_0",
+    "tpb_32.mb_1.spt_1.sg_1.sf_0.kl_0.bx_1.by_1.bz_1.bt_1.sz_7.ld_0.ll_0.cv_0",
+    "tpb_96.mb_2.spt_2.sg_3.sf_1.kl_1.bx_0.by_1.bz_0.bt_2.sz_1.ld_1.ll_1.cv_0",
+    "tpb_256.mb_1.spt_4.sg_2.sf_0.kl_1.bx_6.by_6.bz_6.bt_6.sz_0.ld_0.ll_2.cv_0",
+    "tpb_1024.mb_1.spt_3.sg_1.sf_1.kl_0.bx_2.by_0.bz_3.bt_0.sz_2.ld_1.ll_0.cv_0",
 ]
+
+
+def one_group(label):
+    return re.sub(r"sg_\d", "sg_1", label)
+
+
 LABELS = {
     "axis_reduce": [
         "ipt_4.tpb_64.ipv_0.ld_0.wav_8",
@@ -53,9 +60,11 @@ LABELS = {
     "clover_apply": SITES,
     "clover_term": ["tpb_32", "tpb_64", "tpb_96"],
     "dslash_clover": DSLASH,
-    "dslash_domain_wall": [f"cl_{k + 2}.{DSLASH[k].replace('sf_1', 'sf_0')}" for k in range(4)],
-    "dslash_doublet": [DSLASH[0].replace("spt_1", "spt_2"), *DSLASH[1:3]],
-    "dslash_staggered": [label.replace("kl_1", "kl_0") for label in DSLASH],
+    "dslash_domain_wall": [
+        f"cl_{k + 2}.{one_group(DSLASH[k]).replace('sf_1', 'sf_0')}" for k in range(4)
+    ],
+    "dslash_doublet": [DSLASH[0].replace("spt_1", "spt_2"), *map(one_group, DSLASH[1:3])],
+    "dslash_staggered": [one_group(label).replace("kl_1", "kl_0") for label in DSLASH],
     "dslash_twisted": DSLASH,
     "dslash_twisted_clover": DSLASH[:2],
     "find": [

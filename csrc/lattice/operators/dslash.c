@@ -83,7 +83,8 @@ void dslash_define(const problem *p, text *out)
 
 const char *dslash_invalid(const problem *p, const char *kind, const space *s, const variant *v)
 {
-    if (variant_value(s, v, "spt", 1) > 4) return "a thread has registers for four spinors";
+    if (variant_value(s, v, "spt", 1) > 4 && !variant_value(s, v, "kl", 0))
+        return "a thread has registers for four spinors";
     return dslash_sites_invalid(p, kind, s, v);
 }
 

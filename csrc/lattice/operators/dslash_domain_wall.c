@@ -83,7 +83,8 @@ static void dslash_domain_wall_define(const problem *p, text *out)
 static const char *dslash_domain_wall_invalid(const problem *p, const char *kind, const space *s,
                                               const variant *v)
 {
-    if (variant_value(s, v, "sf", 0)) return "a block has all s of its sites";
+    if (variant_value(s, v, "sf", 0) || variant_value(s, v, "sg", 1) > 1)
+        return "a block has all s of its sites";
     if (!dslash_domain_wall_traits_of(p).hops) {
         if (variant_value(s, v, "kl", 0)) return "there are no links to be kept";
         if (variant_value(s, v, "cv", 0))

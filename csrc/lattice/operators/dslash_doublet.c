@@ -30,7 +30,8 @@ static void axis_values_of_doublets(const problem *p, uint64_t *values)
 
 static const char *invalid(const problem *p, const char *kind, const space *s, const variant *v)
 {
-    if (variant_value(s, v, "spt", 1) % FLAVOURS) return "a thread has both flavours";
+    if (variant_value(s, v, "spt", 1) % FLAVOURS || variant_value(s, v, "sg", 1) > 1)
+        return "a thread has both flavours";
     return dslash_invalid(p, kind, s, v);
 }
 

@@ -202,9 +202,13 @@ const char *dslash_sites_invalid(const problem *p, const char *kind, const space
         return "there is one source and not several for a thread";
     if (!dslash_site_traits_of(p).several && variant_value(s, v, "sf", 0))
         return "there is one source and none that comes first";
-    if (device_is_cpu(kind)) return NULL;
-    if (variant_value(s, v, "kl", 0) && variant_value(s, v, "spt", 1) == 1)
+    if (!dslash_site_traits_of(p).several && variant_value(s, v, "kl", 0))
         return "links are kept for a second source, and there is none";
+    if (device_is_cpu(kind)) return NULL;
+    const int groups = variant_value(s, v, "sg", 1);
+    if (groups > 1 && !variant_value(s, v, "kl", 0))
+        return "groups of sources share links in shared memory, and there are none";
+    if (variant_value(s, v, "tpb", 1) % (32 * groups)) return "a warp is of one group of sources";
     if (variant_value(s, v, "cv", 0) && p->type != CUBC_I16)
         return "only fixed-point numbers are converted";
     if (variant_value(s, v, "tpb", 1) * variant_value(s, v, "mb", 1) > 2048)
@@ -277,12 +281,13 @@ uint64_t dslash_output_sites(const problem *p)
 
 dslash_grid dslash_sites_grid(const problem *p, const instance *i)
 {
-    uint64_t together = instance_value(i, "spt", 1);
-    uint64_t each = ceil_div(dslash_output_sites(p), i->kernels[0].threads);
+    const uint64_t groups = instance_value(i, "sg", 1),
+                   together = instance_value(i, "spt", 1) * groups,
+                   tile = i->kernels[0].threads / groups;
+    uint64_t each = ceil_div(dslash_output_sites(p), tile);
     uint64_t sources = dslash_site_numbers_of(p).sources;
-    return (dslash_grid){.blocks = each * ceil_div(sources, together),
-                         .parts = each * sources,
-                         .tile = i->kernels[0].threads};
+    return (dslash_grid){
+        .blocks = each * ceil_div(sources, together), .parts = each * sources, .tile = tile};
 }
 
 static halo_shape halo_of(const problem *p)

@@ -84,21 +84,32 @@ FUNCTION void finish_over_ranks(const guard_args& a, u32 source, const f64 (&val
 #define SUMS_KERNEL(name, args, storage, guard)
 #endif
 
-// Finishes the sums of a source. All threads of all its blocks call this last. A block_sync comes
-// before the next call, for another source.
+#if TUNE_SUMS
+// Returns where the parts of a source's sums are, of `blocks` blocks.
+FUNCTION f64* parts_of(const guard_args& a, u32 source, u32 blocks)
+{
+    return a.parts + static_cast<u64>(source) * TUNE_SUMS * blocks;
+}
+
+// Takes the step of a source, whose sums are complete. Called by one thread.
+FUNCTION void take_step(const guard_args& a, u32 source, const kernel_sums& sums)
+{
+#if TUNE_RANKS
+    finish_over_ranks(a, source, sums.value);
+#else
+    TUNE_FINISH(a.states[source], sums.value, a.step);
+#endif
+}
+#endif
+
+// Finishes the sums of a source. All threads of all its blocks call this last.
 FUNCTION void end_of_source(const guard_args& a, u32 source, kernel_sums& sums, u32 block,
                             u32 blocks, kernel_sums_storage& s)
 {
 #if TUNE_SUMS
-    solver_state& state = a.states[source];
-    if (sum_of_blocks(sums, block, blocks, a.parts + static_cast<u64>(source) * TUNE_SUMS * blocks,
-                      &state.arrived, s)) {
-#if TUNE_RANKS
-        finish_over_ranks(a, source, sums.value);
-#else
-        TUNE_FINISH(state, sums.value, a.step);
-#endif
-    }
+    if (sum_of_blocks(sums, block, blocks, parts_of(a, source, blocks), &a.states[source].arrived,
+                      s))
+        take_step(a, source, sums);
 #else
     (void)a, (void)source, (void)sums, (void)block, (void)blocks, (void)s;
 #endif
