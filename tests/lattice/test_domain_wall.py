@@ -7,7 +7,7 @@ from domain_wall_reference import Along
 from lattice_reference import GAMMA5, gamma5, random_links
 from lattice_system import random_links as near_one
 
-from cubc import lattice
+from cubc import _core, lattice
 
 EXTENT, TINY = (4, 2, 4, 6), (2, 2, 2, 2)
 COEFFICIENTS = {"shamir": (1.0, 0.0), "mobius": (1.5, 0.5), "borici": (1.0, 1.0)}
@@ -163,6 +163,28 @@ def test_the_system_of_the_even_sites(device, links, gauge):
     K = (b * along.one + c * along.H) @ np.linalg.inv(T)
     odd = M.dslash(along.apply(K, x), "odd")
     assert error(x - M.dslash(along.apply(K, odd), "even") / 4, y) < 1.1e-11
+
+
+@pytest.mark.usefixtures("policies")
+@pytest.mark.parametrize("share", ["spt_2.sg_2", "spt_5.sg_1"])
+def test_links_that_are_kept_for_all_heights(share):
+    """The variants of GPUs: a block has several heights, of one right-hand side or of two."""
+    ls, b = 5, field(EXTENT, 5, 2)
+    gauge = lattice.Gauge(near_one(EXTENT[::-1]), device="cpu")
+    M = lattice.Mobius(gauge, 0.1, 1.8, ls, precision="double")
+    expected, (x, info) = M(b), M.solve(b, tol=1e-10)
+    sites = "bx_1.by_1.bz_1.bt_1.sz_7.ld_0.ll_0.cv_0"
+    place = dict(zip("XYZT", EXTENT, strict=True))
+    for name, label, axes in (
+        ("wilson", f"tpb_64.mb_1.{share}.sf_1.kl_1", {"Sources": 2 * ls}),
+        ("domain_wall", "cl_3.tpb_64.mb_1.spt_2.sg_1.sf_0.kl_1", {"Sources": 2, "Ls": ls}),
+    ):
+        where = (f"dslash.{name}.r12", {"T{ct}": "F64"}, "cpu")
+        _core.use_policy(*where, f"{label}.{sites}", place | axes)
+    np.testing.assert_array_equal(M(b), expected)
+    again, of_kept = M.solve(b, tol=1e-10)
+    assert error(again, x) < 1e-9 and abs(of_kept.iterations - info.iterations) <= 1
+    np.testing.assert_array_equal(M.solve(b, tol=1e-10)[0], again)
 
 
 def test_normal_equations_and_shifts(gauge):
