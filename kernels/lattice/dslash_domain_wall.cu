@@ -68,15 +68,11 @@ FUNCTION real_t* column_of(wall_shared& s, u32 at, u32 column)
 }
 
 // Sets the site of a column of a block's tile. Returns false if it has none.
-FUNCTION bool column_site(u32 tile, u32 column, wall_shared& s, dslash_work& w)
+FUNCTION bool column_site(u32 tile, u32 column, dslash_work& w)
 {
     const u32 place = tile * COLUMNS + column;
     if (place >= DSLASH_PLACES) return false;
     w.at = site_in_order(place, w.parity);
-#if TUNE_KEEP_LINKS
-    w.links = {s.links, COLUMNS, column};
-#endif
-    (void)s;
     return true;
 }
 
@@ -86,6 +82,9 @@ FUNCTION void put_hops(const wall_args& a, u32 first, u32 from, u32 column, dsla
                        wall_shared& s)
 {
     w.source = first + from;
+#if TUNE_KEEP_LINKS
+    w.links = {s.links, COLUMNS, column};
+#endif
 #if TUNE_HOPS
     dslash_fields d = a.d;
     d.sources = first + LS;
@@ -193,12 +192,15 @@ KERNEL(dslash_domain_wall, wall_args, wall_shared)
     if (exterior) w.exchange = number_of_exchange(a, wall_tiling{}, s.exchange);
 #endif
 #if TUNE_KEEP_LINKS
-    for (u32 k = thread_id(); k < COLUMNS * 4; k += SIMT_THREADS)
-        if (column_site(at.tile, k % COLUMNS, s, w)) keep_links(a.d, w, k / COLUMNS);
+    for (u32 k = thread_id(); k < COLUMNS * 4; k += SIMT_THREADS) {
+        if (!column_site(at.tile, k % COLUMNS, w)) continue;
+        w.links = {s.links, COLUMNS, k % COLUMNS};
+        keep_links(a.d, w, k / COLUMNS);
+    }
     block_sync();
 #endif
     for (u32 k = thread_id(); k < COLUMNS * GROUPS; k += SIMT_THREADS) {
-        if (!column_site(at.tile, k % COLUMNS, s, w)) continue;
+        if (!column_site(at.tile, k % COLUMNS, w)) continue;
         const auto compute = [&](dslash_work& here) {
             put_hops(a, first, k / COLUMNS * SPT, k % COLUMNS, here, s);
         };
@@ -213,7 +215,7 @@ KERNEL(dslash_domain_wall, wall_args, wall_shared)
         mix_column(a.term, k / COLUMNS, k % COLUMNS, s);
     block_sync();
     for (u32 k = thread_id(); k < COLUMNS * LS; k += SIMT_THREADS)
-        if (column_site(at.tile, k % COLUMNS, s, w))
+        if (column_site(at.tile, k % COLUMNS, w))
             write_column_site(a, first + k / COLUMNS, k / COLUMNS, k % COLUMNS, w, s, sums);
 #if TUNE_GUARDED
     end_of_source(a.tail.guard, state_of(first), sums, at.tile, COLUMN_BLOCKS, s.sums);

@@ -29,7 +29,8 @@
 // spt   right-hand sides a thread; the others go to other threads and blocks. More than four are
 // for
 //       colour vectors and for kl 1
-// sg    groups of threads of a block, which have spt sources each at the same sites. With kl 1
+// sg    groups of threads of a block, which have spt sources each at the same sites; more than one
+//       with kl 1 alone
 // sf    0: blocks of other sources come after those of all sites; 1: those of the same sites follow
 //       each other, so that the L2 cache has their links. Spinors of all sources then have to stay
 //       there for the next time slice, for which sz is smaller
@@ -159,6 +160,7 @@ FUNCTION site site_in_order(u32 place, u32& parity)
 }
 
 // ---- a thread's work ----------------------------------------------------------------------------
+// Sources of a thread are a loop of code where their links are kept, and else unrolled.
 #if TUNE_KEEP_LINKS
 #define EACH_SOURCE NO_UNROLL
 // Links of the sites of a block in shared memory, reconstructed: a column for a site, of two links
@@ -346,15 +348,8 @@ struct operator_args {
 #include "exchange.h"
 #endif
 
-#if TUNE_GUARDED && TUNE_SUMS
-// Sums of a block's sources: those of each warp of the source's group, and whether the block was
-// the last one of the source.
-constexpr u32 GROUP_WARPS = SIMT_WARPS / TUNE_SOURCE_GROUPS;
-struct block_sums_storage {
-    kernel_sums warp[BLOCK_SOURCES][GROUP_WARPS];
-    u32 is_last[BLOCK_SOURCES];
-    kernel_sums_storage sums;
-};
+#if TUNE_GUARDED
+#include "source_sums.h"
 #else
 struct block_sums_storage {
     u64 none;
@@ -408,55 +403,6 @@ FUNCTION void write_site(const operator_args<Fields, Term>& a, u32 source, u64 s
     store_site(a.out + start * Fields::REALS, a.out_norms + start, index, out);
 }
 
-#if TUNE_GUARDED
-// Returns true if any source of the block is still iterated. All threads of a block agree.
-FUNCTION bool any_active(const guard_args& guard, u32 first, u64 sources)
-{
-    bool any = false;
-    UNROLL
-    for (u32 k = 0; k < BLOCK_SOURCES; k++)
-        any = any || (first + k < sources && is_active(guard, state_of(first + k)));
-    return any;
-}
-
-#if TUNE_SUMS
-// Finishes the sums of a block's sources, of all at once: one barrier after the other would take as
-// long as the hops.
-FUNCTION void end_of_sources(const guard_args& guard, u64 sources, const block_work& block,
-                             const kernel_sums (&sums)[SPT], block_sums_storage& s)
-{
-    const each_of_sums<plus> add{};
-    constexpr u32 parts = TUNE_INNER * DSLASH_BLOCKS; // of a state
-    EACH_SOURCE
-    for (u32 k = 0; k < SPT; k++) {
-        const kernel_sums of_warp = warp_reduce(sums[k], add);
-        if (lane_id() == 0)
-            s.warp[source_group() + k * TUNE_SOURCE_GROUPS][warp_id() % GROUP_WARPS] = of_warp;
-    }
-    block_sync();
-    for (u32 k = thread_id(); k < BLOCK_SOURCES; k += SIMT_THREADS) {
-        const u32 source = block.source + k, state = state_of(source);
-        s.is_last[k] = false;
-        if (source >= sources || !is_active(guard, state)) continue;
-        kernel_sums all = s.warp[k][0];
-        for (u32 w = 1; w < GROUP_WARPS; w++) all = add(all, s.warp[k][w]);
-        s.is_last[k] = send_part(all, source % TUNE_INNER * DSLASH_BLOCKS + block.tile, parts,
-                                 parts_of(guard, state, parts), &guard.states[state].arrived);
-    }
-    block_sync();
-    NO_UNROLL
-    for (u32 k = 0; k < BLOCK_SOURCES; k++) {
-        if (!s.is_last[k]) continue; // same for all threads of the block
-        const u32 state = state_of(block.source + k);
-        const kernel_sums all = sum_of_parts(parts, parts_of(guard, state, parts),
-                                             &guard.states[state].arrived, s.sums.reduce);
-        if (thread_id() == 0) take_step(guard, state, all);
-        block_sync();
-    }
-}
-#endif
-#endif
-
 // Body of a kernel. `write` takes the work, the number of a source in the thread and in all, its
 // hopping term and the sums of the thread's sources.
 template <class Fields, class Term, class Write>
@@ -506,15 +452,7 @@ FUNCTION void dslash_by(const operator_args<Fields, Term>& a, dslash_shared& s, 
     if (has_site) compute(w);
 #endif
 #if TUNE_GUARDED
-#if TUNE_SUMS
-    if constexpr (BLOCK_SOURCES == 1) {
-        const u32 part = block.source % TUNE_INNER * DSLASH_BLOCKS + block.tile;
-        end_of_source(guard, state_of(block.source), sums[0], part, TUNE_INNER * DSLASH_BLOCKS,
-                      s.sums.sums);
-    } else {
-        end_of_sources(guard, a.d.sources, block, sums, s.sums);
-    }
-#endif
+    end_of_sources(guard, a.d.sources, block, sums, s.sums);
 #endif
 }
 

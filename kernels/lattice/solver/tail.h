@@ -10,9 +10,9 @@
 // The workload's macros: those of solver_update.h, TUNE_Z if there is another field,
 // TUNE_STATEMENTS.
 //
-// A kernel with a tail keeps all threads to its end, and calls for each source
-//     apply_tail      at a site, before it is stored
-//     end_of_source   of solver_update.h, by all threads
+// A kernel with a tail keeps all threads to its end, and calls
+//     apply_tail      for each source at a site, before it is stored
+//     end_of_source   of solver_update.h, or end_of_sources of source_sums.h, by all threads
 #pragma once
 #include "solver_update.h"
 
