@@ -84,15 +84,26 @@ const device_api *device_api_of_arch(const char *arch)
     return device_is_cpu(arch) ? &device_cpu_api : &device_cuda_api;
 }
 
-// ---- open, retain, release (open_... run with the lock held) -----------------------------------
-static cubc_status open_named(const char *name, const device_api *api, int index, cubc_device **out)
+// ---- open, retain, release ---------------------------------------------------------------------
+static bool retain_open(const char *name, cubc_device **out) // runs with the lock held
 {
     for (open_device *o = open_devices; o; o = o->next)
         if (strcmp(o->device->info.name, name) == 0) {
             o->device->references++;
             *out = o->device;
-            return CUBC_OK;
+            return true;
         }
+    return false;
+}
+
+// The back end opens without the lock: it may wait for a compiler, and a signal handler that runs
+// meanwhile, or another thread, may open a device too. Whoever comes second to the list closes his.
+static cubc_status open_named(const char *name, const device_api *api, int index, cubc_device **out)
+{
+    pthread_mutex_lock(&lock);
+    bool is_open = retain_open(name, out);
+    pthread_mutex_unlock(&lock);
+    if (is_open) return CUBC_OK;
     open_device *entry = mem_zalloc(1, sizeof *entry);
     if (!entry) return CUBC_NO_MEMORY;
     cubc_status st = api->open(index, &entry->device);
@@ -101,9 +112,17 @@ static cubc_status open_named(const char *name, const device_api *api, int index
         return st;
     }
     entry->device->references = 1;
-    entry->next = open_devices;
-    open_devices = entry;
-    *out = entry->device;
+    pthread_mutex_lock(&lock);
+    is_open = retain_open(name, out);
+    if (!is_open) {
+        entry->next = open_devices;
+        open_devices = entry;
+        *out = entry->device;
+    }
+    pthread_mutex_unlock(&lock);
+    if (!is_open) return CUBC_OK;
+    api->close(entry->device);
+    mem_free(entry);
     return CUBC_OK;
 }
 
@@ -136,19 +155,12 @@ cubc_status device_open(const char *name, cubc_device **out)
     bool by_default = !name || !name[0];
     int index = by_default ? -1 : parse_index(name, "cuda"),
         cpu = by_default ? -1 : parse_cpu(name);
-    cubc_status st;
     const char *why;
     if (!by_default && cpu < 0 && (index < 0 || index >= device_cuda_api.count(&why)))
         return fail_unknown(name, origin, index < 0);
-    pthread_mutex_lock(&lock);
-    if (by_default)
-        st = open_default(out);
-    else if (index >= 0)
-        st = open_cuda(index, out);
-    else
-        st = open_named(cpu ? name : "cpu", &device_cpu_api, cpu, out);
-    pthread_mutex_unlock(&lock);
-    return st;
+    if (by_default) return open_default(out);
+    if (index >= 0) return open_cuda(index, out);
+    return open_named(cpu ? name : "cpu", &device_cpu_api, cpu, out);
 }
 
 // Takes no lock, as each call comes here: the caller holds a reference already.

@@ -40,6 +40,28 @@ static void test_info(void)
     device_cpu_api.close(d);
 }
 
+static cubc_device *opened_within;
+
+static bool open_within(void) // as a signal handler that calls cubc
+{
+    interrupt_set_hook(NULL);
+    CHECK_STATUS(cubc_device_open("cpu:2", &opened_within), CUBC_OK);
+    return false;
+}
+
+static void test_opening_within_an_opening(void)
+{
+    cubc_device *d = NULL;
+    opened_within = NULL;
+    setenv("CUBC_CXXFLAGS", "-DANOTHER", 1); // the compiler is asked anew, and is waited for
+    interrupt_set_hook(open_within);
+    CHECK_STATUS(cubc_device_open("cpu:2", &d), CUBC_OK);
+    unsetenv("CUBC_CXXFLAGS");
+    CHECK(d && d == opened_within);
+    cubc_device_close(d);
+    cubc_device_close(opened_within);
+}
+
 static void test_memory(void)
 {
     for (size_t bytes = 0; bytes < 2000; bytes += 333) {
@@ -396,6 +418,7 @@ int main(int argc, char **argv)
 {
     static const check_test tests[] = {
         {"info", test_info},
+        {"opening within an opening", test_opening_within_an_opening},
         {"memory", test_memory},
         {"the last large block", test_the_last_large_block},
         {"streams and events", test_streams_and_events},
