@@ -136,12 +136,20 @@ uint64_t serial_number(void);                      // one that no other call in 
 // ---- fork ---------------------------------------------------------------------------------------
 // A child of fork has only the forking thread; locks that others held would stay locked for ever.
 // Registered locks are free in the child.
-void fork_register(pthread_mutex_t *lock);
-void fork_unregister(pthread_mutex_t *lock);
+typedef struct fork_entry { // of the list of them; it stays where it is while it is registered
+    pthread_mutex_t *lock;
+    struct fork_entry *next;
+} fork_entry;
+void fork_register(fork_entry *entry, pthread_mutex_t *lock);
+void fork_unregister(fork_entry *entry);
 // Makes a lock that refuses the thread that has it, as a signal handler may ask again: EDEADLK of
 // pthread_mutex_lock and of pthread_mutex_timedlock.
 void lock_make_checking(pthread_mutex_t *lock);
 unsigned fork_count(void); // forks between the first process and this one
+// Fails in a child that a signal handler has forked since fork_count() was `before`, while the call
+// waited: it has neither the threads nor the processes that the call has started, and what lies in
+// files is its parent's. `during` names the call: "a compilation".
+cubc_status fork_refuse(unsigned before, const char *during);
 // A random number of this process, which tells it from others also where each container counts its
 // own process numbers.
 uint64_t process_token(void);
@@ -151,10 +159,11 @@ uint64_t host_token(void);
 uint64_t host_token_of(const char *boot_id);
 #define FORK_SAFE_MUTEX(name)                                         \
     static pthread_mutex_t name = PTHREAD_MUTEX_INITIALIZER;          \
+    static fork_entry name##_entry;                                   \
     static void name##_registered(void) __attribute__((constructor)); \
     static void name##_registered(void)                               \
     {                                                                 \
-        fork_register(&name);                                         \
+        fork_register(&name##_entry, &name);                          \
     }                                                                 \
     static pthread_mutex_t name
 

@@ -7,8 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_LOCKS = 128 }; // a lock beyond them is not repaired after a fork
-static pthread_mutex_t *registered[MOST_LOCKS];
+static fork_entry *registered; // a list that is whole whenever another thread forks
 static pthread_mutex_t registry = PTHREAD_MUTEX_INITIALIZER;
 static atomic_uint forks;
 static atomic_ullong token; // 0: not drawn yet
@@ -16,8 +15,7 @@ static atomic_ullong token; // 0: not drawn yet
 static void after_fork(void)
 {
     pthread_mutex_init(&registry, NULL);
-    for (int i = 0; i < MOST_LOCKS; i++)
-        if (registered[i]) pthread_mutex_init(registered[i], NULL);
+    for (fork_entry *e = registered; e; e = e->next) pthread_mutex_init(e->lock, NULL);
     atomic_fetch_add(&forks, 1);
     atomic_store(&token, 0);
 }
@@ -54,25 +52,21 @@ static void watch_forks(void)
     pthread_atfork(NULL, NULL, after_fork);
 }
 
-static void replace_registered(pthread_mutex_t *old, pthread_mutex_t *new)
+void fork_register(fork_entry *entry, pthread_mutex_t *lock)
 {
     pthread_mutex_lock(&registry);
-    for (int i = 0; i < MOST_LOCKS; i++)
-        if (registered[i] == old) {
-            registered[i] = new;
-            break;
-        }
+    *entry = (fork_entry){.lock = lock, .next = registered};
+    __atomic_store_n(&registered, entry, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&registry);
 }
 
-void fork_register(pthread_mutex_t *lock)
+void fork_unregister(fork_entry *entry)
 {
-    replace_registered(NULL, lock);
-}
-
-void fork_unregister(pthread_mutex_t *lock)
-{
-    replace_registered(lock, NULL);
+    fork_entry **link = &registered;
+    pthread_mutex_lock(&registry);
+    while (*link && *link != entry) link = &(*link)->next;
+    if (*link) __atomic_store_n(link, entry->next, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&registry);
 }
 
 void lock_make_checking(pthread_mutex_t *lock)
@@ -87,4 +81,13 @@ void lock_make_checking(pthread_mutex_t *lock)
 unsigned fork_count(void)
 {
     return atomic_load_explicit(&forks, memory_order_relaxed);
+}
+
+cubc_status fork_refuse(unsigned before, const char *during)
+{
+    if (fork_count() == before) return CUBC_OK;
+    FAIL(CUBC_INVALID_ARGUMENT,
+         "a signal handler forked during %s, which its parent goes on with: repeat the call in the "
+         "child",
+         during);
 }

@@ -14,6 +14,7 @@ enum {
 
 typedef struct crew {
     pthread_mutex_t lock;
+    unsigned forks;             // fork_count() of its process; a child has no helpers
     atomic_int helpers;         // that are at work
     char stop;                  // watched by helpers: set when the caller is interrupted
     uint64_t total, most, next; // next: the first unit that nobody has taken
@@ -26,6 +27,11 @@ typedef struct crew {
     cubc_status status;
     char message[1024];
 } crew;
+
+static bool is_child(const crew *c)
+{
+    return c->forks != fork_count();
+}
 
 static bool take(crew *c, uint64_t *first, uint64_t *count)
 {
@@ -40,6 +46,7 @@ static bool take(crew *c, uint64_t *first, uint64_t *count)
 
 static void report(crew *c, uint64_t first, cubc_status status)
 {
+    if (is_child(c)) return; // the lock may be a helper's
     pthread_mutex_lock(&c->lock);
     if (c->status != CUBC_INTERRUPTED &&
         (!c->status || first < c->failed_at || status == CUBC_INTERRUPTED)) {
@@ -66,7 +73,7 @@ static void work(crew *c)
     uint64_t first, count;
     void *room = mem_alloc(c->room_bytes, 1);
     if (!room) report(c, 0, CUBC_NO_MEMORY);
-    while (room && take(c, &first, &count)) {
+    while (room && !is_child(c) && take(c, &first, &count)) {
         cubc_status st = one_share(c, first, count, room);
         if (st) report(c, first, st);
     }
@@ -85,9 +92,10 @@ static void *help(void *argument)
 // Helpers cannot see that the caller is interrupted, and may have long shares.
 static void await_helpers(crew *c)
 {
-    for (int waited = 0; atomic_load(&c->helpers); waited++) {
+    for (int waited = 0; atomic_load(&c->helpers) && !is_child(c); waited++) {
         bool look = waited % LOOKS == 0;
         if (look && interrupt_pending()) report(c, c->total, interruption());
+        if (is_child(c)) break;
         pthread_mutex_lock(&c->lock);
         bool stop = c->status == CUBC_INTERRUPTED;
         pthread_mutex_unlock(&c->lock);
@@ -109,6 +117,7 @@ cubc_status shares_run(uint64_t total, uint64_t most, size_t room_bytes, shares_
 {
     pthread_t threads[MOST_THREADS];
     crew c = {.lock = PTHREAD_MUTEX_INITIALIZER,
+              .forks = fork_count(),
               .total = total,
               .most = most,
               .step = step,
@@ -123,6 +132,7 @@ cubc_status shares_run(uint64_t total, uint64_t most, size_t room_bytes, shares_
     while (started < wanted && start_helper(&c, &threads[started])) started++;
     work(&c); // and if no thread could be started, all of it
     await_helpers(&c);
+    TRY(fork_refuse(c.forks, "a call that several threads share"));
     for (int i = 0; i < started; i++) pthread_join(threads[i], NULL);
     pthread_mutex_destroy(&c.lock);
     if (c.status) FAIL(c.status, "%s", c.message);

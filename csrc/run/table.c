@@ -41,6 +41,7 @@ typedef struct opening {
 struct table {
     cubc_device *device; // borrowed
     pthread_mutex_t lock;
+    fork_entry forked; // of the lock
     entry *entries[BUCKETS];
     opening *openings;
     unsigned forks; // of the process that wrote `openings`
@@ -80,7 +81,7 @@ static void detach(cubc_device *device)
             entry_free(e);
         }
     workspace_close(&t->workspaces, device);
-    fork_unregister(&t->lock);
+    fork_unregister(&t->forked);
     pthread_mutex_destroy(&t->lock);
     mem_free(t);
     device->attached = NULL;
@@ -98,7 +99,7 @@ cubc_status table_of(cubc_device *device, table **out)
     if (!*out && (*out = mem_zalloc(1, sizeof **out))) {
         (*out)->device = device;
         pthread_mutex_init(&(*out)->lock, NULL);
-        fork_register(&(*out)->lock);
+        fork_register(&(*out)->forked, &(*out)->lock);
         device->detach = detach;
         __atomic_store_n(&device->attached, *out, __ATOMIC_RELEASE);
     }

@@ -133,7 +133,8 @@ static cubc_status write_file(const char *path, const char *bytes, size_t length
 // ---- running it ---------------------------------------------------------------------------------
 typedef struct job {
     pid_t pid;
-    int messages; // the read end of its standard error
+    int messages;   // the read end of its standard error
+    unsigned forks; // fork_count() of the process that waits for it
     text log;
 } job;
 
@@ -204,7 +205,7 @@ static int spawn(job *j, char **arguments, char **environment, const char *input
 static cubc_status job_start(job *j, char **arguments, char **environment, const char *input)
 {
     int ends[2];
-    *j = (job){.pid = -1, .messages = -1};
+    *j = (job){.pid = -1, .messages = -1, .forks = fork_count()};
     if (pipe_close_on_exec(ends) != 0)
         FAIL(CUBC_IO_ERROR, "cannot make a pipe: %s", strerror(errno));
     int error = spawn(j, arguments, environment, input, ends[1]);
@@ -262,7 +263,9 @@ static cubc_status job_run(job *j, double limit_s, const char *doing, int *exit_
     while (!job_ended(j, exit_status)) {
         job_read(j, j->messages < 0 ? pause_ms : POLL_MS);
         if (j->messages < 0 && pause_ms < POLL_MS) pause_ms *= 2;
-        if (interrupt_pending()) FAIL(CUBC_INTERRUPTED, "interrupted while %s", doing);
+        bool interrupted = interrupt_pending();
+        TRY(fork_refuse(j->forks, "a compilation"));
+        if (interrupted) FAIL(CUBC_INTERRUPTED, "interrupted while %s", doing);
         if (deadline > 0 && now_seconds() > deadline)
             FAIL(CUBC_TIMEOUT, "%s took longer than %g s and was stopped", doing, limit_s);
     }
@@ -277,7 +280,7 @@ static cubc_status job_run(job *j, double limit_s, const char *doing, int *exit_
 static cubc_status job_finish(job *j, double limit_s, const char *doing, int *exit_status)
 {
     cubc_status status = job_run(j, limit_s, doing, exit_status);
-    if (status) job_kill(j);
+    if (status && j->forks == fork_count()) job_kill(j);
     if (j->messages >= 0) close(j->messages);
     if (status == CUBC_OK && j->log.failed) return text_done(&j->log);
     return status;
@@ -468,9 +471,10 @@ static cubc_status compile(compilation *c, const compile_request *request, binar
 
 cubc_status hostcc_compile(const compile_request *request, binary *out)
 {
+    const unsigned forks = fork_count();
     compilation c = {.job.messages = -1};
     cubc_status status = compile(&c, request, out);
-    temporary_remove(c.folder.data);
+    if (forks == fork_count()) temporary_remove(c.folder.data);
     mem_free(c.environment);
     text *const texts[] = {&c.compiler,  &c.folder, &c.source, &c.output,
                            &c.temporary, &c.words,  &c.job.log};

@@ -79,7 +79,7 @@ static cubc_status make_beside(outfile *out)
 
 cubc_status outfile_begin(const char *path, outfile *out)
 {
-    *out = (outfile){.descriptor = -1};
+    *out = (outfile){.descriptor = -1, .forks = fork_count()};
     TRY(resolve(path, &out->path));
     cubc_status st = make_beside(out);
     if (st) outfile_discard(out);
@@ -148,6 +148,11 @@ cubc_status outfile_leave(outfile *file)
 
 cubc_status outfile_commit(outfile *file)
 {
+    cubc_status st = fork_refuse(file->forks, "the writing of a file");
+    if (st) {
+        outfile_discard(file);
+        return st;
+    }
     int failed = close_written(file);
     if (!failed && rename(file->temporary, file->path) < 0) failed = errno;
     if (!failed) {
@@ -162,7 +167,7 @@ cubc_status outfile_commit(outfile *file)
 void outfile_discard(outfile *file)
 {
     if (file->descriptor >= 0) close(file->descriptor);
-    if (file->temporary) unlink(file->temporary);
+    if (file->temporary && file->forks == fork_count()) unlink(file->temporary);
     mem_free(file->temporary);
     mem_free(file->path);
     *file = (outfile){.descriptor = -1};

@@ -9,7 +9,8 @@
 typedef struct outfile {
     int descriptor;
     char *path, *temporary;
-    bool joined; // begun by another rank
+    bool joined;    // begun by another rank
+    unsigned forks; // fork_count() of the process that began it: a child leaves the file to it
 } outfile;
 
 // An existing regular file will be replaced, anything else is refused. On success, commit or
