@@ -159,6 +159,35 @@ def test_the_error_of_a_file_is_the_one_that_is_raised(failing):
         cut.team.run(work)
 
 
+def test_a_handler_that_calls_within_a_call():
+    """It is refused, on other devices too, and neither ends the call nor those after it."""
+    _, cut, psi = gauges((1, 1, 1, 2))
+    other = lattice.Gauge.unit((4, 4, 4, 4), grid=(1, 1, 1, 2), devices=("cpu:2", "cpu:3"))
+    operator, said, handled = lattice.Wilson(cut, KAPPA), [], threading.Event()
+    expected = operator(psi)
+
+    def handler(*_):
+        for nested in (lambda: operator(psi), lambda: other.team.run(int)):
+            try:
+                nested()
+            except ValueError as error:
+                said.append(str(error))
+        handled.set()
+
+    def work(rank):
+        if rank == 0:
+            os.kill(os.getpid(), signal.SIGUSR1)
+        return handled.wait(20)
+
+    before = signal.signal(signal.SIGUSR1, handler)
+    try:
+        assert cut.team.run(work) == [True, True]
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert len(said) == 2 and all("within another, as by a signal handler" in text for text in said)
+    np.testing.assert_array_equal(operator(psi), expected)
+
+
 @pytest.mark.filterwarnings("ignore:.*fork")
 def test_the_error_of_a_lost_device_is_the_one_that_is_raised(monkeypatch):
     """A device that is lost refuses to be stopped, too, which is no reason to leave the others."""

@@ -21,7 +21,28 @@ from ._grid import Grid
 LONGEST = 600  # seconds for which a rank may compile what the others have compiled
 # Ranks wait for each other in kernels: of two grids on the same devices, each could have one.
 _turns: dict[str, threading.Lock] = {}
-os.register_at_fork(after_in_child=_turns.clear)
+
+
+class _Inside(threading.local):
+    """Whether a thread has work for ranks, before which its signal handlers have none.
+
+    The ranks are busy, and of turns that are taken out of order two threads could each wait for
+    the other's.
+    """
+
+    yes = False
+
+
+_inside = _Inside()
+
+
+def _forget() -> None:
+    """Take a forked child for what it is: it has no ranks."""
+    _turns.clear()
+    _inside.yes = False
+
+
+os.register_at_fork(after_in_child=_forget)
 
 
 class _Comm:
@@ -158,6 +179,22 @@ class Team:
                 "the ranks are threads of the process that this one was forked from: make the "
                 "Gauge after the fork"
             )
+        if _inside.yes:
+            raise ValueError(
+                "a call on ranks of this process was made from within another, as by a signal "
+                "handler"
+            )
+        try:
+            _inside.yes = True
+            ends = self._in_turn(work)
+        finally:
+            _inside.yes = False
+        if errors := {rank: end.error for rank, end in enumerate(ends) if end and end.error}:
+            raise _first_of(errors)
+        return [end.made for end in ends if end]
+
+    def _in_turn(self, work: Callable[[int], Any]) -> list[_End | None]:
+        """Return how the work of each rank has ended, done while no other has their devices."""
         with contextlib.ExitStack() as turn:
             for name in sorted(set(self.devices)):
                 turn.enter_context(_turns.setdefault(name, threading.Lock()))
@@ -175,9 +212,7 @@ class Team:
                 raise
             if failed:
                 self._begin_anew()
-        if errors := {rank: end.error for rank, end in enumerate(ends) if end and end.error}:
-            raise _first_of(errors)
-        return [end.made for end in ends if end]
+        return ends
 
     def _do(
         self, work: Callable[[int], Any], meanwhile: Callable[[], None] = lambda: None
