@@ -32,6 +32,8 @@ static struct {
     off_t places[MOST_CLAIMS];
 } claims;
 
+static _Thread_local int held; // claims of this thread, in a child those of the one that forked it
+
 static void open_file(void)
 {
     file_fd = cache_open_file(".claims");
@@ -56,22 +58,25 @@ static bool set_lock(off_t place, short type)
     return !failed || (errno != EAGAIN && errno != EACCES);
 }
 
-static bool try_place(off_t place)
+// True: nobody else has the place, which *claimed says that this thread has now.
+static bool try_place(off_t place, bool *claimed)
 {
     pthread_mutex_lock(&lock);
     if (claims.process != getpid()) claims.count = 0;
     claims.process = getpid();
-    bool claimed = true;
-    for (int i = 0; i < claims.count; i++) claimed = claimed && claims.places[i] != place;
-    if (claimed && claims.count < MOST_CLAIMS && (claimed = set_lock(place, F_WRLCK)))
-        claims.places[claims.count++] = place;
+    bool is_free = true;
+    for (int i = 0; i < claims.count; i++) is_free = is_free && claims.places[i] != place;
+    *claimed = is_free && claims.count < MOST_CLAIMS && (is_free = set_lock(place, F_WRLCK));
+    if (*claimed) claims.places[claims.count++] = place;
     pthread_mutex_unlock(&lock);
-    return claimed;
+    held += *claimed;
+    return is_free;
 }
 
 void claim_release(const char key[65])
 {
     off_t place = place_of(key);
+    held--;
     pthread_mutex_lock(&lock);
     for (int i = 0; i < claims.count; i++)
         if (claims.process == getpid() && claims.places[i] == place) {
@@ -82,19 +87,27 @@ void claim_release(const char key[65])
     pthread_mutex_unlock(&lock);
 }
 
-cubc_status claim_or_wait(const char key[65], const char *label, double limit_s, double *waited_s)
+bool claim_is_held(void)
 {
+    return held > 0;
+}
+
+cubc_status claim_or_wait(const char key[65], const char *label, double limit_s, bool *claimed,
+                          double *waited_s)
+{
+    *claimed = false;
     *waited_s = 0;
     if (!cache_folder()) return CUBC_OK;
     pthread_once(&file_once, open_file);
-    if (try_place(place_of(key))) return CUBC_OK;
+    if (try_place(place_of(key), claimed) || held) return CUBC_OK;
     double start = now_seconds();
     for (int pause = 1; *waited_s < LONGEST_WAIT;) {
         poll(NULL, 0, pause);
         pause = 2 * pause < LONGEST_PAUSE ? 2 * pause : LONGEST_PAUSE;
         *waited_s = now_seconds() - start;
-        if (try_place(place_of(key))) {
-            claim_release(key); // at once, for all others who wait
+        if (try_place(place_of(key), claimed)) {
+            if (*claimed) claim_release(key); // at once, for all others who wait
+            *claimed = false;
             return CUBC_OK;
         }
         if (interrupt_pending()) FAIL(CUBC_INTERRUPTED, "interrupted while compiling %s", label);

@@ -71,9 +71,10 @@ static cubc_status take_shipped(const device_api *api, cubc_device *device,
 // is taken off the deadline of the request, of which something stays: 0 would be no deadline. Code
 // in memory enters the cache.
 static cubc_status take_kept(compile_request *request, const char *key, const bundle_memory *memory,
-                             binary *code, bool *kept)
+                             binary *code, bool *kept, bool *claimed)
 {
     double waited;
+    *claimed = false;
     *kept = cache_get(key, code);
     if (*kept) return CUBC_OK;
     *kept = memory && bundle_find(memory, key, code);
@@ -81,7 +82,7 @@ static cubc_status take_kept(compile_request *request, const char *key, const bu
         cache_put(key, code);
         return CUBC_OK;
     }
-    TRY(claim_or_wait(key, request->label, request->deadline_s, &waited));
+    TRY(claim_or_wait(key, request->label, request->deadline_s, claimed, &waited));
     if (request->deadline_s > 0)
         request->deadline_s = request->deadline_s > waited ? request->deadline_s - waited : 1e-3;
     *kept = cache_get(key, code);
@@ -127,7 +128,7 @@ static cubc_status compile(const device_api *api, cubc_device *device,
                            bundled *one, device_module **module, double *seconds)
 {
     compile_request rest = *request;
-    bool found;
+    bool found, claimed;
     *one = (bundled){.target = ""};
     *seconds = 0;
     TRY(bundle_use_variable());
@@ -137,9 +138,9 @@ static cubc_status compile(const device_api *api, cubc_device *device,
     if (st) return take_shipped(api, device, request, one, module, st);
     cache_key(request->arch, one->compiler, request->source, one->key);
     if (api->target) TRY(api->target(one->target));
-    TRY(take_kept(&rest, one->key, memory, &one->code, &found));
+    TRY(take_kept(&rest, one->key, memory, &one->code, &found, &claimed));
     st = make(api, device, &rest, found, one, module, seconds);
-    claim_release(one->key);
+    if (claimed) claim_release(one->key);
     return st;
 }
 

@@ -4,6 +4,7 @@
 #include "run/table.h"
 
 #include "base/log.h"
+#include "compile/claim.h"
 #include "run/instance_key.h"
 #include "run/problem.h"
 
@@ -362,20 +363,20 @@ cubc_status table_find(table *t, const problem *p, void *stream, instance **out)
         pthread_mutex_lock(&t->lock);
         renew_after_fork(t);
         instance *i = find_current(t, p, hash);
-        bool wait = !i && !tuning && count_openings(t, p, hash) > 0;
-        bool own = wait && opened_by(t, p, hash, mine.thread);
-        if (!i && !wait) {
+        bool own = !i && !tuning && opened_by(t, p, hash, mine.thread);
+        bool wait = !i && !tuning && !claim_is_held() && count_openings(t, p, hash) > 0;
+        if (!i && !own && !wait) {
             mine.next = t->openings;
             t->openings = &mine;
         }
         pthread_mutex_unlock(&t->lock);
         *out = i;
         if (i) return CUBC_OK;
-        if (!wait) break;
         if (own)
             FAIL(CUBC_INVALID_ARGUMENT,
                  "the variant of this call is being compiled by the call that a signal handler has "
                  "interrupted");
+        if (!wait) break;
         if (interrupt_pending()) FAIL(CUBC_INTERRUPTED, "interrupted while a variant was compiled");
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }

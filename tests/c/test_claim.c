@@ -8,21 +8,37 @@
 #include <pthread.h>
 #include <signal.h>
 
+static bool claimed; // by the last claim of this process
+
+// Claims key 1 for at most a time; returns the status, and how long it took.
+static cubc_status claim(double limit_s, double *waited)
+{
+    char key[65];
+    key_of(1, key);
+    return claim_or_wait(key, "a kernel", limit_s, &claimed, waited);
+}
+
+static void give_back(void)
+{
+    char key[65];
+    key_of(1, key);
+    claim_release(key);
+}
+
 // Starts a process that claims key 1 and then does what it is told; returns once it has the claim.
-static pid_t claimant(void (*then)(const char *key))
+static pid_t claimant(void (*then)(void))
 {
     int ends[2];
-    char key[65], ready = 0;
+    char ready = 0;
     double waited;
-    key_of(1, key);
     CHECK(pipe(ends) == 0);
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
-        bool claimed = claim_or_wait(key, "a kernel", 0, &waited) == CUBC_OK && waited == 0;
+        bool has = claim(0, &waited) == CUBC_OK && waited == 0 && claimed;
         if (write(ends[1], "x", 1) != 1) _exit(1);
-        then(key);
-        _exit(!claimed);
+        then();
+        _exit(!has);
     }
     CHECK(read(ends[0], &ready, 1) == 1);
     close(ends[0]);
@@ -36,51 +52,34 @@ static bool ended_well(pid_t child)
     return waitpid(child, &status, 0) == child && status == 0;
 }
 
-static void compile_it(const char *key)
+static void compile_it(void)
 {
-    (void)key;
     poll(NULL, 0, 100);
     put(1, "compiled by another"); // and ends with its claim
 }
 
-static void give_it_back(const char *key)
+static void give_it_back(void)
 {
-    claim_release(key);
+    give_back();
     pause();
 }
 
-static void hang(const char *key)
+static void hang(void)
 {
-    (void)key;
     pause();
-}
-
-// Claims key 1 for at most a time; returns the status, and how long it took.
-static cubc_status claim(double limit_s, double *waited)
-{
-    char key[65];
-    key_of(1, key);
-    return claim_or_wait(key, "a kernel", limit_s, waited);
-}
-
-static void give_back(void)
-{
-    char key[65];
-    key_of(1, key);
-    claim_release(key);
 }
 
 CACHE_TEST(a_claim_is_waited_for)
 {
     double waited;
     pid_t other = claimant(compile_it);
-    CHECK(claim(20, &waited) == CUBC_OK && waited > 0.02 && waited < 19);
+    CHECK(claim(20, &waited) == CUBC_OK && waited > 0.02 && waited < 19 && !claimed);
     CHECK(get_is(1, "compiled by another"));
     CHECK(ended_well(other));
     char key[65];
     key_of(2, key);
     other = claimant(hang);
-    CHECK(claim_or_wait(key, "another", 20, &waited) == CUBC_OK && waited == 0);
+    CHECK(claim_or_wait(key, "another", 20, &claimed, &waited) == CUBC_OK && waited == 0);
     claim_release(key);
     kill(other, SIGKILL);
     waitpid(other, NULL, 0);
@@ -154,22 +153,52 @@ CACHE_TEST(many_wait)
     close(arrivals[1]);
 }
 
+static void *claim_too(void *waited)
+{
+    return claim(20, waited) == CUBC_OK ? NULL : "no claim";
+}
+
 // A child that a process forks has none of its claims, and takes none away by its end.
 CACHE_TEST(claims_are_of_one_process)
 {
     double waited;
-    CHECK(claim(0, &waited) == CUBC_OK && waited == 0);
-    pid_t child = fork();
-    if (child == 0) _exit(claim(0.05, &waited) != CUBC_TIMEOUT);
-    CHECK(ended_well(child));
-    child = fork();
-    if (child == 0) _exit(claim(0.05, &waited) != CUBC_TIMEOUT);
-    CHECK(ended_well(child));
+    pthread_t other;
+    CHECK(pthread_create(&other, NULL, claim_too, &waited) == 0);
+    pthread_join(other, NULL);
+    CHECK(waited == 0 && claimed);
+    for (int k = 0; k < 2; k++) {
+        pid_t child = fork();
+        if (child == 0) _exit(claim(0.05, &waited) != CUBC_TIMEOUT);
+        CHECK(ended_well(child));
+    }
 }
 
-static void *claim_too(void *waited)
+// A signal handler calls while its thread compiles, or forks a child that does.
+CACHE_TEST(a_claim_within_a_claim)
 {
-    return claim(20, waited) == CUBC_OK ? NULL : "no claim";
+    double waited;
+    CHECK(claim(0, &waited) == CUBC_OK && claimed && claim_is_held());
+    CHECK(claim(0.05, &waited) == CUBC_OK && waited == 0 && !claimed);
+    pid_t child = fork();
+    if (child == 0) _exit(!(claim(0.05, &waited) == CUBC_OK && waited == 0 && !claimed));
+    CHECK(ended_well(child));
+    give_back();
+    CHECK(!claim_is_held());
+}
+
+// Two processes whose handlers want each what the other compiles would both wait.
+CACHE_TEST(who_has_a_claim_waits_for_no_other)
+{
+    char key[65];
+    double waited;
+    pid_t other = claimant(hang);
+    key_of(2, key);
+    CHECK_STATUS(claim_or_wait(key, "another", 0, &claimed, &waited), CUBC_OK);
+    CHECK(claimed && claim(0.05, &waited) == CUBC_OK && waited == 0 && !claimed);
+    claim_release(key);
+    CHECK(claim(0.05, &waited) == CUBC_TIMEOUT && !claimed);
+    kill(other, SIGKILL);
+    waitpid(other, NULL, 0);
 }
 
 // As ranks that are threads of a process want the same kernel.
@@ -178,14 +207,13 @@ CACHE_TEST(threads_wait_for_each_other)
     double waited;
     pthread_t other;
     void *complaint;
-    CHECK(claim(0, &waited) == CUBC_OK && waited == 0);
+    CHECK(claim(0, &waited) == CUBC_OK && waited == 0 && claimed);
     CHECK(pthread_create(&other, NULL, claim_too, &waited) == 0);
     poll(NULL, 0, 100);
     give_back();
     pthread_join(other, &complaint);
-    CHECK(!complaint && waited > 0.02 && waited < 19);
-    CHECK(claim(0, &waited) == CUBC_OK && waited == 0); // who waited has no claim
-    CHECK(claim(0.05, &waited) == CUBC_TIMEOUT);
+    CHECK(!complaint && waited > 0.02 && waited < 19 && !claimed);
+    CHECK(claim(0, &waited) == CUBC_OK && waited == 0 && claimed);
 }
 
 CACHE_TEST(no_claims)
@@ -216,6 +244,8 @@ int main(int argc, char **argv)
         {"a_wait_is_interrupted", a_wait_is_interrupted},
         {"many_wait", many_wait},
         {"claims_are_of_one_process", claims_are_of_one_process},
+        {"a_claim_within_a_claim", a_claim_within_a_claim},
+        {"who_has_a_claim_waits_for_no_other", who_has_a_claim_waits_for_no_other},
         {"threads_wait_for_each_other", threads_wait_for_each_other},
         {"no_claims", no_claims},
         {"no_folder_no_claims", no_folder_no_claims},

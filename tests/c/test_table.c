@@ -1,16 +1,15 @@
 // The table of loaded variants: what a call runs follows from the call and the policies, and from
-// nothing that was called before. And what two threads leave of code that does not compile.
+// nothing that was called before. And what two threads leave of code that does not compile, and how
+// they wait for each other.
 #define _GNU_SOURCE
-#include "check.h"
+#include "cache_fixture.h"
+#include "compile/claim.h"
 #include "measure/workload.h"
 #include "run/problem.h"
 #include "run/table.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 typedef struct tuned { // a benchmark with variants that differ from its base on the cpu
     const char *benchmark, *near_few, *near_many;
@@ -148,7 +147,75 @@ static void test_two_failures_at_once(void)
     mem_free(usual);
 }
 
+// A thread makes a call on the second device, and waits for the claim of this thread, which makes
+// it on the first one and is in the compiler. A signal handler then makes the thread's call.
+static cubc_device *devices[2];
+static double began;
+
+static void *find_on_the_second(void *unused)
+{
+    problem p;
+    table *t;
+    instance *found = NULL;
+    (void)unused;
+    open_problem(&all[1], 1000, &p);
+    CHECK_STATUS(table_of(devices[1], &t), CUBC_OK);
+    CHECK_STATUS(table_find(t, &p, NULL, &found), CUBC_OK);
+    CHECK(found);
+    return NULL;
+}
+
+static bool took_long(void)
+{
+    return now_seconds() - began > 60;
+}
+
+static bool call_within(void)
+{
+    if (claim_is_held() && !atomic_load(&asked)) {
+        interrupt_set_hook(took_long);
+        CHECK(pthread_create(&second, NULL, find_on_the_second, NULL) == 0);
+        while (atomic_load(&asked) < 1) continue; // until its opening is listed
+        find_on_the_second(NULL);
+    }
+    return false;
+}
+
+static cubc_status note_the_second(const cubc_device *device, const problem *p, bool *settled)
+{
+    (void)p, (void)settled;
+    if (device == devices[1]) atomic_fetch_add(&asked, 1);
+    return CUBC_OK;
+}
+
+static void a_call_within_a_compilation(void)
+{
+    problem p;
+    table *t;
+    instance *found = NULL;
+    began = now_seconds();
+    atomic_store(&asked, 0);
+    CHECK_STATUS(cubc_device_open("cpu", &devices[0]), CUBC_OK);
+    CHECK_STATUS(cubc_device_open("cpu:1", &devices[1]), CUBC_OK);
+    CHECK_STATUS(table_of(devices[0], &t), CUBC_OK);
+    open_problem(&all[1], 1000, &p);
+    table_set_tuner(note_the_second);
+    interrupt_set_hook(call_within);
+    CHECK_STATUS(table_find(t, &p, NULL, &found), CUBC_OK);
+    CHECK(found && atomic_load(&asked) == 2);
+    pthread_join(second, NULL);
+    interrupt_set_hook(NULL);
+    table_set_tuner(NULL);
+    for (int k = 0; k < 2; k++) cubc_device_close(devices[k]);
+}
+
+static void test_a_call_within_a_compilation(void)
+{
+    in_child(a_call_within_a_compilation, true);
+}
+
 static const check_test tests[] = {
+    {"a call within a compilation", test_a_call_within_a_compilation}, // before a cache is open
     {"two failures at once", test_two_failures_at_once},
     {"random sequences", test_random_sequences},
     {"falling sizes", test_falling_sizes},
