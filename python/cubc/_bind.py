@@ -31,6 +31,7 @@ def bind(function: Callable[..., Any], /, *args: Any, **options: Any) -> _core.B
         A function of cubc that takes ``out=``, a `Kernel`, an operator of `cubc.lattice`, or a
         function of your own that makes several such calls; of several calls each follows the one
         before. Its other work, as in NumPy, is done once, and not repeated.
+        Calls that a signal handler makes in its thread meanwhile are bound, too.
     *args, **options
         Its arguments. Arrays have to be contiguous. They are kept alive.
 
