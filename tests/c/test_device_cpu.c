@@ -3,6 +3,7 @@
 // An argument runs only the tests whose names contain it.
 #define _GNU_SOURCE
 #include "cpu_fixture.h"
+#include "waiting_compiler.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -40,11 +41,13 @@ static void test_info(void)
     device_cpu_api.close(d);
 }
 
+static waiting_compiler compiler;
 static cubc_device *opened_within;
 
 static bool open_within(void) // as a signal handler that calls cubc
 {
     interrupt_set_hook(NULL);
+    waiting_compiler_let_go(&compiler);
     CHECK_STATUS(cubc_device_open("cpu:2", &opened_within), CUBC_OK);
     return false;
 }
@@ -52,12 +55,11 @@ static bool open_within(void) // as a signal handler that calls cubc
 static void test_opening_within_an_opening(void)
 {
     cubc_device *d = NULL;
-    opened_within = NULL;
-    setenv("CUBC_CXXFLAGS", "-DANOTHER", 1); // the compiler is asked anew, and is waited for
+    waiting_compiler_make(&compiler); // a new one, which is asked for its version
     interrupt_set_hook(open_within);
     CHECK_STATUS(cubc_device_open("cpu:2", &d), CUBC_OK);
-    unsetenv("CUBC_CXXFLAGS");
     CHECK(d && d == opened_within);
+    waiting_compiler_remove(&compiler);
     cubc_device_close(d);
     cubc_device_close(opened_within);
 }

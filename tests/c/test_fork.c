@@ -6,8 +6,9 @@
 #include "check.h"
 #include "device/device.h"
 #include "lattice/io/outfile.h"
+#include "waiting_compiler.h"
 
-#include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -21,13 +22,17 @@ static bool ends_well(pid_t child)
     return waitpid(child, &status, 0) == child && status == 0;
 }
 
-// A signal handler that forks once, and in the parent waits for the child's end.
+// A signal handler of the main thread that forks once, and in the parent waits for the child's end.
 static pid_t parent;
+static pthread_t main_thread;
+static atomic_bool forked;
 static bool child_ended_well;
 
 static bool fork_once(void)
 {
+    if (!pthread_equal(pthread_self(), main_thread)) return false;
     interrupt_set_hook(NULL);
+    atomic_store(&forked, true);
     pid_t child = fork();
     if (child == 0) alarm(10); // what waits for ever in it is killed
     if (child > 0) child_ended_well = ends_well(child);
@@ -77,11 +82,12 @@ static void test_any_number_of_locks_is_free(void)
     }
 }
 
-static cubc_status slow_step(void *context, uint64_t first, uint64_t count, void *room)
+// Leaves shares to the main thread until that has forked.
+static cubc_status waiting_step(void *context, uint64_t first, uint64_t count, void *room)
 {
     (void)room;
     for (uint64_t i = first; i < first + count; i++) ((char *)context)[i] = 1;
-    usleep(1000);
+    while (!atomic_load(&forked)) usleep(100);
     return CUBC_OK;
 }
 
@@ -91,8 +97,9 @@ static void test_shares(void)
     for (int raises = 0; raises < 2; raises++) {
         char done[64] = {0};
         child_ended_well = false;
+        atomic_store(&forked, false);
         interrupt_set_hook(raises ? raise_in_child : fork_once);
-        cubc_status st = shares_run(sizeof done, 1, 1, slow_step, done);
+        cubc_status st = shares_run(sizeof done, 1, 1, waiting_step, done);
         CHECK_STATUS(finish_in(st, CUBC_INTERRUPTED), CUBC_OK);
         CHECK(child_ended_well && !memchr(done, 0, sizeof done));
     }
@@ -118,28 +125,36 @@ static void test_a_file_that_is_written(void)
     }
 }
 
+static waiting_compiler compiler;
+
+static bool fork_and_let_go(void)
+{
+    fork_once();
+    if (getpid() == parent) waiting_compiler_let_go(&compiler);
+    return false;
+}
+
+static bool raise_in_child_and_let_go(void)
+{
+    fork_and_let_go();
+    return getpid() != parent;
+}
+
 static void test_a_compilation(void)
 {
-    char script[64];
-    snprintf(script, sizeof script, "%s/slow", folder);
-    FILE *file = fopen(script, "w");
-    if (!CHECK(file != NULL)) return;
-    fprintf(file, "#!/bin/sh\nsleep 0.3\nexec c++ \"$@\"\n");
-    fclose(file);
-    chmod(script, 0700);
-    setenv("CUBC_CXX", script, 1);
+    waiting_compiler_make(&compiler);
     for (int raises = 0; raises < 2; raises++) {
         compile_request request = {.source = "int x;", .label = "slow", .arch = "cpu"};
         binary code = {0};
         child_ended_well = false;
-        interrupt_set_hook(raises ? raise_in_child : fork_once);
+        waiting_compiler_wait_again(&compiler);
+        interrupt_set_hook(raises ? raise_in_child_and_let_go : fork_and_let_go);
         cubc_status st = device_cpu_api.compile(&request, &code);
         CHECK_STATUS(finish_in(st, CUBC_INTERRUPTED), CUBC_OK);
         CHECK(child_ended_well && code.size > 0);
         binary_free(&code);
     }
-    unsetenv("CUBC_CXX");
-    unlink(script);
+    waiting_compiler_remove(&compiler);
 }
 
 int main(int argc, char **argv)
@@ -151,6 +166,7 @@ int main(int argc, char **argv)
         {"a compilation", test_a_compilation},
     };
     parent = getpid();
+    main_thread = pthread_self();
     if (!mkdtemp(folder)) return 1;
     int failed = check_run(tests, COUNT_OF(tests), argc > 1 ? argv[1] : NULL);
     CHECK(rmdir(folder) == 0);
