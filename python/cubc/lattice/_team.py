@@ -24,7 +24,7 @@ _turns: dict[str, threading.Lock] = {}
 
 
 class _Inside(threading.local):
-    """Whether a thread has work for ranks, before which its signal handlers have none.
+    """Mark of a thread that has work for ranks, before which its signal handlers have none.
 
     The ranks are busy, and of turns that are taken out of order two threads could each wait for
     the other's.
