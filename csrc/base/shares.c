@@ -35,6 +35,7 @@ static bool is_child(const crew *c)
 
 static bool take(crew *c, uint64_t *first, uint64_t *count)
 {
+    if (is_child(c)) return false; // the lock may be a helper's
     pthread_mutex_lock(&c->lock);
     *first = c->next;
     *count = c->total - c->next < c->most ? c->total - c->next : c->most;
@@ -46,7 +47,7 @@ static bool take(crew *c, uint64_t *first, uint64_t *count)
 
 static void report(crew *c, uint64_t first, cubc_status status)
 {
-    if (is_child(c)) return; // the lock may be a helper's
+    if (is_child(c)) return;
     pthread_mutex_lock(&c->lock);
     if (c->status != CUBC_INTERRUPTED &&
         (!c->status || first < c->failed_at || status == CUBC_INTERRUPTED)) {
@@ -73,7 +74,7 @@ static void work(crew *c)
     uint64_t first, count;
     void *room = mem_alloc(c->room_bytes, 1);
     if (!room) report(c, 0, CUBC_NO_MEMORY);
-    while (room && !is_child(c) && take(c, &first, &count)) {
+    while (room && take(c, &first, &count)) {
         cubc_status st = one_share(c, first, count, room);
         if (st) report(c, first, st);
     }
@@ -92,10 +93,10 @@ static void *help(void *argument)
 // Helpers cannot see that the caller is interrupted, and may have long shares.
 static void await_helpers(crew *c)
 {
-    for (int waited = 0; atomic_load(&c->helpers) && !is_child(c); waited++) {
+    for (int waited = 0; atomic_load(&c->helpers); waited++) {
         bool look = waited % LOOKS == 0;
         if (look && interrupt_pending()) report(c, c->total, interruption());
-        if (is_child(c)) break;
+        if (is_child(c)) return;
         pthread_mutex_lock(&c->lock);
         bool stop = c->status == CUBC_INTERRUPTED;
         pthread_mutex_unlock(&c->lock);

@@ -13,6 +13,7 @@
 typedef cubc_status (*shares_step)(void *context, uint64_t first, uint64_t count, void *room);
 
 // Units 0 to total - 1, `most` at a time. A caller's thread takes part, and polls for interruption.
+// A child that a signal handler forks meanwhile is refused: see fork_refuse.
 // Number of threads: CUBC_CPU_THREADS, else the cores; fewer if there is not so much to do.
 cubc_status shares_run(uint64_t total, uint64_t most, size_t room_bytes, shares_step step,
                        void *context);

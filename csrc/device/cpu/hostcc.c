@@ -471,10 +471,9 @@ static cubc_status compile(compilation *c, const compile_request *request, binar
 
 cubc_status hostcc_compile(const compile_request *request, binary *out)
 {
-    const unsigned forks = fork_count();
-    compilation c = {.job.messages = -1};
+    compilation c = {.job = {.messages = -1, .forks = fork_count()}};
     cubc_status status = compile(&c, request, out);
-    if (forks == fork_count()) temporary_remove(c.folder.data);
+    if (c.job.forks == fork_count()) temporary_remove(c.folder.data);
     mem_free(c.environment);
     text *const texts[] = {&c.compiler,  &c.folder, &c.source, &c.output,
                            &c.temporary, &c.words,  &c.job.log};

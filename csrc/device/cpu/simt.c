@@ -309,14 +309,12 @@ static cubc_status run(simt_pool *pool, const simt_launch *launch)
     if (workers > 1) open_launch(pool, workers - 1);
     work(pool, pool->worker[0]);
     if (workers > 1) close_launch(pool);
-    const bool forked = is_child(pool);
-    if (forked) restart_in_child(pool);
+    const unsigned forks = atomic_load(&pool->forks);
+    if (is_child(pool)) restart_in_child(pool);
     simt_watch_end(&pool->watch);
     simt_signals_give(&signals);
 
-    if (forked && workers > 1)
-        FAIL(CUBC_INVALID_ARGUMENT, "a signal handler forked during a launch, whose other threads "
-                                    "the child does not have: repeat the call");
+    if (workers > 1) TRY(fork_refuse(forks, "a launch")); // a launch without helpers is whole
     if (pool->status) FAIL(pool->status, "%s", pool->message);
     if (atomic_load(&pool->asked)) FAIL(CUBC_INTERRUPTED, "interrupted");
     return CUBC_OK;

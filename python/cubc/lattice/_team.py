@@ -23,23 +23,23 @@ LONGEST = 600  # seconds for which a rank may compile what the others have compi
 _turns: dict[str, threading.Lock] = {}
 
 
-class _Inside(threading.local):
+class _Work(threading.local):
     """Mark of a thread that has work for ranks, before which its signal handlers have none.
 
     The ranks are busy, and of turns that are taken out of order two threads could each wait for
     the other's.
     """
 
-    yes = False
+    under_way = False
 
 
-_inside = _Inside()
+_work = _Work()
 
 
 def _forget() -> None:
     """Take a forked child for what it is: it has no ranks."""
     _turns.clear()
-    _inside.yes = False
+    _work.under_way = False
 
 
 os.register_at_fork(after_in_child=_forget)
@@ -179,16 +179,16 @@ class Team:
                 "the ranks are threads of the process that this one was forked from: make the "
                 "Gauge after the fork"
             )
-        if _inside.yes:
+        if _work.under_way:
             raise ValueError(
                 "a call on ranks of this process was made from within another, as by a signal "
                 "handler"
             )
         try:
-            _inside.yes = True
+            _work.under_way = True
             ends = self._in_turn(work)
         finally:
-            _inside.yes = False
+            _work.under_way = False
         if errors := {rank: end.error for rank, end in enumerate(ends) if end and end.error}:
             raise _first_of(errors)
         return [end.made for end in ends if end]
