@@ -17,7 +17,8 @@
 #include <unistd.h>
 
 static const double store_wait_s = 1.0; // for another process, while the program runs
-enum { ROOM = 1024 };                   // of a text
+static const double long_wait_s = 10.0; // the same as it begins and ends
+enum { ROOM = 1024, LOOKS = 50 };       // of a text; milliseconds between two looks at interrupts
 
 // A call as the store has it by now.
 typedef struct written {
@@ -28,11 +29,20 @@ typedef struct written {
 
 typedef enum message { QUIT = 'q', TERMINATE = 't' } message;
 
-FORK_SAFE_MUTEX(lock); // guards the life of a recording
-static char *path;     // NULL: there is none
+// Whoever takes it from NONE or ON has what follows. A lock would keep handlers of signals waiting
+// for what they interrupt; this refuses them.
+typedef enum life { NONE, BEGINNING, ON, ENDING } life;
+
+static _Atomic life state;
+static char *path;
 static int milliseconds;
 static pthread_t writer;
-static written *all; // in the order of calls_after; the writer's, then of who ends
+static char hurry;           // watched by the writer: how many want its wait for the store to end
+static atomic_bool given_up; // by who waits for the writer; counted in `hurry`
+static atomic_bool answered; // by the writer, once the store is checked and once all is written
+static cubc_status answer;
+static char reason[ROOM];
+static written *all; // the writer's, in the order of calls_after
 static size_t room;
 static int round_of_new;
 static int begun;         // by this process
@@ -142,33 +152,55 @@ static cubc_status write_new(store **s, double wait)
     return CUBC_OK;
 }
 
-// Nobody forks while it is held: a child would find SQLite's own locks as the writer has them.
+// Nobody forks while it is held: a child would find SQLite's own locks as the writer has them. No
+// thread of the program writes: its waits for the store would run handlers, which may fork. A fork
+// does not wait for as long as the store is another process's: the writer makes way, and tries
+// again.
 static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER;
 
 static void before_fork(void)
 {
+    __atomic_add_fetch(&hurry, 1, __ATOMIC_RELAXED);
     pthread_mutex_lock(&writing);
 }
 
 static void after_fork(void)
 {
     pthread_mutex_unlock(&writing);
+    __atomic_sub_fetch(&hurry, 1, __ATOMIC_RELAXED);
+}
+
+static void after_fork_in_child(void)
+{
+    pthread_mutex_unlock(&writing);
+    hurry = 0; // without those of threads that it does not have
+    atomic_store(&given_up, false);
 }
 
 static void watch_forks(void) __attribute__((constructor));
 static void watch_forks(void)
 {
-    pthread_atfork(before_fork, after_fork, after_fork);
+    pthread_atfork(before_fork, after_fork, after_fork_in_child);
 }
 
-// The store is open no longer than it is written: a copy of the file is whole in between.
-static cubc_status write_calls(double wait)
+// The store is open no longer than it is written: a copy of the file is whole in between. A
+// check writes nothing.
+static cubc_status write_calls(double wait, bool check)
 {
     store *s = NULL;
     pthread_mutex_lock(&writing);
-    cubc_status st = write_new(&s, wait);
+    cubc_status st = check ? store_open_within(path, STORE_CREATE, wait, &s) : write_new(&s, wait);
     store_close(s);
     pthread_mutex_unlock(&writing);
+    return st;
+}
+
+// The same, for as long as those wait who want the answer.
+static cubc_status write_for_sure(bool check)
+{
+    cubc_status st;
+    while ((st = write_calls(long_wait_s, check)) == CUBC_INTERRUPTED && !atomic_load(&given_up))
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL); // for the fork to take its turn
     return st;
 }
 
@@ -210,23 +242,64 @@ static void terminate(void)
     raise(SIGTERM); // which nobody handles now, unless the program does since
 }
 
+static cubc_status reply(cubc_status st)
+{
+    answer = st;
+    snprintf(reason, sizeof reason, "%s", cubc_error_message());
+    atomic_store(&answered, true);
+    return st;
+}
+
 static void *write_often(void *unused)
 {
     message told;
     (void)unused;
+    interrupt_watch(&hurry);
+    if (reply(write_for_sure(true))) return NULL;
     while ((told = next_message()) != QUIT) {
         calls_settle(false);
-        (void)write_calls(store_wait_s); // rows that fail are written the next time
+        (void)write_calls(store_wait_s, false); // rows that fail are written the next time
         if (told == TERMINATE) terminate();
     }
+    calls_settle(true);
+    reply(write_for_sure(false));
     return NULL;
 }
 
 static cubc_status start_writer(void)
 {
+    if (atomic_exchange(&given_up, false)) __atomic_sub_fetch(&hurry, 1, __ATOMIC_RELAXED);
+    atomic_store(&quitting, false);
+    atomic_store(&answered, false);
     int failed = thread_start(&writer, write_often, NULL);
     if (failed) FAIL(CUBC_NO_MEMORY, "no thread for the recording: %s", strerror(failed));
     return CUBC_OK;
+}
+
+// Handlers of signals run meanwhile, and one may fork: the child has no writer, and its recording
+// is forgotten.
+static cubc_status await_writer(unsigned forks)
+{
+    bool interrupted = false;
+    for (int waited = 1; fork_count() == forks && !atomic_load(&answered); waited++) {
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        if (waited % LOOKS || !interrupt_pending()) continue;
+        interrupted = true;
+        if (fork_count() == forks && !atomic_exchange(&given_up, true))
+            __atomic_add_fetch(&hurry, 1, __ATOMIC_RELAXED);
+    }
+    if (interrupted) FAIL(CUBC_INTERRUPTED, "interrupted while a recording waited for its store");
+    if (fork_count() != forks || !answer) return CUBC_OK;
+    FAIL(answer, "%s", reason);
+}
+
+static void tell_to_quit(void)
+{
+    char byte = QUIT;
+    atomic_store(&answered, false);
+    atomic_store(&quitting, true);
+    while (is_box(outbox) && write(outbox, &byte, 1) < 0 && errno == EINTR) {
+    }
 }
 
 // ---- SIGTERM ------------------------------------------------------------------------------------
@@ -277,14 +350,7 @@ static void drop(void)
     path = NULL;
     all = NULL;
     room = 0;
-}
-
-static cubc_status check_store(void)
-{
-    store *s;
-    TRY(store_open(path, STORE_CREATE, &s));
-    store_close(s);
-    return CUBC_OK;
+    atomic_store(&state, NONE);
 }
 
 static cubc_status open_boxes(void)
@@ -301,25 +367,34 @@ static cubc_status open_boxes(void)
     return CUBC_OK;
 }
 
+static bool change(life from, life to)
+{
+    return atomic_compare_exchange_strong(&state, &from, to);
+}
+
 static cubc_status begin(const char *name, double seconds, bool keys)
 {
-    cubc_status st;
+    const unsigned forks = fork_count();
+    cubc_status st = CUBC_NO_MEMORY;
     path = mem_strdup(name);
-    if (!path) return CUBC_NO_MEMORY;
+    if (!path) goto failed;
     milliseconds = seconds < 1e6 ? (int)(1e3 * seconds) : (int)1e9;
     round_of_new = 0;
     process = getpid();
     snprintf(identity, sizeof identity, "recording %d of process %016llx", ++begun,
              (unsigned long long)process_token());
-    atomic_store(&quitting, false);
-    GUARD(st, check_store(), failed);
     GUARD(st, open_boxes(), failed);
-    GUARD(st, calls_record(keys), failed);
-    GUARD(st, start_writer(), forget);
+    GUARD(st, start_writer(), failed);
+    st = await_writer(forks);
+    if (fork_count() != forks) return st;
+    if (st) goto quit;
+    GUARD(st, calls_record(keys), quit);
     take_signal();
+    atomic_store(&state, ON);
     return CUBC_OK;
-forget:
-    calls_forget();
+quit:
+    tell_to_quit();
+    pthread_join(writer, NULL);
 failed:
     drop();
     return st;
@@ -327,24 +402,18 @@ failed:
 
 cubc_status recording_begin(const char *name, double seconds, bool keys)
 {
-    pthread_mutex_lock(&lock);
-    cubc_status st =
-        path ? error_set(__FILE__, __LINE__, CUBC_INVALID_ARGUMENT, "calls are recorded already")
-             : begin(name, seconds, keys);
-    pthread_mutex_unlock(&lock);
-    return st;
+    if (!change(NONE, BEGINNING)) FAIL(CUBC_INVALID_ARGUMENT, "calls are recorded already");
+    return begin(name, seconds, keys);
 }
 
 static cubc_status end(uint64_t *lost)
 {
-    char byte = QUIT;
+    const unsigned forks = fork_count();
     calls_stop();
-    atomic_store(&quitting, true);
-    while (is_box(outbox) && write(outbox, &byte, 1) < 0 && errno == EINTR) {
-    }
+    tell_to_quit();
+    cubc_status st = await_writer(forks);
+    if (fork_count() != forks) return st;
     pthread_join(writer, NULL);
-    calls_settle(true);
-    cubc_status st = write_calls(10.0);
     *lost = calls_beyond();
     calls_forget();
     drop();
@@ -354,10 +423,7 @@ static cubc_status end(uint64_t *lost)
 cubc_status recording_end(uint64_t *lost)
 {
     *lost = 0;
-    pthread_mutex_lock(&lock);
-    cubc_status st = path && process == getpid() ? end(lost) : CUBC_OK;
-    pthread_mutex_unlock(&lock);
-    return st;
+    return process == getpid() && change(ON, ENDING) ? end(lost) : CUBC_OK;
 }
 
 void recording_forget(void)

@@ -1,10 +1,11 @@
 // A recording: the calls of this process (run/recorded_calls.h), written to a store while they are
 // made, so that a program that is killed leaves all but its last seconds.
 //
-// A thread of the recording's own writes every so often what is new. It takes no lock that a call
-// waits for, and Python has no part in it. SIGTERM, if nobody else handles it, ends the process a
-// moment later than it would, with the calls up to then written; whoever handles it, earlier or
-// later, keeps it.
+// A thread of the recording's own writes every so often what is new, and the end. It takes no lock
+// that a call waits for, and Python has no part in it: those who begin and end wait for it with no
+// lock, as their handlers of signals may fork or record meanwhile. SIGTERM, if nobody else handles
+// it, ends the process a moment later than it would, with the calls up to then written; whoever
+// handles it, earlier or later, keeps it.
 #ifndef CUBC_RECORDING_H
 #define CUBC_RECORDING_H
 

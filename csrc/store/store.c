@@ -2,7 +2,8 @@
 // store, store_read.c has the rows' way out, store_columns.h the columns, store_schema.c the
 // tables, store_connect.c SQLite with all that concerns durability and trust.
 //
-// A store holds one connection and one mutex: any thread may use it, one at a time.
+// A store holds one connection and one mutex: any thread may use it, one at a time. SQLite's waits
+// run handlers of signals, whose calls of the same store are refused.
 #define _POSIX_C_SOURCE 200809L
 #include "store/store_private.h"
 
@@ -16,6 +17,12 @@ enum { CHECKPOINT_ROWS = 100 };
 static const double checkpoint_s = 1.0;
 
 // ---- the store --------------------------------------------------------------------------------
+void store_init(store *s, sql *db, int version, bool writable)
+{
+    *s = (store){.db = db, .version = version, .writable = writable, .forks = fork_count()};
+    lock_make_checking(&s->mutex);
+}
+
 cubc_status store_make(sql *db, int version, bool writable, store **out)
 {
     store *s = mem_zalloc(1, sizeof *s);
@@ -23,10 +30,7 @@ cubc_status store_make(sql *db, int version, bool writable, store **out)
         sql_close(db);
         return CUBC_NO_MEMORY;
     }
-    s->db = db;
-    s->version = version;
-    s->writable = writable;
-    pthread_mutex_init(&s->mutex, NULL);
+    store_init(s, db, version, writable);
     *out = s;
     return CUBC_OK;
 }
@@ -34,17 +38,29 @@ cubc_status store_make(sql *db, int version, bool writable, store **out)
 void store_close(store *s)
 {
     if (!s) return;
-    sql_close(s->db);
+    if (s->forks == fork_count()) sql_close(s->db); // a child may not do even that
     for (int i = 0; i < 2; i++) store_free_buffers(&s->about_buffers[i]);
     pthread_mutex_destroy(&s->mutex);
     mem_free(s);
 }
 
-void store_set_wait(store *s, double seconds)
+cubc_status store_lock(store *s)
 {
-    pthread_mutex_lock(&s->mutex);
+    if (s->forks != fork_count())
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "%s was opened before this process was forked, and SQLite's connections are of one "
+             "process: open it anew",
+             sql_path(s->db));
+    return lock_or_interrupted(
+        &s->mutex, "a call of a store was made from within another, as by a signal handler");
+}
+
+cubc_status store_set_wait(store *s, double seconds)
+{
+    TRY(store_lock(s));
     sql_set_wait(s->db, seconds);
     pthread_mutex_unlock(&s->mutex);
+    return CUBC_OK;
 }
 
 // ---- device and environment -------------------------------------------------------------------
@@ -164,7 +180,7 @@ static cubc_status device_locked(store *s, const device_info *info, const char *
 cubc_status store_device(store *s, const device_info *info, const char *version)
 {
     if (!version) FAIL(CUBC_INVALID_ARGUMENT, "the version of cubc is missing");
-    pthread_mutex_lock(&s->mutex);
+    TRY(store_lock(s));
     cubc_status st = device_locked(s, info, version);
     pthread_mutex_unlock(&s->mutex);
     return st;
@@ -369,7 +385,7 @@ static cubc_status put(store *s, int which, const store_row *row, bool *done)
     store_record record = {.row = *row};
     *done = false;
     TRY(complete(&record, message, created));
-    pthread_mutex_lock(&s->mutex);
+    TRY(store_lock(s));
     cubc_status st = put_locked(s, which, &record, done);
     pthread_mutex_unlock(&s->mutex);
     return st;
@@ -406,7 +422,7 @@ cubc_status store_find(store *s, const store_row *key, int64_t *id, bool *found)
 {
     *found = false;
     TRY(check_key(key));
-    pthread_mutex_lock(&s->mutex);
+    TRY(store_lock(s));
     cubc_status st = find_locked(s, key, id, found);
     pthread_mutex_unlock(&s->mutex);
     return st;
@@ -462,16 +478,13 @@ static cubc_status add_all_locked(store *s, const store_row *rows,
 cubc_status store_add_all(store *s, const store_row *rows, const device_info *const *devices,
                           const char *version, int count, int64_t *ids)
 {
-    pthread_mutex_lock(&s->mutex);
+    TRY(store_lock(s));
     cubc_status st = add_all_locked(s, rows, devices, version, count, ids);
     pthread_mutex_unlock(&s->mutex);
     return st;
 }
 
-bool store_has_log(store *s)
+bool store_has_log(const store *s)
 {
-    pthread_mutex_lock(&s->mutex);
-    bool found = sql_has_log(s->db);
-    pthread_mutex_unlock(&s->mutex);
-    return found;
+    return sql_has_log(s->db); // as it was opened
 }

@@ -37,9 +37,10 @@ enum { STORE_READ = 1, STORE_CREATE = 2 };
 cubc_status store_open(const char *path, int mode, store **out);
 // The same, which waits this long for another process's lock, and so do later calls.
 cubc_status store_open_within(const char *path, int mode, double wait_s, store **out);
+// A child of fork may close a store of its parent, and nothing else: it opens the file anew.
 void store_close(store *s);
 // Sets the time for which a call waits for another process's lock; 10 s by default.
-void store_set_wait(store *s, double seconds);
+cubc_status store_set_wait(store *s, double seconds);
 // The device (and environment) that rows added from here on were measured on.
 // One GPU with ECC switched, or one cpu with fewer worker threads, counts as another device.
 cubc_status store_device(store *s, const device_info *info, const char *version);
@@ -63,7 +64,7 @@ cubc_status store_put_calls(store *s, const store_row *row);
 cubc_status store_merge(store *to, store *from, int64_t *added, int64_t *all);
 // True if rows are safe in a log beside the file (WAL); false where the file system has no memory
 // that processes share, or for a reader.
-bool store_has_log(store *s);
+bool store_has_log(const store *s);
 // Sets *id to the number of the row with this key, for the current device and environment, if there
 // is one.
 cubc_status store_find(store *s, const store_row *key, int64_t *id, bool *found);

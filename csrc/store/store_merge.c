@@ -78,7 +78,7 @@ static cubc_status take_devices(store *from, sql_query *q, devices *d)
 static cubc_status read_devices(store *from, devices *d)
 {
     sql_query q;
-    pthread_mutex_lock(&from->mutex);
+    TRY(store_lock(from));
     cubc_status st = sql_start(from->db, ALL_DEVICES, &q);
     if (!st) {
         st = take_devices(from, &q, d);
@@ -168,7 +168,7 @@ cubc_status store_merge(store *to, store *from, int64_t *added, int64_t *all)
     if (from->writable)
         FAIL(CUBC_INVALID_ARGUMENT, "%s is open for writing: a store is merged from a reader",
              sql_path(from->db));
-    pthread_mutex_lock(&to->mutex);
+    TRY(store_lock(to));
     cubc_status st = merge_locked(to, from, added, all);
     pthread_mutex_unlock(&to->mutex);
     if (st) *added = *all = 0;

@@ -9,6 +9,7 @@
 
 struct store {
     pthread_mutex_t mutex;
+    unsigned forks; // until it was opened
     sql *db;
     int version; // of the schema; the newest if writable
     bool writable;
@@ -20,6 +21,10 @@ struct store {
     int uncheckpointed;  // rows since then
 };
 
+// Takes the mutex for a call, which a forked child may not make, nor one within another.
+cubc_status store_lock(store *s);
+// Makes a store on a connection that stays the caller's.
+void store_init(store *s, sql *db, int version, bool writable);
 // A store on a connection, which becomes the store's in any case.
 cubc_status store_make(sql *db, int version, bool writable, store **out);
 // Reads a store from memory; the image becomes the store's in any case, the path is for messages.

@@ -144,7 +144,7 @@ cubc_status store_next(store_cursor *c, store_record *record, bool *more)
 {
     *more = false;
     if (c->finished) return CUBC_OK;
-    pthread_mutex_lock(&c->s->mutex);
+    TRY(store_lock(c->s));
     cubc_status st = next_locked(c, record, more);
     pthread_mutex_unlock(&c->s->mutex);
     return st;

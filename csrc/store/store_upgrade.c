@@ -66,7 +66,8 @@ static cubc_status copy_measurements(store *from, store *to)
 
 static cubc_status copy_all(sql *old, int version, store *to)
 {
-    store from = {.mutex = PTHREAD_MUTEX_INITIALIZER, .db = old, .version = version};
+    store from;
+    store_init(&from, old, version, false);
     TRY(copy_table(old, ALL_DEVICES, to, PUT_DEVICE));
     TRY(copy_table(old, ALL_ENVIRONMENTS, to, PUT_ENVIRONMENT));
     TRY(copy_table(old, ALL_BENCHMARKS, to, PUT_BENCHMARK));
@@ -136,7 +137,8 @@ done:
 
 static cubc_status copy_back(store *from, sql *old)
 {
-    store to = {.mutex = PTHREAD_MUTEX_INITIALIZER, .db = old, .version = STORE_VERSION};
+    store to;
+    store_init(&to, old, STORE_VERSION, true);
     TRY(sql_execute(old, "DROP VIEW result; DROP TABLE measurement; DROP TABLE benchmark;"
                          "DROP TABLE environment; DROP TABLE device"));
     TRY(schema_write(old, STORE_VERSION));
