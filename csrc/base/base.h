@@ -182,6 +182,7 @@ bool interrupt_pending(void);
 // Fails with `own` where this thread has it already.
 cubc_status lock_or_interrupted(pthread_mutex_t *lock, const char *own);
 // Ends waits of this thread also when the byte becomes other than 0. NULL: no byte is watched.
-void interrupt_watch(const volatile char *flag);
+// Returns what was watched before, to be watched again afterwards.
+const volatile char *interrupt_watch(const volatile char *flag);
 
 #endif

@@ -22,9 +22,11 @@ void interrupt_set_hook(interrupt_hook new_hook)
 
 static _Thread_local const volatile char *watched;
 
-void interrupt_watch(const volatile char *flag)
+const volatile char *interrupt_watch(const volatile char *flag)
 {
+    const volatile char *before = watched;
     watched = flag;
+    return before;
 }
 
 bool interrupt_pending(void)

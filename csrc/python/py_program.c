@@ -78,9 +78,9 @@ static PyObject *source_compile(PyObject *self, PyObject *args)
     }
     if (!device_is_cpu(arch)) py_device_find_cuda();
     Py_BEGIN_ALLOW_THREADS
-    interrupt_watch(abandon.len ? abandon.buf : NULL);
+    const volatile char *before = interrupt_watch(abandon.len ? abandon.buf : NULL);
     st = variant_compile(arch, source, title, deadline, &bundle.memory, &code, &seconds);
-    interrupt_watch(NULL);
+    interrupt_watch(before);
     Py_END_ALLOW_THREADS
     binary_free(&code);
     PyBuffer_Release(&abandon);

@@ -230,9 +230,9 @@ static PyObject *ranks_work(PyObject *self, PyObject *args)
     Py_buffer flag;
     (void)self;
     if (!PyArg_ParseTuple(args, "Oy*:ranks_work", &work, &flag)) return NULL;
-    interrupt_watch(flag.len ? flag.buf : NULL);
+    const volatile char *before = interrupt_watch(flag.len ? flag.buf : NULL);
     PyObject *made = PyObject_CallNoArgs(work);
-    interrupt_watch(NULL);
+    interrupt_watch(before);
     PyBuffer_Release(&flag);
     return made;
 }

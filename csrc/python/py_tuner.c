@@ -369,9 +369,9 @@ static int compiled(PyObject *args, const char *format, binary *code, double *se
     if (!st) {
         snprintf(title, sizeof title, "%s %s", name, resolved);
         Py_BEGIN_ALLOW_THREADS
-        interrupt_watch(abandon.len ? abandon.buf : NULL);
+        const volatile char *before = interrupt_watch(abandon.len ? abandon.buf : NULL);
         st = variant_compile(arch, source.data, title, deadline, &bundle.memory, code, seconds);
-        interrupt_watch(NULL);
+        interrupt_watch(before);
         Py_END_ALLOW_THREADS
     }
     text_free(&source);

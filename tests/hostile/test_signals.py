@@ -339,6 +339,24 @@ def test_ctrl_c_in_a_long_merge_sort():
     assert output(code, CUBC_CPU_THREADS=2) == "ok True"
 
 
+def test_a_flag_is_watched_after_work_within():
+    """Work for ranks that makes such work itself still hears that it is to end."""
+    code = """
+    from cubc import _core
+    flag = bytearray(1)
+    def work():
+        _core.ranks_work(works, bytearray(1))
+        flag[0] = 1
+        cubc.Kernel("__global__ void k(long* x) { *x = %d; }" % time.time_ns(), device="cpu")
+    try:
+        print(_core.ranks_work(work, flag))
+    except KeyboardInterrupt:
+        print("ended")
+    print(works())
+    """
+    assert output(code) == "ended\nTrue"
+
+
 def test_the_main_thread_listens_where_another_imported():
     code = """
     import os, signal, threading, time
