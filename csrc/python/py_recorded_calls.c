@@ -7,27 +7,31 @@ static PyObject *record_calls(PyObject *self, PyObject *args)
 {
     PyObject *path;
     double seconds;
+    unsigned long long number;
     int keys;
     cubc_status st;
     (void)self;
-    if (!PyArg_ParseTuple(args, "O&dp:record_calls", PyUnicode_FSConverter, &path, &seconds, &keys))
+    if (!PyArg_ParseTuple(args, "O&dpK:record_calls", PyUnicode_FSConverter, &path, &seconds, &keys,
+                          &number))
         return NULL;
     const char *name = PyBytes_AsString(path);
     Py_BEGIN_ALLOW_THREADS
-    st = recording_begin(name, seconds, keys);
+    st = recording_begin(name, seconds, keys, number);
     Py_END_ALLOW_THREADS
     Py_DECREF(path);
     if (st) return py_raise(st);
     Py_RETURN_NONE;
 }
 
-static PyObject *end_recording(PyObject *self, PyObject *unused)
+static PyObject *end_recording(PyObject *self, PyObject *object)
 {
     uint64_t lost;
     cubc_status st;
-    (void)self, (void)unused;
+    (void)self;
+    unsigned long long number = PyLong_AsUnsignedLongLong(object);
+    if (PyErr_Occurred()) return NULL;
     Py_BEGIN_ALLOW_THREADS
-    st = recording_end(&lost);
+    st = recording_end(number, &lost);
     Py_END_ALLOW_THREADS
     return st ? py_raise(st) : PyLong_FromUnsignedLongLong(lost);
 }
@@ -41,9 +45,11 @@ static PyObject *forget_recording(PyObject *self, PyObject *unused)
 
 static PyMethodDef methods[] = {
     {"record_calls", record_calls, METH_VARARGS,
-     "Record all calls from now on in a store, written every `seconds`."},
-    {"end_recording", end_recording, METH_NOARGS,
-     "Write what was recorded: how many calls had no room."},
+     "Record all calls from now on in a store, written every `seconds`: path, seconds, keys, and a "
+     "number of the recording."},
+    {"end_recording", end_recording, METH_O,
+     "Write what was recorded, if the recording of this number is on: how many calls had no "
+     "room."},
     {"forget_recording", forget_recording, METH_NOARGS, "End the recording in a forked child."},
     {NULL, NULL, 0, NULL}};
 

@@ -392,6 +392,17 @@ void calls_round_free(call_round *round)
 
 // ---- recordings ---------------------------------------------------------------------------------
 // Needs the lock.
+static void detach(void)
+{
+    buckets = NULL;
+    called = NULL;
+    first = last = NULL;
+    kinds = 0;
+    beyond = 0;
+    number++; // rounds of it have ended as well
+}
+
+// Needs the lock.
 static void forget(void)
 {
     for (int b = 0; buckets && b < BUCKETS; b++)
@@ -405,12 +416,7 @@ static void forget(void)
     }
     mem_free(buckets);
     mem_free(called);
-    buckets = NULL;
-    called = NULL;
-    first = last = NULL;
-    kinds = 0;
-    beyond = 0;
-    number++; // rounds of it have ended as well
+    detach();
 }
 
 cubc_status calls_record(bool keys)
@@ -470,6 +476,6 @@ void calls_forget_in_child(void)
     calls_stop();
     pthread_mutex_lock(&lock);
     for (int k = 0; k < SAMPLES; k++) samples[k] = (sample){0};
-    forget();
+    detach(); // another thread may have been freeing them at the fork
     pthread_mutex_unlock(&lock);
 }

@@ -1,5 +1,5 @@
 // The writer of recorded calls: see recording.h.
-#define _POSIX_C_SOURCE 200809L // sigaction
+#define _GNU_SOURCE // pipe2
 #include "store/recording.h"
 
 #include "run/recorded_calls.h"
@@ -29,11 +29,12 @@ typedef struct written {
 
 typedef enum message { QUIT = 'q', TERMINATE = 't' } message;
 
-// Whoever takes it from NONE or ON has what follows. A lock would keep handlers of signals waiting
-// for what they interrupt; this refuses them.
+// Whoever changes NONE to BEGINNING, or ON to ENDING, owns the variables below until he sets NONE
+// or ON. A lock would keep handlers of signals waiting for what they interrupt; this refuses them.
 typedef enum life { NONE, BEGINNING, ON, ENDING } life;
 
 static _Atomic life state;
+static _Atomic uint64_t owner; // the number that its caller gave the recording
 static char *path;
 static int milliseconds;
 static pthread_t writer;
@@ -185,23 +186,29 @@ static void watch_forks(void)
 
 // The store is open no longer than it is written: a copy of the file is whole in between. A
 // check writes nothing.
-static cubc_status write_calls(double wait, bool check)
+static cubc_status write_calls(double wait, bool check, bool in_hurry)
 {
     store *s = NULL;
     pthread_mutex_lock(&writing);
+    if (in_hurry) interrupt_watch(&hurry);
     cubc_status st = check ? store_open_within(path, STORE_CREATE, wait, &s) : write_new(&s, wait);
     store_close(s);
+    interrupt_watch(NULL);
     pthread_mutex_unlock(&writing);
     return st;
 }
 
-// The same, for as long as those wait who want the answer.
+// The same, again after each fork. Whoever gives up ends waits for the store, and no writing.
 static cubc_status write_for_sure(bool check)
 {
-    cubc_status st;
-    while ((st = write_calls(long_wait_s, check)) == CUBC_INTERRUPTED && !atomic_load(&given_up))
+    const double until = now_seconds() + long_wait_s;
+    for (;;) {
+        const bool last = atomic_load(&given_up);
+        const double left = last ? 0 : until - now_seconds();
+        cubc_status st = write_calls(left > 0 ? left : 0, check, !last);
+        if (st != CUBC_INTERRUPTED || last) return st;
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL); // for the fork to take its turn
-    return st;
+    }
 }
 
 // ---- writer -------------------------------------------------------------------------------------
@@ -225,12 +232,11 @@ static message next_message(void)
 {
     struct pollfd ready = {.fd = inbox, .events = POLLIN};
     unsigned char byte = 0;
-    if (!is_box(inbox)) {
-        wait_without_box();
-        return atomic_load(&quitting) ? QUIT : 0;
-    }
-    if (poll(&ready, 1, milliseconds) > 0 && read(inbox, &byte, 1) != 1) byte = 0;
-    return byte;
+    ssize_t got = 0; // as of a pipe whose other end is closed
+    if (is_box(inbox) && (got = poll(&ready, 1, milliseconds)) > 0) got = read(inbox, &byte, 1);
+    if (got == 0 && (ready.revents & POLLHUP || !is_box(inbox))) wait_without_box();
+    if (got == 1) return byte;
+    return atomic_load(&quitting) ? QUIT : 0;
 }
 
 static void terminate(void)
@@ -254,11 +260,10 @@ static void *write_often(void *unused)
 {
     message told;
     (void)unused;
-    interrupt_watch(&hurry);
     if (reply(write_for_sure(true))) return NULL;
     while ((told = next_message()) != QUIT) {
         calls_settle(false);
-        (void)write_calls(store_wait_s, false); // rows that fail are written the next time
+        (void)write_calls(store_wait_s, false, true); // rows that fail are written the next time
         if (told == TERMINATE) terminate();
     }
     calls_settle(true);
@@ -268,7 +273,6 @@ static void *write_often(void *unused)
 
 static cubc_status start_writer(void)
 {
-    if (atomic_exchange(&given_up, false)) __atomic_sub_fetch(&hurry, 1, __ATOMIC_RELAXED);
     atomic_store(&quitting, false);
     atomic_store(&answered, false);
     int failed = thread_start(&writer, write_often, NULL);
@@ -291,6 +295,12 @@ static cubc_status await_writer(unsigned forks)
     if (interrupted) FAIL(CUBC_INTERRUPTED, "interrupted while a recording waited for its store");
     if (fork_count() != forks || !answer) return CUBC_OK;
     FAIL(answer, "%s", reason);
+}
+
+static void join_writer(void)
+{
+    pthread_join(writer, NULL);
+    if (atomic_exchange(&given_up, false)) __atomic_sub_fetch(&hurry, 1, __ATOMIC_RELAXED);
 }
 
 static void tell_to_quit(void)
@@ -332,6 +342,16 @@ static void give_signal_back(void)
     signal(SIGTERM, SIG_DFL);
 }
 
+// One that came as the writer ended, which no longer listened.
+static bool was_terminated(void)
+{
+    char byte;
+    bool found = false;
+    give_signal_back();
+    while (is_box(inbox) && read(inbox, &byte, 1) == 1) found |= byte == TERMINATE;
+    return found;
+}
+
 // ---- life ---------------------------------------------------------------------------------------
 static void close_boxes(void)
 {
@@ -341,29 +361,32 @@ static void close_boxes(void)
     if (is_box(out)) close(out);
 }
 
-static void drop(void)
+static void detach(void)
 {
     give_signal_back();
     close_boxes();
-    mem_free(path);
-    mem_free(all);
     path = NULL;
     all = NULL;
     room = 0;
     atomic_store(&state, NONE);
 }
 
+static void drop(void)
+{
+    char *old_path = path;
+    written *old = all;
+    detach();
+    mem_free(old_path);
+    mem_free(old);
+}
+
 static cubc_status open_boxes(void)
 {
     int ends[2];
-    if (pipe(ends)) FAIL(CUBC_IO_ERROR, "no pipe for the recording: %s", strerror(errno));
-    for (int k = 0; k < 2; k++) {
-        fcntl(ends[k], F_SETFD, FD_CLOEXEC);
-        fcntl(ends[k], F_SETFL, O_NONBLOCK);
-    }
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) || fstat(ends[0], &boxes))
+        FAIL(CUBC_IO_ERROR, "no pipe for the recording: %s", strerror(errno));
     inbox = ends[0];
     outbox = ends[1];
-    if (fstat(inbox, &boxes)) FAIL(CUBC_IO_ERROR, "no pipe for the recording: %s", strerror(errno));
     return CUBC_OK;
 }
 
@@ -392,17 +415,18 @@ static cubc_status begin(const char *name, double seconds, bool keys)
     take_signal();
     atomic_store(&state, ON);
     return CUBC_OK;
-quit:
+quit: // a writer that could not use the store has ended by itself
     tell_to_quit();
-    pthread_join(writer, NULL);
+    join_writer();
 failed:
     drop();
     return st;
 }
 
-cubc_status recording_begin(const char *name, double seconds, bool keys)
+cubc_status recording_begin(const char *name, double seconds, bool keys, uint64_t number)
 {
     if (!change(NONE, BEGINNING)) FAIL(CUBC_INVALID_ARGUMENT, "calls are recorded already");
+    atomic_store(&owner, number);
     return begin(name, seconds, keys);
 }
 
@@ -413,21 +437,24 @@ static cubc_status end(uint64_t *lost)
     tell_to_quit();
     cubc_status st = await_writer(forks);
     if (fork_count() != forks) return st;
-    pthread_join(writer, NULL);
+    join_writer();
     *lost = calls_beyond();
     calls_forget();
+    const bool terminated = was_terminated();
     drop();
+    if (terminated) kill(getpid(), SIGTERM);
     return st;
 }
 
-cubc_status recording_end(uint64_t *lost)
+cubc_status recording_end(uint64_t number, uint64_t *lost)
 {
     *lost = 0;
-    return process == getpid() && change(ON, ENDING) ? end(lost) : CUBC_OK;
+    if (process != getpid() || atomic_load(&owner) != number || !change(ON, ENDING)) return CUBC_OK;
+    return end(lost);
 }
 
 void recording_forget(void)
 {
     calls_forget_in_child();
-    drop();
+    detach(); // what another thread was freeing at the fork is left
 }

@@ -12,10 +12,11 @@
 #include "base/base.h"
 
 // One at a time. The store is made if it is not there.
-// keys: sketch those of calls: see run/keys.h.
-cubc_status recording_begin(const char *path, double seconds, bool keys);
+// keys: sketch those of calls: see run/keys.h. number: one that the caller gives no other.
+cubc_status recording_begin(const char *path, double seconds, bool keys, uint64_t number);
 // Waits for what is timed and writes all. *lost: the calls of kinds that there was no room for.
-cubc_status recording_end(uint64_t *lost);
+// Does nothing unless the recording of this number is on: an interruption may hide if it began.
+cubc_status recording_end(uint64_t number, uint64_t *lost);
 // Ends it in a forked child, unwritten.
 void recording_forget(void);
 

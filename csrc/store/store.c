@@ -38,7 +38,7 @@ cubc_status store_make(sql *db, int version, bool writable, store **out)
 void store_close(store *s)
 {
     if (!s) return;
-    if (s->forks == fork_count()) sql_close(s->db); // a child may not do even that
+    sql_close(s->db);
     for (int i = 0; i < 2; i++) store_free_buffers(&s->about_buffers[i]);
     pthread_mutex_destroy(&s->mutex);
     mem_free(s);
@@ -49,7 +49,7 @@ cubc_status store_lock(store *s)
     if (s->forks != fork_count())
         FAIL(CUBC_INVALID_ARGUMENT,
              "%s was opened before this process was forked, and SQLite's connections are of one "
-             "process: open it anew",
+             "process: close it before the fork and open it after, or start the process with spawn",
              sql_path(s->db));
     return lock_or_interrupted(
         &s->mutex, "a call of a store was made from within another, as by a signal handler");

@@ -24,18 +24,26 @@
 #error "cubc needs SQLite 3.32 or newer (for sqlite3_create_filename)"
 #endif
 
+static const double look_s = 50e-3; // between two looks at interrupts, which wait for the GIL
 enum {
-    STEPS = 5000,  // of SQLite's machine between two looks at interrupts: about a millisecond
-    PATIENCE = 20, // such looks until a schema is given up; ours takes less than one
+    STEPS = 5000,  // of SQLite's machine between two calls of progress(): about a millisecond
+    PATIENCE = 20, // such calls until a schema is given up; ours takes less than one
 };
 
-// Called by SQLite while another process holds the lock it needs; 0 gives up.
+static bool is_inherited(const sql *s)
+{
+    return s->forks != fork_count();
+}
+
+// Called by SQLite while another process holds the lock it needs; 0 gives up. A handler of a signal
+// may fork: the child leaves the call to its parent.
 static int busy(void *context, int tries)
 {
     sql *s = context;
     if (tries == 0) s->waiting_since = now_seconds();
     s->interrupted = interrupt_pending();
-    if (s->interrupted || now_seconds() - s->waiting_since >= s->wait_s) return 0;
+    if (s->interrupted || is_inherited(s) || now_seconds() - s->waiting_since >= s->wait_s)
+        return 0;
     nanosleep(&(struct timespec){0, (tries < 20 ? 1 + tries : 20) * 1000000L}, NULL);
     return 1;
 }
@@ -44,8 +52,12 @@ static int busy(void *context, int tries)
 static int progress(void *context)
 {
     sql *s = context;
-    s->interrupted = interrupt_pending();
-    return s->interrupted || (s->patience > 0 && --s->patience == 0);
+    double now = now_seconds();
+    if (now - s->looked > look_s) {
+        s->looked = now;
+        s->interrupted = interrupt_pending();
+    }
+    return s->interrupted || is_inherited(s) || (s->patience > 0 && --s->patience == 0);
 }
 
 // ---- opening ----------------------------------------------------------------------------------
@@ -115,8 +127,10 @@ void sql_trust(sql *s)
 static cubc_status connect(sql *s, const char *name, int flags, const char *file_system)
 {
     int64_t tables;
-    // No mutexes of SQLite's own: our owner has one.
-    int code = sqlite3_open_v2(name, &s->db, flags | SQLITE_OPEN_NOMUTEX, file_system);
+    // No mutexes of SQLite's own: our owner has one. No cache that another user of SQLite in this
+    // process may have asked for: it would take all images for one file.
+    flags |= SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+    int code = sqlite3_open_v2(name, &s->db, flags, file_system);
     if (!s->db) FAIL(CUBC_NO_MEMORY, "out of host memory while opening %s", s->path);
     if (code) SQL_FAIL(s);
     TRY(harden(s));
@@ -125,16 +139,63 @@ static cubc_status connect(sql *s, const char *name, int flags, const char *file
     return CUBC_OK;
 }
 
+// ---- writers and forks --------------------------------------------------------------------------
+// SQLite takes a forked child to have the locks of its parent's connections, which it has not. It
+// would write without any.
+FORK_SAFE_MUTEX(writers_lock);
+static sql *writers; // a list that is whole whenever another thread forks
+
+static cubc_status refuse_inherited(const char *path)
+{
+    struct stat info;
+    bool found = false;
+    if (stat(path, &info)) return CUBC_OK;
+    pthread_mutex_lock(&writers_lock);
+    for (const sql *w = writers; w; w = w->next_writer)
+        found |= is_inherited(w) && w->device == info.st_dev && w->inode == info.st_ino;
+    pthread_mutex_unlock(&writers_lock);
+    if (found)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "%s was open for writing when this process was forked, and SQLite's locks do not hold "
+             "for it here: close it before the fork, or start the process with spawn",
+             path);
+    return CUBC_OK;
+}
+
+static void add_writer(sql *s)
+{
+    struct stat info;
+    if (stat(s->path, &info)) return; // it was removed, as its next use says
+    s->device = info.st_dev;
+    s->inode = info.st_ino;
+    pthread_mutex_lock(&writers_lock);
+    s->next_writer = writers;
+    __atomic_store_n(&writers, s, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&writers_lock);
+}
+
+static void remove_writer(sql *s)
+{
+    sql **link = &writers;
+    pthread_mutex_lock(&writers_lock);
+    while (*link && *link != s) link = &(*link)->next_writer;
+    if (*link) __atomic_store_n(link, s->next_writer, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&writers_lock);
+}
+
+// ---- making and closing -------------------------------------------------------------------------
 // SQLite takes names like ":memory:" and "file:..." for more than files; a URI of ours does not.
 static cubc_status connect_writer(sql *s)
 {
     text uri = {0};
+    TRY(refuse_inherited(s->path));
     TRY(image_check_journal(s->path)); // the first read plays it back
     cubc_status st = make_uri(s->path, &uri);
     if (!st)
         st = connect(s, uri.data, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI,
                      NULL);
     text_free(&uri);
+    if (!st) add_writer(s);
     return st;
 }
 
@@ -152,7 +213,8 @@ static cubc_status make(const char *path, const char *const *statements, int cou
         FAIL(CUBC_STORE_ERROR, "this SQLite was built without support for threads");
     sql *s = mem_zalloc(1, sizeof *s);
     if (!s) return CUBC_NO_MEMORY;
-    *s = (sql){.statements = statements, .count = count, .wait_s = SQL_WAIT_S};
+    *s = (sql){
+        .statements = statements, .count = count, .wait_s = SQL_WAIT_S, .forks = fork_count()};
     s->path = mem_strdup(path);
     s->prepared = mem_zalloc((size_t)count + 1, sizeof *s->prepared);
     if (s->path && s->prepared) {
@@ -206,7 +268,8 @@ cubc_status sql_open_image(const char *path, store_image *image, const char *con
 
 void sql_close(sql *s)
 {
-    if (!s) return;
+    if (!s || is_inherited(s)) return; // it is its parent's: not even its log is to be touched
+    remove_writer(s);
     disconnect(s);
     image_free(&s->image);
     mem_free(s->prepared);
@@ -250,6 +313,7 @@ static bool is_on_network(const char *path)
     static const uint32_t network[] = {
         0x6969,     0x517b,     0xff534d42, 0xfe534d42, 0x5346414f, // NFS, SMB, CIFS, SMB2, AFS
         0x01021997, 0x00c36400, 0x0bd00bd0, 0x47504653, 0x19830326, // 9P Ceph Lustre GPFS BeeGFS
+        0x65735546, 0x01161970, 0x7461636f, // FUSE (sshfs, s3fs, ...) GFS2 OCFS2
     };
     struct statfs info;
     if (statfs(path, &info)) return false;

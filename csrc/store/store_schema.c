@@ -5,12 +5,14 @@
 // its schema has to be, statement by statement, that of its version: a schema of somebody else's
 // making could compute as it is read (generated columns, views, virtual tables), or make SQLite
 // look through a whole table for each row (no index).
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700 // realpath
 #include "store/store_schema.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -341,8 +343,10 @@ cubc_status schema_identify(sql *db, int *version)
 static cubc_status check_folder(const char *path)
 {
     text folder = {0};
-    const char *slash = strrchr(path, '/');
-    text_append(&folder, path, slash ? (size_t)(slash - path) + 1 : 0);
+    char full[PATH_MAX];
+    const char *file = realpath(path, full) ? full : path; // not the folder of a link to it
+    const char *slash = strrchr(file, '/');
+    text_append(&folder, file, slash ? (size_t)(slash - file) + 1 : 0);
     text_puts(&folder, ".");
     cubc_status st = text_done(&folder);
     if (!st && faccessat(AT_FDCWD, folder.data, W_OK, AT_EACCESS))

@@ -18,6 +18,7 @@ cubc_status sql_explain(const sql *s, const char *file, int line)
 {
     int code = sqlite3_extended_errcode(s->db), errnum = sqlite3_system_errno(s->db);
     const char *path = s->path, *detail = sqlite3_errmsg(s->db);
+    TRY(fork_refuse(s->forks, "a call of a store"));
 #define EXPLAIN(...) return error_set(file, line, __VA_ARGS__)
     if (is_write_refused(code))
         EXPLAIN(CUBC_STORE_ERROR,
@@ -123,6 +124,7 @@ cubc_status sql_begin_exclusive(sql *s)
 
 cubc_status sql_end(sql *s, cubc_status st)
 {
+    TRY(fork_refuse(s->forks, "a call of a store"));
     if (!st) st = sql_execute(s, "COMMIT");
     if (!sqlite3_get_autocommit(s->db)) { // after some failures SQLite has rolled back by itself
         sqlite3_step(s->rollback);        // prepared beforehand: works without memory

@@ -5,6 +5,8 @@
 #include "store/store_image.h"
 #include "store/store_sql.h"
 
+#include <sys/types.h>
+
 struct sqlite3;
 struct sqlite3_stmt;
 
@@ -20,6 +22,11 @@ struct sql {
     bool has_log;     // of a writer: it is in WAL mode
     int patience;     // looks at interrupts until a file is given up that is not known yet; 0: none
     store_image image; // of a reader
+    double looked;     // when it was asked for interrupts
+    unsigned forks;    // fork_count() when it was opened
+    dev_t device;      // of a writer's file, and its number there
+    ino_t inode;
+    sql *next_writer;
 };
 
 // Sets the last error by SQLite's, in words for the store's user.

@@ -122,6 +122,7 @@ static void remove_files(const text *name)
 // All rows as a store in memory; its file is gone again.
 static cubc_status copy_out(sql *old, int version, const char *path, store **out)
 {
+    const unsigned forks = fork_count();
     char full[PATH_MAX];
     text name = {0};
     cubc_status st;
@@ -130,7 +131,7 @@ static cubc_status copy_out(sql *old, int version, const char *path, store **out
     GUARD(st, write_new(old, version, name.data), done);
     st = open_newest(name.data, false, out);
 done:
-    remove_files(&name);
+    if (forks == fork_count()) remove_files(&name); // else they are the parent's of this process
     text_free(&name);
     return st;
 }

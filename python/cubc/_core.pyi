@@ -498,14 +498,20 @@ def set_tuner(tuner: Callable[[str, str, str, dict[str, int]], bool] | None, /) 
     does not end the call, but KeyboardInterrupt.
     """
 
-def record_calls(path: str | bytes | os.PathLike, seconds: float, keys: bool, /) -> None:
+def record_calls(
+    path: str | bytes | os.PathLike, seconds: float, keys: bool, number: int, /
+) -> None:
     """Record all calls from now on in a store, written every so many seconds; keys: sketched.
 
+    The number is one that no other recording of the process has.
     ValueError if they are recorded already.
     """
 
-def end_recording() -> int:
-    """Write what was recorded; how many calls had no room."""
+def end_recording(number: int, /) -> int:
+    """Write what was recorded; how many calls had no room.
+
+    Nothing is done unless the recording of this number is on.
+    """
 
 def forget_recording() -> None:
     """End the recording in a forked child, unwritten."""

@@ -1,5 +1,6 @@
 """Handlers of signals, and forks, while a store waits for another process that has it locked."""
 
+import signal
 import textwrap
 
 import isolated
@@ -191,7 +192,7 @@ def test_a_store_in_a_forked_child(tmp_path):
             except ValueError as error:
                 done.append(str(error))
         store.close()
-        return len(done) == 2 and all("forked" in text and "open it anew" in text for text in done)
+        return len(done) == 2 and all("forked" in text and "with spawn" in text for text in done)
     def fork():
         time.sleep(0.5)
         child = os.fork()
@@ -205,3 +206,113 @@ def test_a_store_in_a_forked_child(tmp_path):
     print(done, next(store.rows(), None))
     """
     assert output(STORE + textwrap.dedent(code), tmp_path / "s.db", "") == "[0] None"
+
+
+def test_a_handler_that_forks_within_a_call_of_a_store(tmp_path):
+    """The child leaves the call to its parent."""
+    code = """
+    once_in("<string>", os.fork)
+    try:
+        store.set_device(info)
+        said = ""
+    except ValueError as error:
+        said = str(error)
+    if done[1] == 0:
+        os._exit("forked during a call of a store" not in said)
+    print(os.waitpid(done[1], 0)[1], repr(said))
+    """
+    free = """
+    subprocess.Popen(["sh", "-c", f"sleep 2; kill {lock.process.pid}"])
+    """
+    found = output(STORE + textwrap.dedent(free + code), tmp_path / "s.db", "")
+    assert found == "0 ''"
+
+
+def test_a_child_does_not_write_what_its_parent_has_open(tmp_path):
+    """SQLite takes no lock for it."""
+    code = """
+    def refused():
+        try:
+            _core.Store(db, True)
+        except ValueError as error:
+            return "with spawn" in str(error) and next(_core.Store(db).rows(), None) is None
+    def child(right):
+        number = os.fork()
+        if number == 0:
+            os._exit(not right())
+        return os.waitpid(number, 0)[1]
+    store = _core.Store(db, True)
+    first = child(refused)
+    store.close()
+    print(first, child(lambda: _core.Store(db, True).close() is None))
+    """
+    assert output(code, tmp_path / "s.db", "") == "0 0"
+
+
+def test_sigterm_while_a_recording_ends(tmp_path):
+    """It ends the process once the calls are written."""
+    code = """
+    def terminate():
+        os.kill(os.getpid(), signal.SIGTERM)
+        lock.free()
+    record(lambda: once_in("_recording.py", terminate))
+    print("goes on")
+    """
+    code = BEGIN + RECORD + textwrap.dedent(code)
+    result = isolated.run(code, tmp_path / "s.db", "end")
+    assert (result.returncode, result.stdout) == (-signal.SIGTERM, "")
+    assert output("print(calls())", tmp_path / "s.db", "") == "[1]"
+
+
+def test_an_error_while_a_recording_ends_loses_no_call(tmp_path):
+    code = """
+    class Stop(Exception):
+        pass
+    def stop(*_):
+        raise Stop
+    signal.signal(signal.SIGALRM, stop)
+    try:
+        with tuner.record(db):
+            for n in range(1, 400):
+                cubc.sum(np.ones(n), device="cpu")
+            signal.setitimer(signal.ITIMER_REAL, 0.02)
+    except Stop:
+        print(len(calls()))
+    """
+    assert output(code, tmp_path / "s.db", "") == "399"
+
+
+def test_a_recording_of_a_program_that_closes_descriptors(tmp_path):
+    code = """
+    pipes = {f for f in os.listdir("/proc/self/fd") if f.isdecimal()}
+    def close():
+        new = {f for f in os.listdir("/proc/self/fd") if os.path.exists("/proc/self/fd/" + f)}
+        os.close(max(map(int, new - pipes)))
+        begun = time.process_time()
+        time.sleep(1)
+        done.append(time.process_time() - begun < 0.3)
+    with tuner.record(db):
+        works()
+        close()
+    print(calls(), done)
+    """
+    assert output(code, tmp_path / "s.db", "") == "[1] [True]"
+
+
+def test_stores_beside_a_shared_cache(tmp_path):
+    """Of the program's own use of SQLite."""
+    code = """
+    import ctypes
+    for name in "ab":
+        store = _core.Store(db + name, True)
+        store.set_device(_core.device_info("cpu"))
+        names = ("benchmark", "source_hash", "ct", "rt", "status", "message")
+        samples = ("samples", "base_samples", "clocks", "base_clocks")
+        row = dict.fromkeys(names, "x") | dict.fromkeys(samples, b"")
+        store.add(row | {"axes": "[]", "variant": name, "round": 0})
+        store.close()
+    assert ctypes.CDLL("libsqlite3.so.0").sqlite3_enable_shared_cache(1) == 0
+    stores = [_core.Store(db + name) for name in "ab"]
+    print([row["variant"] for store in stores for row in store.rows()])
+    """
+    assert output(code, tmp_path / "s.db", "") == "['a', 'b']"

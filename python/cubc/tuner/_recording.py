@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import itertools
 import os
 import warnings
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from cubc._environment import is_on
 from ._stores import store_path
 
 EVERY = 2.0  # seconds between two times that a store is written
+_numbers = itertools.count(1)  # of recordings
 
 
 @contextlib.contextmanager
@@ -66,16 +68,17 @@ def record(db: str | os.PathLike, *, keys: bool = False) -> Iterator[None]:
     TypeError
         If `keys` is neither a bool nor 0 or 1.
     """
-    try:
-        path = os.path.abspath(store_path(db))  # a program may change its folder
-        _core.record_calls(path, EVERY, truth("keys", keys))
-    except Exception as error:
-        name_function(error, "record")
-        raise
-    try:
+    number = next(_numbers)
+    try:  # all of it: Ctrl-C may come between two lines
+        try:
+            path = os.path.abspath(store_path(db))  # a program may change its folder
+            _core.record_calls(path, EVERY, truth("keys", keys), number)
+        except Exception as error:
+            name_function(error, "record")
+            raise
         yield
     finally:
-        lost = _core.end_recording()
+        lost = _core.end_recording(number)
         if lost:
             text = f"{lost} calls of kinds beyond the first 65536 were not recorded"
             warnings.warn(text, RuntimeWarning, stacklevel=3)
