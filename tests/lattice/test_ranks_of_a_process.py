@@ -188,7 +188,6 @@ def test_a_handler_that_calls_within_a_call():
     np.testing.assert_array_equal(operator(psi), expected)
 
 
-@pytest.mark.filterwarnings("ignore:.*fork")
 def test_the_error_of_a_lost_device_is_the_one_that_is_raised(monkeypatch):
     """A device that is lost refuses to be stopped, too, which is no reason to leave the others."""
     _, cut, psi = gauges((1, 1, 1, 2))
@@ -214,6 +213,7 @@ def test_the_error_of_a_lost_device_is_the_one_that_is_raised(monkeypatch):
     np.testing.assert_array_equal(D(psi), want)
 
 
+@pytest.mark.filterwarnings("ignore:.*fork")
 def test_a_forked_child_says_that_it_has_no_ranks():
     _, cut, psi = gauges((1, 1, 1, 2))
     operator = lattice.Wilson(cut, KAPPA)
@@ -226,6 +226,47 @@ def test_a_forked_child_says_that_it_has_no_ranks():
             os.write(writes, str(error).encode())
         os._exit(0)
     assert os.waitpid(child, 0)[1] == 0
+    assert "after the fork" in os.read(reads, 1000).decode()
+
+
+@pytest.mark.filterwarnings("ignore:.*fork")
+def test_a_handler_that_forks_within_a_call():
+    """The child's call ends with an error, and its parent's goes on."""
+    _, cut, _ = gauges((1, 1, 1, 2))
+    children, handled = [], threading.Event()
+
+    def handler(*_):
+        children.append(os.fork())
+        if children[-1]:  # a rank may have had the event's lock at the fork
+            handled.set()
+
+    def work(rank):
+        if rank == 0:
+            os.kill(os.getpid(), signal.SIGUSR1)
+        return handled.wait(20)
+
+    before = signal.signal(signal.SIGUSR1, handler)
+    reads, writes = os.pipe()
+    try:
+        made = cut.team.run(work)
+    except BaseException as error:
+        if children == [0]:
+            os.write(writes, str(error).encode())
+            os._exit(0)
+        raise
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    if children == [0]:
+        os._exit(1)
+    for _ in range(200):
+        pid, status = os.waitpid(children[0], os.WNOHANG)
+        if pid:
+            break
+        time.sleep(0.1)
+    else:
+        os.kill(children[0], signal.SIGKILL)
+        pytest.fail("the child waits for ranks that it does not have")
+    assert status == 0 and made == [True, True]
     assert "after the fork" in os.read(reads, 1000).decode()
 
 

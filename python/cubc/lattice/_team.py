@@ -174,11 +174,7 @@ class Team:
 
         Ctrl-C ends the work of all, and so does the failure of one. The ranks then begin anew.
         """
-        if os.getpid() != self._process:
-            raise RuntimeError(
-                "the ranks are threads of the process that this one was forked from: make the "
-                "Gauge after the fork"
-            )
+        self._refuse_child()
         if _work.under_way:
             raise ValueError(
                 "a call on ranks of this process was made from within another, as by a signal "
@@ -192,6 +188,14 @@ class Team:
         if errors := {rank: end.error for rank, end in enumerate(ends) if end and end.error}:
             raise _first_of(errors)
         return [end.made for end in ends if end]
+
+    def _refuse_child(self) -> None:
+        """Refuse the use in a forked child, which has none of the threads."""
+        if os.getpid() != self._process:
+            raise RuntimeError(
+                "the ranks are threads of the process that this one was forked from: make the "
+                "Gauge after the fork"
+            )
 
     def _in_turn(self, work: Callable[[int], Any]) -> list[_End | None]:
         """Return how the work of each rank has ended, done while no other has their devices."""
@@ -207,8 +211,9 @@ class Team:
                 ends = self._do(lambda rank: _core.ranks_work(lambda: work(rank), self._stop))
                 failed = any(end is None or end.error for end in ends)
             except BaseException:
-                self._failed = True
-                self._begin_anew()
+                if os.getpid() == self._process:
+                    self._failed = True
+                    self._begin_anew()
                 raise
             if failed:
                 self._begin_anew()
@@ -236,6 +241,7 @@ class Team:
             tasks.put(functools.partial(one, rank))
         while None in ends and not any(end and end.error for end in ends):
             meanwhile()
+            self._refuse_child()  # a handler of a signal may have forked
             with contextlib.suppress(Empty):
                 ended.get(timeout=0.1)
         return ends
