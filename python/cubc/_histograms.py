@@ -55,7 +55,8 @@ def histogram(
         Number of bins of one width; or a rule that makes it from the items, by the name that it has
         in numpy.histogram_bin_edges; or the edges, one more than there are bins, in rising order.
         Edges in a device's memory are not checked. A bin has its lower edge and not its upper one;
-        the last bin has both. Up to about 16000 bins are counted in shared memory.
+        the last bin has both. Bins whose counters fit the shared memory of a block are counted
+        there: up to 32768 on an H200.
     range : (low, high), optional
         Lower end of the first and upper end of the last of bins of one width. By default the
         smallest and the largest item; the call then waits for them.

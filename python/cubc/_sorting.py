@@ -96,8 +96,8 @@ def sort(
     bytes go along with their keys, and those of other sizes are gathered behind the sort. Fields of
     more than 64 bits together take a sort for each 64 bits.
 
-    Complex numbers are sorted by their imaginary, then by their real parts, in NumPy's order, with
-    zeros of both signs alike.
+    Complex numbers are in NumPy's order: by the real part, and equal ones by the imaginary part.
+    Zeros of both signs are alike.
 
     -0.0 comes before 0.0, and NaN after all numbers as in NumPy (so a descending sort begins with
     it); several NaNs are ordered by their bits. All bytes of a bool but 0 are the same key, and

@@ -45,6 +45,9 @@ def test_links_with_the_phases_of_a_boundary_are_refused(device, links, project,
     signed[-1, ..., 3, :, :] *= phase
     with pytest.raises(ValueError, match=r"signs or phases.*antiperiodic_t= or theta="):
         lattice.Gauge(signed, device=device, project=project)
+    signed[0, 0, 0, 0, 0] *= 1.001  # one that is not unitary does not hide them
+    with pytest.raises(ValueError, match="signs or phases" if project else "project=True"):
+        lattice.Gauge(signed, device=device, project=project)
 
 
 MILC = Path(__file__).parents[3] / "shared/data/fields/lat.sample.l4444"

@@ -53,6 +53,8 @@ def test_an_extent(name, extent):
             TypeError,
             "give real numbers",
         ),
+        (lambda m: m(B[None][:0]), ValueError, "has no sources"),
+        (lambda m: m.solve(B[None][:0]), ValueError, "has no sources"),
         (lambda m: m.solve(B, normal="no"), TypeError, "normal is 'no': expected a bool"),
         (lambda m: m.solve(B, even_odd="no"), TypeError, "even_odd is 'no': expected a bool"),
         (lambda m: m.solve(B, delta="a"), TypeError, "delta is 'a': expected a number"),

@@ -1,5 +1,6 @@
 """Lattices over ranks of one process: operators and observables of the whole lattice."""
 
+import functools
 import gc
 import itertools
 import os
@@ -74,6 +75,26 @@ def test_the_determinant_of_clover_terms():
 def test_a_grid_without_ranks():
     with pytest.raises(ValueError, match="expected the ranks along x, y, z, t"):
         lattice.Gauge.unit((4, 4, 4, 4), grid=(1, 1, 1, 0))
+    with pytest.raises(TypeError, match=r"grid is 1\.0: expected an int"):
+        lattice.Gauge.unit((4, 4, 4, 4), grid=(1, 1, 1, 1.0))
+
+
+def test_grids_and_devices_that_are_none(tmp_path):
+    """Of all functions that make a field the same."""
+    path, extent = tmp_path / "links", (4, 4, 4, 4)
+    lattice.write_gauge(path, lattice.Gauge.unit(extent, device="cpu"))
+    for make in (
+        functools.partial(lattice.Gauge, np.broadcast_to(np.eye(3), (4, 4, 4, 4, 4, 3, 3))),
+        functools.partial(lattice.Gauge.unit, extent),
+        functools.partial(lattice.Gauge.random, extent),
+        functools.partial(lattice.quenched, extent, 6.0, sweeps=1),
+        functools.partial(lattice.read_gauge, path),
+    ):
+        for grid, name in ((5, "int"), ("1111", "str"), (np.ones(4, int), "ndarray")):
+            with pytest.raises(TypeError, match=f"grid is a {name}: expected a Grid, or the ranks"):
+                make(grid=grid)
+        with pytest.raises(TypeError, match="devices are those of the ranks of this process"):
+            make(devices=["cpu", "cpu:1"])
 
 
 def rank_threads():

@@ -160,7 +160,9 @@ class WilsonClover(Wilson):
 
     @named
     def trace_log(self, parity: str | None = None, stream: Any = None) -> float:
-        """Return the trace of the logarithm of the clover term, the logarithm of its determinant.
+        """Return the logarithm of the magnitude of the clover term's determinant.
+
+        It is the trace of the term's logarithm where the term is positive.
 
         Parameters
         ----------

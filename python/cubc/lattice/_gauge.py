@@ -24,7 +24,7 @@ from ._fields import (
 )
 from ._gauge_checks import into_su3
 from ._grid import Grid
-from ._team import Team, refuse_of_one_device
+from ._team import Team, checked_grid, refuse_of_one_device
 
 
 class Gauge:
@@ -101,18 +101,11 @@ class Gauge:
         self.team: Team | None = None
         self._packed: dict[tuple[int, str], Any] = {}
         self.version = 0
-        if isinstance(grid, Sequence):
+        ranks, grid = checked_grid(grid, devices)
+        if ranks is not None:
             refuse_of_one_device(device=device, stream=stream)
-            self._cut(links, grid, devices, project)
+            self._cut(links, ranks, devices, project)
             return
-        if grid is not None and not isinstance(grid, Grid):
-            raise TypeError(
-                f"grid is a {type(grid).__name__}: expected a Grid, or the ranks along x, y, z, t"
-            )
-        if devices is not None:
-            raise TypeError(
-                "devices are those of the ranks of this process: give grid=(1, 1, 1, 2)"
-            )
         if grid is not None and device is None:
             device = grid.device
         links = as_complex(links, "links", device, stream)

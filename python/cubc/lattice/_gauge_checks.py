@@ -5,11 +5,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from . import _observables
 from ._fields import NEAR
 
 if TYPE_CHECKING:
     from ._gauge import Gauge
+
+NEARLY = 0.1  # most that a matrix is off one in SU(3), or unitary, to be taken for one in the rough
 
 
 def into_su3(gauge: Gauge, stream: Any, project: bool) -> None:
@@ -19,7 +23,9 @@ def into_su3(gauge: Gauge, stream: Any, project: bool) -> None:
     matrix would be another link.
     """
     elements, determinant = _observables.own_unitarity(gauge, stream)
-    has_phases = elements <= NEAR and determinant > 0.1
+    has_phases = determinant > NEARLY and (
+        elements <= NEAR or (project and _has_phases(gauge, stream))
+    )
     if project and not has_phases:
         gauge.project(nearest=True, stream=stream)
         elements, determinant = _observables.own_unitarity(gauge, stream)
@@ -38,6 +44,18 @@ def into_su3(gauge: Gauge, stream: Any, project: bool) -> None:
         f" and det U - 1 as {determinant:.2g}, and {NEAR:g} is the most that is taken for "
         f"rounding; {hint}"
     )
+
+
+def _has_phases(gauge: Gauge, stream: Any) -> bool:
+    """Say if any link is nearly unitary with a determinant that is not nearly positive."""
+    for links in gauge.links(stream=stream).numpy():  # a time slice
+        with np.errstate(all="ignore"):  # some may be anything
+            off = np.abs(links @ links.conj().swapaxes(-1, -2) - np.eye(3)).max((-1, -2))
+            determinant = np.linalg.det(links)
+            phase = np.abs(determinant / np.abs(determinant) - 1)
+        if ((off < NEARLY) & (phase > NEARLY)).any():
+            return True
+    return False
 
 
 def check_temporal(gauge: Gauge, stream: Any) -> None:

@@ -12,7 +12,7 @@ from ._gauge_checks import into_su3
 from ._grid import Grid
 from ._io import FileInfo, read_field, read_links
 from ._io_write import write_links
-from ._team import Team, refuse_of_one_device
+from ._team import Team, checked_grid, refuse_of_one_device
 
 PRINTED = 1e-5  # of the digits that programs print of single precision
 
@@ -67,14 +67,15 @@ def read_gauge(
     >>> lattice.read_gauge("unit.lime")
     Gauge(8x4x6x2 on cpu)
     """
-    if isinstance(grid, Grid):
-        return _read_part(path, verify, project, record, grid, device)
-    if grid is not None:
+    ranks, grid = checked_grid(grid, devices)
+    if ranks is not None:
         refuse_of_one_device(device=device)
-        team = Team(grid, devices)
+        team = Team(ranks, devices)
         return Gauge._of_team(
             team, lambda rank: _read_part(path, verify, project, record, team.ranks[rank], None)
         )
+    if grid is not None:
+        return _read_part(path, verify, project, record, grid, device)
     links = read_links(path, verify=verify, record=record)[0]
     try:
         return Gauge(links, device=device, project=project)

@@ -10,7 +10,7 @@ from .. import _core
 from .._calls import named
 from ._fields import finite, integer, sites_along
 from ._rotations import fill
-from ._team import Team, refuse_of_one_device
+from ._team import Team, checked_grid, refuse_of_one_device
 
 if TYPE_CHECKING:
     from ._gauge import Gauge
@@ -106,9 +106,10 @@ def _filled(
     devices: Sequence[str] | None = None,
 ) -> Gauge:
     extent, seed = sites_along(extent), integer("seed", seed)
-    if isinstance(grid, Sequence):
+    ranks, grid = checked_grid(grid, devices)
+    if ranks is not None:
         refuse_of_one_device(device=device)
-        team = Team(grid, devices)
+        team = Team(ranks, devices)
         return cls._of_team(
             team,
             lambda rank: _filled(cls, extent, seed, identity, noise, None, team.ranks[rank]),

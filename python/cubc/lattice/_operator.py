@@ -136,6 +136,8 @@ class Operator:
                 f"a field of shape {tuple(x.shape)}: the axis before those of the lattice is the "
                 f"inner dimension, of {self._inner}"
             )
+        if 0 in before:
+            raise ValueError(f"a field of shape {tuple(x.shape)} has no sources: give one at least")
         return half
 
     def _numbers(self, half: bool) -> int:

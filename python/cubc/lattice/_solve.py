@@ -228,7 +228,7 @@ def solve(
         `sloppy` single iterates as fast, to 1e-15. An update comes after 256
         iterations at the latest; block_cg has no such bound, and multishift no updates.
     maxiter : int
-        Largest number of iterations.
+        Largest number of iterations; "ca_cg" ends at the next multiple of four.
     precision : "double" or "single", optional
         Precision of M, of the residual and of the solution; by default that of the operator, so
         that the residual is that of ``operator(x)``. An operator in half precision needs it.

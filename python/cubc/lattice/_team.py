@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _core
-from ._fields import device_output, is_on_host, on_host
+from ._fields import device_output, integer, is_on_host, on_host
 from ._grid import Grid
 
 LONGEST = 600  # seconds for which a rank may compile what the others have compiled
@@ -126,6 +126,27 @@ def _dismiss(every: list[SimpleQueue[Callable[[], None] | None]]) -> None:
         tasks.put(None)
 
 
+def checked_grid(grid: Any, devices: Any) -> tuple[Sequence[int] | None, Grid | None]:
+    """Return the ranks of this process along x, y, z, t, or the grid of which it is a rank.
+
+    One of the two is None, or both.
+
+    Raises
+    ------
+    TypeError
+        If `grid` is nothing of these, or `devices` are given without ranks of this process.
+    """
+    if isinstance(grid, Sequence) and not isinstance(grid, str):
+        return grid, None
+    if grid is not None and not isinstance(grid, Grid):
+        raise TypeError(
+            f"grid is a {type(grid).__name__}: expected a Grid, or the ranks along x, y, z, t"
+        )
+    if devices is not None:
+        raise TypeError("devices are those of the ranks of this process: give grid=(1, 1, 1, 2)")
+    return None, grid
+
+
 def refuse_of_one_device(*, device: Any = None, stream: Any = None) -> None:
     """Refuse options of one device, for ranks of this process."""
     if device is not None:
@@ -146,8 +167,9 @@ class Team:
     """
 
     def __init__(self, grid: Sequence[int], devices: Sequence[str] | None):
+        grid = [integer("grid", ranks) for ranks in grid]
         if len(grid) != 4 or min(grid) < 1:
-            raise ValueError(f"grid={grid!r:.80}: expected the ranks along x, y, z, t")
+            raise ValueError(f"grid={tuple(grid)!r:.80}: expected the ranks along x, y, z, t")
         self.size: int = math.prod(grid)
         self.devices: list[str] = _devices_of(devices, self.size)
         self._given = threading.Condition()  # of values and failures that allgather waits for
