@@ -498,20 +498,14 @@ def set_tuner(tuner: Callable[[str, str, str, dict[str, int]], bool] | None, /) 
     does not end the call, but KeyboardInterrupt.
     """
 
-def record_calls(
-    path: str | bytes | os.PathLike, seconds: float, keys: bool, number: int, /
-) -> None:
+def record_calls(path: str | os.PathLike, seconds: float, keys: bool, number: int, /) -> None:
     """Record all calls from now on in a store, written every so many seconds; keys: sketched.
 
-    The number is one that no other recording of the process has.
-    ValueError if they are recorded already.
+    The number is of this recording alone. ValueError if calls are recorded already.
     """
 
 def end_recording(number: int, /) -> int:
-    """Write what was recorded; how many calls had no room.
-
-    Nothing is done unless the recording of this number is on.
-    """
+    """Write what was recorded, if this recording is on; how many calls had no room."""
 
 def forget_recording() -> None:
     """End the recording in a forked child, unwritten."""

@@ -300,7 +300,7 @@ def test_a_recording_of_a_program_that_closes_descriptors(tmp_path):
 
 
 def test_stores_beside_a_shared_cache(tmp_path):
-    """Of the program's own use of SQLite."""
+    """The program uses SQLite itself."""
     code = """
     import ctypes
     for name in "ab":

@@ -80,7 +80,7 @@ def test_a_grid_without_ranks():
 
 
 def test_grids_and_devices_that_are_none(tmp_path):
-    """Of all functions that make a field the same."""
+    """All functions that make a field say the same."""
     path, extent = tmp_path / "links", (4, 4, 4, 4)
     lattice.write_gauge(path, lattice.Gauge.unit(extent, device="cpu"))
     for make in (
