@@ -46,7 +46,6 @@ static char reason[ROOM];
 static written *all; // the writer's, in the order of calls_after
 static size_t room;
 static int round_of_new;
-static int begun;         // by this process
 static char identity[64]; // by which a merge knows more calls of it from those of another
 static volatile sig_atomic_t inbox = -1, outbox = -1; // of the writer's messages
 static struct stat boxes;                             // tells their pipe from a file of the program
@@ -404,8 +403,8 @@ static cubc_status begin(const char *name, double seconds, bool keys)
     milliseconds = seconds < 1e6 ? (int)(1e3 * seconds) : (int)1e9;
     round_of_new = 0;
     process = getpid();
-    snprintf(identity, sizeof identity, "recording %d of process %016llx", ++begun,
-             (unsigned long long)process_token());
+    snprintf(identity, sizeof identity, "recording %llu of process %016llx",
+             (unsigned long long)atomic_load(&owner), (unsigned long long)process_token());
     GUARD(st, open_boxes(), failed);
     GUARD(st, start_writer(), failed);
     st = await_writer(forks);

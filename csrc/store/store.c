@@ -19,7 +19,7 @@ static const double checkpoint_s = 1.0;
 // ---- the store --------------------------------------------------------------------------------
 void store_init(store *s, sql *db, int version, bool writable)
 {
-    *s = (store){.db = db, .version = version, .writable = writable, .forks = fork_count()};
+    *s = (store){.db = db, .version = version, .writable = writable};
     lock_make_checking(&s->mutex);
 }
 
@@ -46,7 +46,7 @@ void store_close(store *s)
 
 cubc_status store_lock(store *s)
 {
-    if (s->forks != fork_count())
+    if (sql_is_inherited(s->db))
         FAIL(CUBC_INVALID_ARGUMENT,
              "%s was opened before this process was forked, and SQLite's connections are of one "
              "process: close it before the fork and open it after, or start the process with spawn",

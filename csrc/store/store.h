@@ -37,8 +37,8 @@ enum { STORE_READ = 1, STORE_CREATE = 2 };
 cubc_status store_open(const char *path, int mode, store **out);
 // The same, which waits this long for another process's lock, and so do later calls.
 cubc_status store_open_within(const char *path, int mode, double wait_s, store **out);
-// A child of fork may close a store of its parent, which does nothing to the file, and no more.
-// What was open for writing at the fork it may open for reading alone.
+// A child of fork may close a store of its parent, which does nothing to the file, and no more. It
+// may open the file anew: for reading alone if its parent had it open for writing.
 void store_close(store *s);
 // Sets the time for which a call waits for another process's lock; 10 s by default.
 cubc_status store_set_wait(store *s, double seconds);

@@ -30,7 +30,7 @@ enum {
     PATIENCE = 20, // such calls until a schema is given up; ours takes less than one
 };
 
-static bool is_inherited(const sql *s)
+bool sql_is_inherited(const sql *s)
 {
     return s->forks != fork_count();
 }
@@ -42,7 +42,7 @@ static int busy(void *context, int tries)
     sql *s = context;
     if (tries == 0) s->waiting_since = now_seconds();
     s->interrupted = interrupt_pending();
-    if (s->interrupted || is_inherited(s) || now_seconds() - s->waiting_since >= s->wait_s)
+    if (s->interrupted || sql_is_inherited(s) || now_seconds() - s->waiting_since >= s->wait_s)
         return 0;
     nanosleep(&(struct timespec){0, (tries < 20 ? 1 + tries : 20) * 1000000L}, NULL);
     return 1;
@@ -57,7 +57,7 @@ static int progress(void *context)
         s->looked = now;
         s->interrupted = interrupt_pending();
     }
-    return s->interrupted || is_inherited(s) || (s->patience > 0 && --s->patience == 0);
+    return s->interrupted || sql_is_inherited(s) || (s->patience > 0 && --s->patience == 0);
 }
 
 // ---- opening ----------------------------------------------------------------------------------
@@ -152,7 +152,7 @@ static cubc_status refuse_inherited(const char *path)
     if (stat(path, &info)) return CUBC_OK;
     pthread_mutex_lock(&writers_lock);
     for (const sql *w = writers; w; w = w->next_writer)
-        found |= is_inherited(w) && w->device == info.st_dev && w->inode == info.st_ino;
+        found |= sql_is_inherited(w) && w->device == info.st_dev && w->inode == info.st_ino;
     pthread_mutex_unlock(&writers_lock);
     if (found)
         FAIL(CUBC_INVALID_ARGUMENT,
@@ -162,12 +162,16 @@ static cubc_status refuse_inherited(const char *path)
     return CUBC_OK;
 }
 
-static void add_writer(sql *s)
+static void locate(sql *s)
 {
     struct stat info;
-    if (stat(s->path, &info)) return; // it was removed, as its next use says
+    if (stat(s->path, &info)) return; // it is not there yet, or was removed, as its next use says
     s->device = info.st_dev;
     s->inode = info.st_ino;
+}
+
+static void add_writer(sql *s)
+{
     pthread_mutex_lock(&writers_lock);
     s->next_writer = writers;
     __atomic_store_n(&writers, s, __ATOMIC_RELEASE);
@@ -191,11 +195,13 @@ static cubc_status connect_writer(sql *s)
     TRY(refuse_inherited(s->path));
     TRY(image_check_journal(s->path)); // the first read plays it back
     cubc_status st = make_uri(s->path, &uri);
+    locate(s);
+    add_writer(s); // first: a handler of a signal may fork as the file is opened
     if (!st)
         st = connect(s, uri.data, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI,
                      NULL);
     text_free(&uri);
-    if (!st) add_writer(s);
+    locate(s); // what it has made
     return st;
 }
 
@@ -268,7 +274,7 @@ cubc_status sql_open_image(const char *path, store_image *image, const char *con
 
 void sql_close(sql *s)
 {
-    if (!s || is_inherited(s)) return; // it is its parent's: not even its log is to be touched
+    if (!s || sql_is_inherited(s)) return; // it is its parent's: not even its log is to be touched
     remove_writer(s);
     disconnect(s);
     image_free(&s->image);

@@ -9,7 +9,6 @@
 
 struct store {
     pthread_mutex_t mutex;
-    unsigned forks; // fork_count() when it was opened
     sql *db;
     int version; // of the schema; the newest if writable
     bool writable;

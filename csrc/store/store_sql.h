@@ -24,6 +24,7 @@ void sql_close(sql *s);
 size_t sql_image_bytes(const sql *s); // bytes of the image; 0 when writing
 void sql_checkpoint(sql *s);          // moves what the log holds into the file, as far as it can
 const char *sql_path(const sql *s);
+bool sql_is_inherited(const sql *s); // by a forked child, which may only close it: nothing is done
 bool sql_is_readonly(const sql *s);
 bool sql_is_damaged(const sql *s);         // the last call on it failed for that reason
 void sql_set_wait(sql *s, double seconds); // for another process's lock

@@ -122,7 +122,6 @@ static void remove_files(const text *name)
 // All rows as a store in memory; its file is gone again.
 static cubc_status copy_out(sql *old, int version, const char *path, store **out)
 {
-    const unsigned forks = fork_count();
     char full[PATH_MAX];
     text name = {0};
     cubc_status st;
@@ -131,7 +130,7 @@ static cubc_status copy_out(sql *old, int version, const char *path, store **out
     GUARD(st, write_new(old, version, name.data), done);
     st = open_newest(name.data, false, out);
 done:
-    if (forks == fork_count()) remove_files(&name); // else they are the parent's of this process
+    if (!sql_is_inherited(old)) remove_files(&name); // else they are its parent's
     text_free(&name);
     return st;
 }

@@ -56,7 +56,7 @@ def histogram(
         in numpy.histogram_bin_edges; or the edges, one more than there are bins, in rising order.
         Edges in a device's memory are not checked. A bin has its lower edge and not its upper one;
         the last bin has both. Bins whose counters fit the shared memory of a block are counted
-        there: up to 32768 on an H200.
+        there: up to 32768 of one width on an H200.
     range : (low, high), optional
         Lower end of the first and upper end of the last of bins of one width. By default the
         smallest and the largest item; the call then waits for them.

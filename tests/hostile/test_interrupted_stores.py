@@ -1,4 +1,4 @@
-"""Handlers of signals, and forks, while a store waits for another process that has it locked."""
+"""Stores and recordings beside handlers of signals, forks and what else their program does."""
 
 import signal
 import textwrap
