@@ -43,25 +43,23 @@ FUNCTION bool send_part(const sums_of<N>& mine, u32 block, u32 blocks, f64* part
     return atomic_add(arrived, 1) + 1 == blocks;
 }
 
-// Adds up the parts that `blocks` blocks have sent. Called by all threads of the last one.
-//   Result      in thread 0
-//   Storage     may be used again after the next block_sync
-template <class Op = plus, int N>
-FUNCTION sums_of<N> sum_of_parts(u32 blocks, f64* parts, u64* arrived,
-                                 block_reduce_storage<sums_of<N>>& s)
+// Adds up the parts of every block out of THREADS, from block `first` on, once all `blocks` blocks
+// have sent theirs.
+template <class Op, u32 THREADS, int N>
+FUNCTION sums_of<N> sum_of_some_parts(u32 first, u32 blocks, f64* parts)
 {
-    enum { AT_ONCE = 8 }; // loads in flight
+    enum { AT_ONCE = 16 }; // loads in flight
     u64* const words = reinterpret_cast<u64*>(parts);
     sums_of<N> mine;
     device_fence();
     UNROLL
     for (u32 k = 0; k < N; k++) {
         f64 sum = 0;
-        for (u32 b = thread_id(); b < blocks; b += AT_ONCE * SIMT_THREADS) {
+        for (u32 b = first; b < blocks; b += AT_ONCE * THREADS) {
             u64 part[AT_ONCE];
             UNROLL
             for (u32 j = 0; j < AT_ONCE; j++) {
-                const u32 from = b + j * SIMT_THREADS;
+                const u32 from = b + j * THREADS;
                 part[j] =
                     from < blocks ? load_relaxed(words + static_cast<u64>(k) * blocks + from) : 0;
             }
@@ -70,9 +68,18 @@ FUNCTION sums_of<N> sum_of_parts(u32 blocks, f64* parts, u64* arrived,
         }
         mine.value[k] = sum;
     }
-    mine = block_reduce(mine, each_of_sums<Op>(), s);
-    if (thread_id() == 0) *arrived = 0;
     return mine;
+}
+
+// Adds up the parts that `blocks` blocks have sent. Called by all threads of a warp of the last
+// one.
+//   Result      in lane 0
+template <class Op = plus, int N>
+FUNCTION sums_of<N> warp_sum_of_parts(u32 blocks, f64* parts, u64* arrived)
+{
+    const sums_of<N> mine = sum_of_some_parts<Op, SIMT_WARP, N>(lane_id(), blocks, parts);
+    if (lane_id() == 0) *arrived = 0;
+    return warp_reduce(mine, each_of_sums<Op>());
 }
 
 // Adds up the sums of all threads of `blocks` blocks. Called by all threads of block `block`.
@@ -88,6 +95,8 @@ FUNCTION bool sum_of_blocks(sums_of<N>& mine, u32 block, u32 blocks, f64* parts,
     if (thread_id() == 0) s.is_last = send_part(mine, block, blocks, parts, arrived);
     block_sync();
     if (!s.is_last) return false; // same for all threads of the block
-    mine = sum_of_parts<Op>(blocks, parts, arrived, s.reduce);
+    mine = block_reduce(sum_of_some_parts<Op, SIMT_THREADS, N>(thread_id(), blocks, parts),
+                        each_of_sums<Op>(), s.reduce);
+    if (thread_id() == 0) *arrived = 0;
     return thread_id() == 0;
 }

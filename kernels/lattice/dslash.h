@@ -1,8 +1,8 @@
 // Shared part of the kernels of Wilson-like operators: the hopping term (dslash_hops.h), then the
 // operator's site term, which is all that differs between them. Parameters and workload are those
 // of dslash_sites.h and dslash_hops.h. Traffic a site and source: the links (eight a site of one
-// parity, four of both) are read, shared by the sources of a thread; a spinor is read and one is
-// written.
+// parity, four of both) are read, shared by the sources of a thread or of a block; a spinor is read
+// and one is written.
 #pragma once
 #include "dslash_hops.h"
 

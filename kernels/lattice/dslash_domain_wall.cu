@@ -33,8 +33,8 @@ struct wall_term {
 };
 typedef dslash_args<wall_term> wall_args;
 
-// Sites of a block: as many as fit into the shared memory of any GPU, and with their s a warp of
-// threads at least, as the sums of a solver have a part for each warp.
+// Sites of a block: as many as fit into the shared memory of any GPU. With their s they are a warp
+// of threads at least: the room for the sums of a solver is that of a part for 32 of them.
 constexpr u32 LS = TUNE_INNER, LEAST_COLUMNS = ceil_div(32, LS), MOST_BYTES = 61440;
 FUNCTION constexpr u32 fitting_columns(u32 wanted)
 {
@@ -86,10 +86,10 @@ FUNCTION void put_hops(const wall_args& a, u32 first, u32 from, u32 column, dsla
     w.links = {s.links, COLUMNS, column};
 #endif
 #if TUNE_HOPS
+    w.iterated = ~0u;
     dslash_fields d = a.d;
     d.sources = first + LS;
-    const auto all = [](u32) { return true; };
-    dslash_at(d, w, all, [&](u32 k, const spinor& sum) {
+    dslash_at(d, w, [&](u32 k, const spinor& sum) {
         real_t hops[SPINOR];
         flatten(sum, hops);
         UNROLL

@@ -260,16 +260,15 @@ FUNCTION void add_hops(const dslash_fields& a, const dslash_work& w, u32 k, spin
     add_hop<MU, false>(a, w, k, kept_link<MU, false>(w.links), sum);
 }
 
-// Computes D in at the thread's site and passes it to `each`, source by source. Sources that are
-// not wanted are left out: their faces may not have been sent.
-template <class Wanted, class Each>
-FUNCTION void dslash_at(const dslash_fields& a, const dslash_work& w, Wanted wanted, Each each)
+// The same with links that are kept, source by source.
+template <class Each>
+FUNCTION void dslash_at(const dslash_fields& a, const dslash_work& w, Each each)
 {
     dslash_work again = w;
     NO_UNROLL
     for (u32 k = 0; k < SPT; k++) {
         if (!has_source(a.sources, w, k)) break;
-        if (!wanted(k)) continue;
+        if (!is_iterated(w, k)) continue;
         unknown_value(
             again.links.column); // or a compiler keeps links in registers, and spills them
         spinor sum{};
@@ -289,6 +288,7 @@ FUNCTION void add_hops_over(const dslash_fields& a, const dslash_work& w, spinor
     UNROLL
     for (u32 k = 0; k < SPT; k++) {
         if (!has_source(a.sources, w, k)) break;
+        if (TUNE_CUT && !is_iterated(w, k)) continue;
         add_hop<MU, FORWARD>(a, w, k, u, sum[k]);
     }
 }

@@ -5,8 +5,8 @@
 // A thread computes a site of the output for some of the sources. Links are read and reconstructed
 // once for all of them, or for those of a block, whose threads share them in shared memory.
 // Neighbouring sites share their spinors through the caches, so that the order of the sites is what
-// can be tuned. A block takes bricks of
-// sites, as many as it has threads for, so that neighbours in all directions are in the L1 cache.
+// can be tuned. A block takes bricks of sites, as many as it has threads for, so that neighbours in
+// all directions are in the L1 cache.
 // Bricks are ordered x first, then y, then `sz` of z, then t, then the rest of z, so that sites
 // read again one time slice later are still in the L2 cache.
 //
@@ -27,8 +27,7 @@
 // %GONE% sh 0
 //
 // spt   right-hand sides a thread; the others go to other threads and blocks. More than four are
-// for
-//       colour vectors and for kl 1
+//       for colour vectors and for kl 1
 // sg    groups of threads of a block, which have spt sources each at the same sites; more than one
 //       with kl 1 alone
 // sf    0: blocks of other sources come after those of all sites; 1: those of the same sites follow
@@ -183,7 +182,8 @@ constexpr u32 DSLASH_BLOCKS = ceil_div(DSLASH_PLACES, DSLASH_TILE);
 struct dslash_work {
     site at;
     u32 parity;
-    u32 source; // the first of SPT sources
+    u32 source;   // the first of SPT sources
+    u32 iterated; // bit k: a solver still iterates source k of the thread
 #if TUNE_KEEP_LINKS
     link_columns links;
 #endif
@@ -255,7 +255,7 @@ FUNCTION u32 dslash_thread() { return warp_id() * SIMT_WARP + lane_id(); }
 FUNCTION u32 source_group() { return TUNE_SOURCE_GROUPS == 1 ? 0 : dslash_thread() / DSLASH_TILE; }
 FUNCTION u32 dslash_column() { return dslash_thread() - source_group() * DSLASH_TILE; }
 
-// Sets the thread's work. Returns false if it has none.
+// Sets the thread's work, but for its sources. Returns false if it has none.
 FUNCTION bool dslash_work_of(const block_work& block, dslash_work& w)
 {
     const u32 place = block.tile * DSLASH_TILE + dslash_column();
@@ -289,6 +289,13 @@ FUNCTION bool has_source(u64 sources, const dslash_work& w, u32 k)
     return BLOCK_SOURCES == 1 || source_of(w, k) < sources;
 }
 
+// Returns whether the thread's source k is iterated. No faces may have been sent of one that is
+// not. A block whose only source is not has ended.
+FUNCTION bool is_iterated(const dslash_work& w, u32 k)
+{
+    return !TUNE_GUARDED || BLOCK_SOURCES == 1 || (w.iterated >> k & 1);
+}
+
 // Returns the first site of a source's field. With both parities the fields follow each other.
 FUNCTION u64 source_sites(u32 source, u32 parity)
 {
@@ -304,9 +311,9 @@ template <int MU, class Fields>
 FUNCTION void add_hops(const Fields& a, const dslash_work& w, typename Fields::sum (&sum)[SPT]);
 
 // Computes D in at the thread's site and passes it to `each`, as each(k, sum) for the thread's
-// source k where wanted(k) is true. An operator that keeps links overloads it.
-template <class Fields, class Wanted, class Each>
-FUNCTION void dslash_at(const Fields& a, const dslash_work& w, Wanted wanted, Each each)
+// source k if that is iterated. An operator that keeps links overloads it.
+template <class Fields, class Each>
+FUNCTION void dslash_at(const Fields& a, const dslash_work& w, Each each)
 {
     typename Fields::sum sum[SPT] = {};
     add_hops<0>(a, w, sum);
@@ -316,7 +323,7 @@ FUNCTION void dslash_at(const Fields& a, const dslash_work& w, Wanted wanted, Ea
     UNROLL
     for (u32 k = 0; k < SPT; k++) {
         if (!has_source(a.sources, w, k)) break;
-        if (wanted(k)) each(k, sum[k]);
+        if (is_iterated(w, k)) each(k, sum[k]);
     }
 }
 
@@ -324,6 +331,7 @@ FUNCTION void dslash_at(const Fields& a, const dslash_work& w, Wanted wanted, Ea
 #if TUNE_GUARDED
 #include "tail.h"
 #else
+#define TUNE_SUMS 0
 struct tail_args {
 };
 struct kernel_sums {
@@ -344,27 +352,62 @@ struct operator_args {
 #endif
 };
 
+// Returns whether there is a source, and a solver still iterates it.
+template <class Args>
+FUNCTION bool is_wanted(const Args& a, u32 source)
+{
+    if (source >= a.d.sources) return false;
+#if TUNE_GUARDED
+    return is_active(a.tail.guard, state_of(source));
+#else
+    return true;
+#endif
+}
+
 #if TUNE_CUT
 #include "exchange.h"
 #endif
 
-#if TUNE_GUARDED
+#if TUNE_SUMS
 #include "source_sums.h"
-#else
-struct block_sums_storage {
-    u64 none;
-};
 #endif
 
 struct dslash_shared {
+#if TUNE_SUMS
     block_sums_storage sums;
+#endif
 #if TUNE_KEEP_LINKS
     alignas(16) real_t links[COLUMN_REALS * DSLASH_TILE];
 #endif
 #if TUNE_CUT
     exchange_shared exchange;
 #endif
+#if !TUNE_SUMS && !TUNE_KEEP_LINKS && !TUNE_CUT
+    u64 none;
+#endif
 };
+
+#if TUNE_GUARDED
+// Returns dslash_work::iterated.
+template <class Args>
+FUNCTION u32 iterated_sources(const Args& a, const dslash_work& w)
+{
+    u32 bits = 0;
+    UNROLL
+    for (u32 k = 0; k < SPT; k++) bits |= static_cast<u32>(is_wanted(a, source_of(w, k))) << k;
+    return bits;
+}
+
+// Returns true if any source of a block is wanted. All threads of the block agree.
+template <class Args>
+FUNCTION bool is_any_wanted(const Args& a, const block_work& block)
+{
+    bool any = false;
+    UNROLL
+    for (u32 k = 0; k < BLOCK_SOURCES; k++) any = any || is_wanted(a, block.source + k);
+    return any;
+}
+#endif
 
 // Loads x at a site; without TUNE_XPAY it stays 0.
 template <class Args, int N>
@@ -417,8 +460,8 @@ FUNCTION void dslash_by(const operator_args<Fields, Term>& a, dslash_shared& s, 
     const block_work block = work_of_block(a.d, number);
     const bool has_site = dslash_work_of(block, w);
 #if TUNE_GUARDED
-    const guard_args& guard = a.tail.guard;
-    if (!any_active(guard, block.source, a.d.sources)) return;
+    if (!is_any_wanted(a, block)) return;
+    w.iterated = iterated_sources(a, w);
 #endif
 #if TUNE_CUT
     const bool exterior = has_exterior_site(block.tile, DSLASH_TILE);
@@ -429,20 +472,8 @@ FUNCTION void dslash_by(const operator_args<Fields, Term>& a, dslash_shared& s, 
     for (u32 d = source_group(); has_site && d < 4; d += TUNE_SOURCE_GROUPS) keep_links(a.d, w, d);
     block_sync();
 #endif
-#if !TUNE_GUARDED
-    (void)s;
-    if (!has_site) return;
-#endif
     const auto compute = [&](const dslash_work& w) {
-        const auto wanted = [&](u32 k) {
-#if TUNE_GUARDED
-            return is_active(guard, state_of(source_of(w, k)));
-#else
-            (void)k;
-            return true;
-#endif
-        };
-        dslash_at(a.d, w, wanted, [&](u32 k, const typename Fields::sum& sum) {
+        dslash_at(a.d, w, [&](u32 k, const typename Fields::sum& sum) {
             write(w, k, source_of(w, k), sum, sums);
         });
     };
@@ -451,9 +482,10 @@ FUNCTION void dslash_by(const operator_args<Fields, Term>& a, dslash_shared& s, 
 #else
     if (has_site) compute(w);
 #endif
-#if TUNE_GUARDED
-    end_of_sources(guard, a.d.sources, block, sums, s.sums);
+#if TUNE_SUMS
+    end_of_sources(a, block, sums, s.sums);
 #endif
+    (void)s;
 }
 
 // Body of a kernel whose site term is of each source by itself.

@@ -26,12 +26,8 @@ template <class Args>
 FUNCTION bool is_group_active(const Args& a, u32 group, u32 together)
 {
     const u32 first = group * together;
-    for (u32 k = first; k < first + together && k < a.d.sources; k++) {
-#if TUNE_GUARDED
-        if (!is_active(a.tail.guard, state_of(k))) continue;
-#endif
-        return true;
-    }
+    for (u32 k = first; k < first + together; k++)
+        if (is_wanted(a, k)) return true;
     return false;
 }
 

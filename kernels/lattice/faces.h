@@ -50,8 +50,8 @@ FUNCTION void send_place(const Fields& a, u32 place, u32 first)
     }
 }
 
-// Body of the blocks that send faces, of sources of which one at least is iterated: receivers have
-// the same sources together, and wait for all of them.
+// Body of the blocks that send faces, of sources of which one at least is wanted (is_wanted). Other
+// ranks wait for faces of wanted sources alone, and may have other sources together.
 template <class Args, class Tiling>
 FUNCTION void send_faces(const Args& a, u32 block, Tiling tiles)
 {

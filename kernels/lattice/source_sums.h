@@ -1,80 +1,101 @@
-// The sources of a block in a solver: whether they are iterated, and their sums (solver_update.h).
-// Part of dslash_sites.h.
+// Sums of the sources of a block, in a solver (solver_update.h). Part of dslash_sites.h.
 #pragma once
 #include "solver_update.h"
 
-// Returns true if any source of the block is still iterated. All threads of a block agree.
-FUNCTION bool any_active(const guard_args& guard, u32 first, u64 sources)
-{
-    bool any = false;
-    UNROLL
-    for (u32 k = 0; k < BLOCK_SOURCES; k++)
-        any = any || (first + k < sources && is_active(guard, state_of(first + k)));
-    return any;
-}
+// A block has sources of BLOCK_STATES states at most, and adds up those of a state before it sends
+// them. Blocks with the same sites and a state's sources are STATE_BLOCKS at most.
+constexpr u32 BLOCK_STATES = (TUNE_INNER + BLOCK_SOURCES - 2) / TUNE_INNER + 1;
+constexpr u32 STATE_BLOCKS = (TUNE_INNER + BLOCK_SOURCES - 2) / BLOCK_SOURCES + 1;
+constexpr u32 GROUP_WARPS = SIMT_WARPS / TUNE_SOURCE_GROUPS; // of a group of threads
 
-#if TUNE_SUMS
-// Sums of a block's sources: those of each warp of the source's group, and whether the block was
-// the last one of the source.
-constexpr u32 GROUP_WARPS = SIMT_WARPS / TUNE_SOURCE_GROUPS;
 struct block_sums_storage {
     kernel_sums warp[BLOCK_SOURCES][GROUP_WARPS];
-    u32 is_last[BLOCK_SOURCES];
+    u32 is_last[BLOCK_STATES];
     kernel_sums_storage sums;
 };
 
-// Finishes the sums of a block's sources, of all at once: one barrier after the other would take as
-// long as the hops.
-FUNCTION void end_of_several(const guard_args& guard, u64 sources, const block_work& block,
-                             const kernel_sums (&sums)[SPT], block_sums_storage& s)
+// Places of the sums of a state among those of all states: from `first`, `count` blocks.
+struct state_parts {
+    u32 first, count;
+};
+
+FUNCTION state_parts parts_of_state(u32 state)
+{
+    const u32 source = state * TUNE_INNER, first = source / BLOCK_SOURCES;
+    return {first, ((source + TUNE_INNER - 1) / BLOCK_SOURCES - first + 1) * DSLASH_BLOCKS};
+}
+
+// Returns the number of a block among those with sums of a state.
+FUNCTION u32 part_of(const block_work& block, const state_parts& of)
+{
+    return (block.source / BLOCK_SOURCES - of.first) * DSLASH_BLOCKS + block.tile;
+}
+
+FUNCTION f64* parts_of_state(const guard_args& guard, u32 state)
+{
+    return parts_of(guard, state, STATE_BLOCKS * DSLASH_BLOCKS);
+}
+
+// Returns the sums of a block's sources of a state, of which the warps have stored theirs.
+FUNCTION kernel_sums sums_of_state(const block_work& block, u64 sources, u32 state,
+                                   const block_sums_storage& s)
 {
     const each_of_sums<plus> add{};
-    constexpr u32 parts = TUNE_INNER * DSLASH_BLOCKS; // of a state
-    EACH_SOURCE
-    for (u32 k = 0; k < SPT; k++) {
-        const kernel_sums of_warp = warp_reduce(sums[k], add);
+    kernel_sums all{};
+    for (u32 k = 0; k < BLOCK_SOURCES; k++) {
+        const u32 source = block.source + k;
+        if (source >= sources || state_of(source) != state) continue;
+        for (u32 w = 0; w < GROUP_WARPS; w++) all = add(all, s.warp[k][w]);
+    }
+    return all;
+}
+
+// Finishes the sums of a block with several states: a thread a state adds and sends them, and warps
+// take turns with those of which the block is the last.
+template <class Args>
+FUNCTION void end_of_states(const Args& a, const block_work& block, const kernel_sums (&sums)[SPT],
+                            block_sums_storage& s)
+{
+    const guard_args& guard = a.tail.guard;
+    const u32 first = state_of(block.source);
+    UNROLL
+    for (u32 j = 0; j < SPT; j++) {
+        const kernel_sums of_warp = warp_reduce(sums[j], each_of_sums<plus>());
         if (lane_id() == 0)
-            s.warp[source_group() + k * TUNE_SOURCE_GROUPS][warp_id() % GROUP_WARPS] = of_warp;
+            s.warp[source_group() + j * TUNE_SOURCE_GROUPS][warp_id() % GROUP_WARPS] = of_warp;
     }
     block_sync();
-    for (u32 k = thread_id(); k < BLOCK_SOURCES; k += SIMT_THREADS) {
-        const u32 source = block.source + k, state = state_of(source);
-        s.is_last[k] = false;
-        if (source >= sources || !is_active(guard, state)) continue;
-        kernel_sums all = s.warp[k][0];
-        for (u32 w = 1; w < GROUP_WARPS; w++) all = add(all, s.warp[k][w]);
-        s.is_last[k] = send_part(all, source % TUNE_INNER * DSLASH_BLOCKS + block.tile, parts,
-                                 parts_of(guard, state, parts), &guard.states[state].arrived);
+    for (u32 k = thread_id(); k < BLOCK_STATES; k += SIMT_THREADS) {
+        const u32 source = (first + k) * TUNE_INNER; // the state's first
+        const bool is_here = source < block.source + BLOCK_SOURCES && is_wanted(a, source);
+        const state_parts of = parts_of_state(first + k);
+        s.is_last[k] =
+            is_here &&
+            send_part(sums_of_state(block, a.d.sources, first + k, s), part_of(block, of), of.count,
+                      parts_of_state(guard, first + k), &guard.states[first + k].arrived);
     }
     block_sync();
     NO_UNROLL
-    for (u32 k = 0; k < BLOCK_SOURCES; k++) {
-        if (!s.is_last[k]) continue; // same for all threads of the block
-        const u32 state = state_of(block.source + k);
-        const kernel_sums all = sum_of_parts(parts, parts_of(guard, state, parts),
-                                             &guard.states[state].arrived, s.sums.reduce);
-        if (thread_id() == 0) take_step(guard, state, all);
-        block_sync();
+    for (u32 j = warp_id(); j < BLOCK_STATES; j += SIMT_WARPS) {
+        if (!s.is_last[j]) continue; // same for all threads of the warp
+        const u32 state = first + j;
+        const kernel_sums all = warp_sum_of_parts<plus, TUNE_SUMS>(parts_of_state(state).count,
+                                                                   parts_of_state(guard, state),
+                                                                   &guard.states[state].arrived);
+        if (lane_id() == 0) take_step(guard, state, all);
     }
 }
-#else
-struct block_sums_storage {
-    u64 none;
-};
-#endif
 
 // Finishes the sums of a block's sources. All threads of the block call this last.
-FUNCTION void end_of_sources(const guard_args& guard, u64 sources, const block_work& block,
-                             kernel_sums (&sums)[SPT], block_sums_storage& s)
+template <class Args>
+FUNCTION void end_of_sources(const Args& a, const block_work& block, kernel_sums (&sums)[SPT],
+                             block_sums_storage& s)
 {
-#if TUNE_SUMS
-    if constexpr (BLOCK_SOURCES > 1) {
-        end_of_several(guard, sources, block, sums, s);
+    if constexpr (BLOCK_SOURCES == 1) {
+        const u32 state = state_of(block.source);
+        const state_parts of = parts_of_state(state);
+        end_of_source(a.tail.guard, state, sums[0], part_of(block, of), of.count, s.sums);
     } else {
-        const u32 part = block.source % TUNE_INNER * DSLASH_BLOCKS + block.tile;
-        end_of_source(guard, state_of(block.source), sums[0], part, TUNE_INNER * DSLASH_BLOCKS,
-                      s.sums);
+        end_of_states(a, block, sums, s);
     }
-#endif
-    (void)guard, (void)sources, (void)block, (void)sums, (void)s;
 }

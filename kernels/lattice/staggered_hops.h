@@ -218,6 +218,7 @@ FUNCTION void add_hops_over(const staggered_fields& a, const dslash_work& w,
     UNROLL
     for (u32 k = 0; k < SPT; k++) {
         if (!has_source(a.sources, w, k)) break;
+        if (TUNE_CUT && !is_iterated(w, k)) continue;
         const u64 start = source_sites(source_of(w, k), other_parity(w.parity));
         f32 sent_norm = 0;
         colour_vector v = load_hop<MU, STEPS>(a, w, k, start, from, sent_norm);

@@ -56,6 +56,33 @@ static void test_refusals(void)
     check_refused((cubc_site_update){.finish = "cg_length"}, "come together");
 }
 
+// Steps of a solver are taken once all faces have been sent, by the same ranks.
+static void test_other_ranks_than_those_of_the_fields(void)
+{
+    static double links[4 * 16 * 18], in[16 * 24], out[16 * 24], elsewhere[1];
+    cubc_guard guard = of_one_rank;
+    guard.ranks = (cubc_ranks *)(void *)elsewhere; // it is compared alone
+    const cubc_dslash_wilson_params call = {.sites = {.in = in,
+                                                      .out = out,
+                                                      .n = COUNT_OF(in),
+                                                      .type = CUBC_F64,
+                                                      .norm_type = CUBC_F32,
+                                                      .lx = 2,
+                                                      .ly = 2,
+                                                      .lz = 2,
+                                                      .lt = 2,
+                                                      .parity = 2,
+                                                      .guard = &guard},
+                                            .links = links,
+                                            .links_n = COUNT_OF(links),
+                                            .reconstruct = 18,
+                                            .a = 1,
+                                            .anisotropy = 1};
+    problem p;
+    CHECK_STATUS(dslash_wilson_problem(&call, &p), CUBC_INVALID_ARGUMENT);
+    CHECK_CONTAINS(cubc_error_message(), "other ranks than the fields");
+}
+
 // Sums of several ranks are other code.
 static void test_ranks(void)
 {
@@ -142,6 +169,7 @@ static const check_test tests[] = {
     {"macros", test_macros},
     {"refusals", test_refusals},
     {"ranks", test_ranks},
+    {"other ranks than those of the fields", test_other_ranks_than_those_of_the_fields},
     {"same_code", test_same_code},
     {"room_for_sums", test_room_for_sums},
     {"copies", test_copies},

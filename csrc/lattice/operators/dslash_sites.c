@@ -80,6 +80,9 @@ static cubc_status add_fields(int reals, const cubc_dslash_sites *p, uint64_t *s
 
 static cubc_status add_guard(int reals, const cubc_dslash_sites *p, uint64_t sources, problem *out)
 {
+    if (p->guard->ranks && p->guard->ranks != p->ranks)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "dslash: the guard has other ranks than the fields: it has theirs, or none");
     TRY(solver_update_set(out, "the tail of dslash", p->tail, p->guard,
                           sources / (uint64_t)inner_of(p)));
     if (!p->z) return CUBC_OK;
@@ -285,9 +288,12 @@ dslash_grid dslash_sites_grid(const problem *p, const instance *i)
                    together = instance_value(i, "spt", 1) * groups,
                    tile = i->kernels[0].threads / groups;
     uint64_t each = ceil_div(dslash_output_sites(p), tile);
-    uint64_t sources = dslash_site_numbers_of(p).sources;
-    return (dslash_grid){
-        .blocks = each * ceil_div(sources, together), .parts = each * sources, .tile = tile};
+    const uint64_t sources = dslash_site_numbers_of(p).sources,
+                   inner = (uint64_t)dslash_site_traits_of(p).inner,
+                   most = (inner + together - 2) / together + 1; // STATE_BLOCKS of the kernel
+    return (dslash_grid){.blocks = each * ceil_div(sources, together),
+                         .parts = each * most * (sources / inner),
+                         .tile = tile};
 }
 
 static halo_shape halo_of(const problem *p)

@@ -45,7 +45,7 @@ PROBLEM_NUMBERS(dslash_site_numbers);
 cubc_status dslash_sites_begin(const algorithm *a, int reals, const cubc_dslash_sites *sites,
                                problem *out);
 // Takes in the fields and the guard. Fails if the output overlaps `in` or the links, or a part of x
-// or z.
+// or z, or if the guard has other ranks than the fields.
 cubc_status dslash_sites_fields(int reals, const cubc_dslash_sites *sites, dslash_halo halo,
                                 problem *out);
 // An operator's kernels, and which of them a problem has: that of sums over ranks.

@@ -20,7 +20,7 @@ typedef struct cubc_guard {
     uint64_t parts_n;
     uint64_t phase;    // of the right-hand sides to process
     uint64_t step;     // argument of the function that takes the sums
-    cubc_ranks *ranks; // over which sums are taken, or NULL
+    cubc_ranks *ranks; // over which sums are taken: those of the fields; NULL: over none
 } cubc_guard;
 
 // One pass over fields for a solver: statements on the complex numbers of each site, then real sums
