@@ -4,8 +4,8 @@
 
 // A block has sources of BLOCK_STATES states at most, and adds up those of a state before it sends
 // them. Blocks with the same sites and a state's sources are STATE_BLOCKS at most.
-constexpr u32 BLOCK_STATES = (TUNE_INNER + BLOCK_SOURCES - 2) / TUNE_INNER + 1;
-constexpr u32 STATE_BLOCKS = (TUNE_INNER + BLOCK_SOURCES - 2) / BLOCK_SOURCES + 1;
+constexpr u32 BLOCK_STATES = ceil_div(BLOCK_SOURCES - 1, TUNE_INNER) + 1;
+constexpr u32 STATE_BLOCKS = ceil_div(TUNE_INNER - 1, BLOCK_SOURCES) + 1;
 constexpr u32 GROUP_WARPS = SIMT_WARPS / TUNE_SOURCE_GROUPS; // of a group of threads
 
 struct block_sums_storage {
@@ -21,8 +21,9 @@ struct state_parts {
 
 FUNCTION state_parts parts_of_state(u32 state)
 {
-    const u32 source = state * TUNE_INNER, first = source / BLOCK_SOURCES;
-    return {first, ((source + TUNE_INNER - 1) / BLOCK_SOURCES - first + 1) * DSLASH_BLOCKS};
+    const u32 first = state * TUNE_INNER / BLOCK_SOURCES,
+              end = ceil_div((state + 1) * TUNE_INNER, BLOCK_SOURCES);
+    return {first, (end - first) * DSLASH_BLOCKS};
 }
 
 // Returns the number of a block among those with sums of a state.
@@ -31,7 +32,7 @@ FUNCTION u32 part_of(const block_work& block, const state_parts& of)
     return (block.source / BLOCK_SOURCES - of.first) * DSLASH_BLOCKS + block.tile;
 }
 
-FUNCTION f64* parts_of_state(const guard_args& guard, u32 state)
+FUNCTION f64* part_memory(const guard_args& guard, u32 state)
 {
     return parts_of(guard, state, STATE_BLOCKS * DSLASH_BLOCKS);
 }
@@ -72,16 +73,15 @@ FUNCTION void end_of_states(const Args& a, const block_work& block, const kernel
         s.is_last[k] =
             is_here &&
             send_part(sums_of_state(block, a.d.sources, first + k, s), part_of(block, of), of.count,
-                      parts_of_state(guard, first + k), &guard.states[first + k].arrived);
+                      part_memory(guard, first + k), &guard.states[first + k].arrived);
     }
     block_sync();
     NO_UNROLL
     for (u32 j = warp_id(); j < BLOCK_STATES; j += SIMT_WARPS) {
         if (!s.is_last[j]) continue; // same for all threads of the warp
         const u32 state = first + j;
-        const kernel_sums all = warp_sum_of_parts<plus, TUNE_SUMS>(parts_of_state(state).count,
-                                                                   parts_of_state(guard, state),
-                                                                   &guard.states[state].arrived);
+        const kernel_sums all = warp_sum_of_parts<plus, TUNE_SUMS>(
+            parts_of_state(state).count, part_memory(guard, state), &guard.states[state].arrived);
         if (lane_id() == 0) take_step(guard, state, all);
     }
 }

@@ -26,7 +26,7 @@ FOLDERS = [f"kernels/{folder}" for folder in ("dialect", "block", "grid", "share
 def macros(extents, cut, depth, parity):
     values = dict(zip(("LX", "LY", "LZ", "LT"), extents, strict=True), CUT=cut, PARITY=parity)
     values |= dict.fromkeys(("XPAY", "GUARDED", "Z", "OPEN", "KEEP_LINKS", "SOURCES_FIRST"), 0)
-    values |= dict.fromkeys(("INNER", "MIN_BLOCKS", "SOURCES_PER_THREAD"), 1)
+    values |= dict.fromkeys(("INNER", "MIN_BLOCKS", "SOURCES_PER_THREAD", "SOURCE_GROUPS"), 1)
     values |= dict.fromkeys(("LOAD", "LINK_LOAD", "CONVERT", "SWEEP_Z_LOG2"), 0)
     values |= {f"BRICK_{axis}_LOG2": 0 for axis in "XYZT"}
     lines = [f"#define TUNE_{name} {value}\n" for name, value in values.items()]

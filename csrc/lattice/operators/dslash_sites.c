@@ -290,7 +290,7 @@ dslash_grid dslash_sites_grid(const problem *p, const instance *i)
     uint64_t each = ceil_div(dslash_output_sites(p), tile);
     const uint64_t sources = dslash_site_numbers_of(p).sources,
                    inner = (uint64_t)dslash_site_traits_of(p).inner,
-                   most = (inner + together - 2) / together + 1; // STATE_BLOCKS of the kernel
+                   most = ceil_div(inner - 1, together) + 1; // STATE_BLOCKS of the kernel
     return (dslash_grid){.blocks = each * ceil_div(sources, together),
                          .parts = each * most * (sources / inner),
                          .tile = tile};
