@@ -255,7 +255,7 @@ FUNCTION u32 dslash_thread() { return warp_id() * SIMT_WARP + lane_id(); }
 FUNCTION u32 source_group() { return TUNE_SOURCE_GROUPS == 1 ? 0 : dslash_thread() / DSLASH_TILE; }
 FUNCTION u32 dslash_column() { return dslash_thread() - source_group() * DSLASH_TILE; }
 
-// Sets the thread's work, but for its sources. Returns false if it has none.
+// Sets the thread's work but for `iterated`. Returns false if it has none.
 FUNCTION bool dslash_work_of(const block_work& block, dslash_work& w)
 {
     const u32 place = block.tile * DSLASH_TILE + dslash_column();
