@@ -14,7 +14,8 @@ struct block_sums_storage {
     kernel_sums_storage sums;
 };
 
-// Places of the sums of a state among those of all states: from `first`, `count` blocks.
+// The blocks with sources of a state: the first of those with the same sites, counted by their
+// sources, and how many there are of all sites.
 struct state_parts {
     u32 first, count;
 };
@@ -51,8 +52,8 @@ FUNCTION kernel_sums sums_of_state(const block_work& block, u64 sources, u32 sta
     return all;
 }
 
-// Finishes the sums of a block with several states: a thread a state adds and sends them, and warps
-// take turns with those of which the block is the last.
+// Finishes the sums of a block with several sources: a thread a state adds and sends them, and
+// warps take turns with the states of which the block is the last.
 template <class Args>
 FUNCTION void end_of_states(const Args& a, const block_work& block, const kernel_sums (&sums)[SPT],
                             block_sums_storage& s)
