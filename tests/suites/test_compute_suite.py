@@ -28,7 +28,7 @@ TESTS = Path(os.environ.get("CUBC_CCCL", "")) / "python/cuda_cccl/tests/compute"
 def run(module, log):
     """Run a module of cuda.compute's tests; a list of dicts, one per test that reached cubc."""
     options = ["--tb=native", "-c", os.devnull, "-p", "suites.compute_plugin"]
-    return rows_of([*options, module], TESTS, [TESTS], log, (280, 3600))
+    return rows_of([*options, module], TESTS, [TESTS], log, (550, 3600))
 
 
 @pytest.mark.slow

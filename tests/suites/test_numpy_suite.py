@@ -33,7 +33,7 @@ def run(modules, folder):
         copy.write_text(rewritten((NUMPY / module).read_text()))
     # pytest's own tracebacks parse the module, of ten thousand lines, again for each failure.
     options = ["--tb=native", "-m", "not slow", "-c", os.devnull, "--rootdir", folder]
-    return rows_of([*options, "-p", "suites.numpy_plugin", *copies], folder, [], log, (280, 1800))
+    return rows_of([*options, "-p", "suites.numpy_plugin", *copies], folder, [], log, (550, 1800))
 
 
 def differences(module):

@@ -4,6 +4,8 @@ import os
 import signal
 import time
 from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
+from queue import SimpleQueue
+from types import SimpleNamespace
 
 import pytest
 from hosts import become, host, started
@@ -15,6 +17,7 @@ from cubc.tuner import _build as build
 from cubc.tuner import _compilers as compilers
 from cubc.tuner import _heartbeat as heartbeat
 from cubc.tuner import _pool as pool
+from cubc.tuner._measurer import Request
 
 _build = build.build
 
@@ -106,24 +109,20 @@ def test_compilers_that_answer_again_are_used_again(db, measuring, impatient):
 
 
 def stopping(wanted, workload, variant, deadline, pulse):
-    """Stands for `build.build`: one process is stopped over a variant, the other one is slow."""
-    if variant != "base" and not IN_PROGRESS:
-        IN_PROGRESS.append(variant)
-        with heartbeat.beating(pulse):
-            if is_first(variant):
-                time.sleep(0.5)
-                os.kill(os.getpid(), signal.SIGSTOP)
-            time.sleep(8)
+    """Stands for `build.build`: the first process that gets a variant is stopped over it."""
+    with heartbeat.beating(pulse):
+        if is_first(variant):
+            time.sleep(1)  # it beats
+            os.kill(os.getpid(), signal.SIGSTOP)
     return _build(wanted, workload, variant, deadline, pulse)
 
 
-IN_PROGRESS = []  # in each process
-
-
+# The other process may be slow, too, on a busy machine.
+@pytest.mark.filterwarnings("ignore:compilers. none of its processes:RuntimeWarning")
 def test_a_compiler_that_falls_silent_is_given_up(db, monkeypatch, tmp_path, marker, measuring):
-    """Long before a task is late; the other, which beats, is not given up with it."""
+    """Long before a task is late."""
     monkeypatch.setattr(build, "build", stopping)
-    monkeypatch.setattr(heartbeat, "SILENT", 5.0)
+    monkeypatch.setattr(heartbeat, "SILENT", 2.0)
     monkeypatch.setattr(compilers, "PATIENCE", 1000.0)
     monkeypatch.setattr(pool, "LOOK", 0.2)
     with host(tmp_path / "compiling", 2) as others:
@@ -132,6 +131,51 @@ def test_a_compiler_that_falls_silent_is_given_up(db, monkeypatch, tmp_path, mar
         finally:
             os.kill(int(marker.read_text()), signal.SIGKILL)
     complete(db, 4)
+
+
+class Pulses:
+    """The search's end of pulses, whose numbers a test may hear."""
+
+    def __init__(self):
+        self.numbers = []
+
+    def pulse(self):
+        self.numbers.append(os.urandom(heartbeat.NUMBER))
+        return heartbeat.Pulse("", 0, self.numbers[-1])
+
+
+class There(Losing):
+    """An executor whose processes say that they are there, and nothing after that."""
+
+    def __init__(self):
+        super().__init__(range(2, 100))
+
+
+def test_a_compiler_that_beats_is_not_given_up_with_one_that_is_silent(monkeypatch):
+    now, given_up, ended, pulses = [0.0], [], SimpleQueue(), Pulses()
+    monkeypatch.setattr(compilers, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    lane = SimpleNamespace(
+        workload="any",
+        build_seconds=1000.0,
+        info={"arch": "cpu", "compiler": "any"},
+        compiled=lambda request, *_: given_up.append(request.variant),
+    )
+    others = compilers.Elsewhere(There(), ended, pulses)
+    others.begin()
+    for variant in ("silent", "slow"):
+        now[0] += 1
+        assert others.submit(lane, Request(variant, [], {}))
+    silent, slow = pulses.numbers
+    others.look({silent, slow})
+    for _ in range(2 * int(heartbeat.SILENT)):
+        assert not given_up or now[0] > heartbeat.SILENT
+        now[0] += 1
+        others.look({slow})
+    assert given_up == ["silent"] and len(others) == 1
+    now[0] += heartbeat.SILENT
+    with pytest.warns(RuntimeWarning, match="none of its processes has answered"):
+        others.look(set())
+    assert given_up == ["silent", "slow"] and len(others) == 0
 
 
 def test_seconds_hold_where_compilers_are_lost(db, measuring):

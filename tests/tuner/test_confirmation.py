@@ -9,7 +9,7 @@ from cubc.tuner import _replay_device as replay_device
 from cubc.tuner import _search as search
 from cubc.tuner import _verdict as verdict
 
-TABLE = "tpb,ipt,time_ms\n" + "".join(
+TABLE = "tpb,ipt,time_s\n" + "".join(
     f"{tpb},{ipt},{2.0 - 0.001 * ipt - 0.0001 * tpb / 32}\n"
     for tpb in (32, 64, 128)
     for ipt in range(1, 9)
