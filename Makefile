@@ -44,14 +44,14 @@ system:
 	@sh tools/setup.sh system
 
 # The C core is compiled while pip installs, which keeps one processor waiting; pytest comes last, so
-# that its summary is the last thing to be read. It has one process more than there are processors,
+# that its summary is the last thing to be read. It has two processes more than there are processors,
 # for the time that tests wait: for a compiler, a deadline, the end of a process.
 # Kernels that a run has compiled are kept, as objects are: the next run compiles what has changed.
 test: export CUBC_TEST_CACHE ?= $(CURDIR)/build/test-kernels
 test: export CUBC_CUPY ?= $(CURDIR)/$(CUPY)
 test:
 	@$(MAKE) --no-print-directory -j$(JOBS) stubs collected lint ctest
-	$(PYTEST) -n $$(($(JOBS) + 1)) --maxprocesses 8 --dist worksteal
+	$(PYTEST) -n $$(($(JOBS) + 2)) --maxprocesses 8 --dist worksteal
 
 stubs: checked
 	$(BIN)/python -m mypy.stubtest --mypy-config-file tools/stubtest.ini cubc._core

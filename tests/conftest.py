@@ -134,12 +134,16 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """Leave the thousands of tests out of every collection of garbage: each takes 0.2 s longer."""
+    """Leave the thousands of tests out of every collection of garbage: each takes 0.2 s longer.
+
+    Those that follow are fewer than Python's, which take one part in fifty of all tests' time.
+    """
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(20_000, 20, 20)
         gc.enable()
 
 

@@ -173,6 +173,7 @@ int thread_start(pthread_t *out, void *(*work)(void *), void *argument);
 
 // ---- time and interruption --------------------------------------------------------------------
 double now_seconds(void); // monotonic
+void nap(double seconds); // sleeps for about as long; a signal ends it early
 // Set by the Python layer: true when the user pressed Ctrl-C. Long waits poll it (about 20 times a
 // second) and return CUBC_INTERRUPTED. Safe to call from any thread; false when nobody set it.
 typedef bool (*interrupt_hook)(void);

@@ -5,7 +5,6 @@
 
 #include <stdatomic.h>
 #include <stdio.h>
-#include <time.h>
 
 enum {
     MOST_THREADS = 64, // a file system is saturated long before
@@ -101,7 +100,7 @@ static void await_helpers(crew *c)
         bool stop = c->status == CUBC_INTERRUPTED;
         pthread_mutex_unlock(&c->lock);
         if (stop) __atomic_store_n(&c->stop, 1, __ATOMIC_RELAXED);
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        nap(0.001);
     }
 }
 

@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,7 +101,7 @@ cubc_status claim_or_wait(const char key[65], const char *label, double limit_s,
     if (try_place(place_of(key), claimed) || held) return CUBC_OK;
     double start = now_seconds();
     for (int pause = 1; *waited_s < LONGEST_WAIT;) {
-        poll(NULL, 0, pause);
+        nap(1e-3 * pause);
         pause = 2 * pause < LONGEST_PAUSE ? 2 * pause : LONGEST_PAUSE;
         *waited_s = now_seconds() - start;
         if (try_place(place_of(key), claimed)) {

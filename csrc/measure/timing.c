@@ -3,14 +3,12 @@
 // Samples of two works alternate in the order A B, B A, A B, ...: a drift that is linear over four
 // samples adds the same to both. One sample costs one wait: cache flush, hold, clock marks, events
 // and work are ordered by the stream alone.
-#define _POSIX_C_SOURCE 200809L // nanosleep
 #include "measure/timing.h"
 
 #include "base/stats.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <time.h>
 
 typedef struct sampler {
     cubc_device *device;
@@ -118,12 +116,6 @@ static cubc_status take_sample(const sampler *s, const timing_work *work, double
     return api->event_elapsed(s->device, s->start, s->stop, seconds);
 }
 
-static void rest(double seconds)
-{
-    time_t whole = (time_t)seconds;
-    nanosleep(&(struct timespec){whole, (long)(1e9 * (seconds - (double)whole))}, NULL);
-}
-
 // A multiprocessor that runs well below its clock is being throttled (heat, power): such a sample
 // says nothing about the work. It is taken again after a pause, unless that does not help; all the
 // pauses of a work take a quarter of the time-out at most.
@@ -136,7 +128,7 @@ static cubc_status take_unthrottled(const sampler *s, subject *x, double *second
         if (!(*hertz > 0 && *hertz < least) || x->series.discarded == MAX_DISCARDED) return CUBC_OK;
         if ((x->series.discarded + 1) * o->throttle_pause_s > o->timeout_s / 4) return CUBC_OK;
         x->series.discarded++;
-        rest(o->throttle_pause_s);
+        nap(o->throttle_pause_s);
         if (interrupt_pending())
             FAIL(CUBC_INTERRUPTED, "interrupted while the device is throttled");
     }

@@ -1,6 +1,5 @@
 // Lookup of loaded variants: see table.h. Every call does it, so the compile-time part of a problem
 // is hashed and compared as it stands, without a text of it.
-#define _POSIX_C_SOURCE 200809L // nanosleep
 #include "run/table.h"
 
 #include "base/log.h"
@@ -12,7 +11,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <time.h>
 
 enum { BUCKETS = 256 };
 
@@ -378,7 +376,7 @@ cubc_status table_find(table *t, const problem *p, void *stream, instance **out)
                  "interrupted");
         if (!wait) break;
         if (interrupt_pending()) FAIL(CUBC_INTERRUPTED, "interrupted while a variant was compiled");
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        nap(0.001);
     }
     bool settled;
     cubc_status st = tune(t->device, p, stream, &settled);

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 static const double store_wait_s = 1.0; // for another process, while the program runs
@@ -206,7 +205,7 @@ static cubc_status write_for_sure(bool check)
         const double left = last ? 0 : until - now_seconds();
         cubc_status st = write_calls(left > 0 ? left : 0, check, !last);
         if (st != CUBC_INTERRUPTED || last) return st;
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL); // for the fork to take its turn
+        nap(0.001); // for the fork to take its turn
     }
 }
 
@@ -222,9 +221,8 @@ static bool is_box(int fd)
 static void wait_without_box(void)
 {
     enum { STEP_MS = 50 };
-    const struct timespec step = {0, STEP_MS * 1000L * 1000};
     for (int waited = 0; waited < milliseconds && !atomic_load(&quitting); waited += STEP_MS)
-        nanosleep(&step, NULL);
+        nap(1e-3 * STEP_MS);
 }
 
 static message next_message(void)
@@ -285,7 +283,7 @@ static cubc_status await_writer(unsigned forks)
 {
     bool interrupted = false;
     for (int waited = 1; fork_count() == forks && !atomic_load(&answered); waited++) {
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        nap(0.001);
         if (waited % LOOKS || !interrupt_pending()) continue;
         interrupted = true;
         if (fork_count() == forks && !atomic_exchange(&given_up, true))

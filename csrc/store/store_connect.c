@@ -10,7 +10,6 @@
 // (store_image.h). On any connection triggers and views are switched off, the schema cannot call
 // functions, lengths are bounded, pages are checked as they are read, SQLite asks for interrupts as
 // it computes, and a schema that takes longer than ours to be read is not ours.
-#define _POSIX_C_SOURCE 200809L
 #include "store/store_sql_private.h"
 
 #include <errno.h>
@@ -18,7 +17,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
-#include <time.h>
 
 #if SQLITE_VERSION_NUMBER < 3032000
 #error "cubc needs SQLite 3.32 or newer (for sqlite3_create_filename)"
@@ -44,7 +42,7 @@ static int busy(void *context, int tries)
     s->interrupted = interrupt_pending();
     if (s->interrupted || sql_is_inherited(s) || now_seconds() - s->waiting_since >= s->wait_s)
         return 0;
-    nanosleep(&(struct timespec){0, (tries < 20 ? 1 + tries : 20) * 1000000L}, NULL);
+    nap(tries < 20 ? 1e-3 * (1 + tries) : 0.02);
     return 1;
 }
 

@@ -14,7 +14,6 @@
 #include <sqlite3.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -192,7 +191,7 @@ static cubc_status lock_file(source *s, double wait_s)
             FAIL(CUBC_STORE_ERROR,
                  "%s is locked by another process: waited %.3g s; end that process, or read a copy",
                  s->path, wait_s);
-        nanosleep(&(struct timespec){0, 10000000L}, NULL);
+        nap(0.01);
     }
     return code ? refuse_file(s, code) : CUBC_OK;
 }

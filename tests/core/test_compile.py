@@ -84,11 +84,11 @@ def test_policies_for_some_sizes(name, types, size):
 
 
 def some_cases():
-    """Every sixth of each algorithm, one at least; CUBC_TESTS=all runs all."""
+    """Every ninth of each algorithm, one at least; CUBC_TESTS=all runs all."""
     of_algorithms = {}
     for case in cases():
         of_algorithms.setdefault(case[0].split(".")[0], []).append(case)
-    every = 1 if EVERY_CASE else 6
+    every = 1 if EVERY_CASE else 9
     for k, of_one in enumerate(of_algorithms.values()):
         yield from of_one[k % min(every, len(of_one)) :: every]
 

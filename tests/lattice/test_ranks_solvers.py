@@ -32,6 +32,7 @@ if EVERY_CASE:  # each method has been on ranks by then
     SOLVES[4]["schwarz"] = ({"solver": "gcr", "schwarz": 4}, 13)
     SOLVES[4]["ca"] = ({"solver": "ca_cg"}, 52)
 TOLERANCE = 1e-9
+APPLIED = {"schwarz": (1 + 4, 1), "blocks": (2, 2)}  # times, by an iteration and by an update
 
 
 def extent_of(grid):
@@ -71,6 +72,7 @@ def solve_everywhere(comm):
         x, info = D.solve(grid.part(sources_of(name, b), 1), tol=TOLERANCE, **options)
         found[f"x of {name}"] = grid.gather(x, 1)
         found[name] = comm.allgather(reports_of(info))
+        found[f"operations of {name}"] = info.gflops * info.seconds * 1e9
     if comm.rank == 0:
         np.savez(comm.folder / "found.npz", **found)
 
@@ -84,6 +86,11 @@ def test_all_ranks_find_the_solution(tmp_path, device, size):
     for name, (_, of_one_rank) in SOLVES[size].items():
         reports = found[name]
         assert (reports == reports[0]).all(), name  # to the last bit
+        if name in APPLIED:  # of the whole lattice, by parity
+            times = (reports[0, :, :2] * APPLIED[name]).sum()
+            sites = np.prod(extent_of(GRIDS[size])) // 2
+            operations = (2 * 1320 + 48) * sites * times
+            assert found[f"operations of {name}"] == pytest.approx(operations)
         given = sources_of(name, b)
         assert (left_of(given, D, found[f"x of {name}"]) < TOLERANCE).all(), name
         assert reports[0, :, 0].max() <= 1.3 * of_one_rank + 8, name

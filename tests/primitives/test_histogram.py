@@ -327,7 +327,7 @@ def test_more_edges_than_a_block_has_counters(device):
     bins = 70_001
     x = spread("I32", 256 * bins + 5)
     edges = np.sort(np.concatenate([spread("I32", bins - 1, 2), x[:2]])).astype(np.float64)
-    counts = np.bincount(np.searchsorted(edges, x, "right"), minlength=bins + 2)[1:-1]
+    counts = np.diff(np.searchsorted(np.sort(x), edges))
     counts[-1] += np.count_nonzero(x == edges[-1])
     same(cubc.histogram(on(device, x), edges)[0], counts)
     agree(device, x[:5000], edges)

@@ -35,7 +35,9 @@ def test_bits_of_floats(device, type, n):
     for x in (keys(type, n), np.random.default_rng(n).random(n).astype(TYPES[type])):
         x[:2] = [0.0, -0.0]
         d, v, most = on(device, x), np.arange(n)[::-1].copy(), 8 * x.itemsize
-        cuts = [(0, most // 2), (most // 2, most), (most - 1, None), (4, 15), (5, 5), (0, 0)]
+        cuts = [(0, most // 2), (most // 2, most)]
+        if n < 10_000:
+            cuts += [(most - 1, None), (4, 15), (5, 5), (0, 0)]
         for turn, (begin, end) in enumerate(cuts):
             cut = codes(x) >> begin & (1 << (most if end is None else end) - begin) - 1
             for falls in (False, True):

@@ -251,7 +251,7 @@ static void job_kill(job *j)
 {
     int unused;
     kill(-j->pid, SIGKILL);
-    for (int waited = 0; waited < 1000 && !job_ended(j, &unused); waited++) poll(NULL, 0, 1);
+    for (int waited = 0; waited < 1000 && !job_ended(j, &unused); waited++) nap(0.001);
 }
 
 // The compiler has ended when its process has. The pipe says nothing: the compiler may close it

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 #ifndef AT_MINSIGSTKSZ
 #define AT_MINSIGSTKSZ 51
@@ -63,7 +62,7 @@ bool simt_worker_wait(simt_worker *w)
     if (pauses < BURST * YIELDS) {
         sched_yield();
     } else {
-        nanosleep(&(struct timespec){.tv_nsec = 50 * 1000}, NULL);
+        nap(50e-6);
         w->pauses -= BURST;
     }
     return !simt_worker_stopped(w);

@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 typedef int ncclResult_t;
 typedef struct ncclComm *ncclComm_t;
@@ -219,7 +218,7 @@ static bool wait_for_call(waiting_call *call, double seconds)
     const double until = now_seconds() + seconds;
     int running = RUNNING;
     while (atomic_load(&call->state) == RUNNING && now_seconds() < until && !interrupt_pending())
-        nanosleep(&(struct timespec){0, 1000000}, NULL);
+        nap(0.001);
     return !atomic_compare_exchange_strong(&call->state, &running, ABANDONED);
 }
 
@@ -357,8 +356,7 @@ static void cancel(messenger *m)
     const ncclComm_t comm = atomic_exchange(&n->comm, NULL);
     const double until = now_seconds() + SECONDS;
     if (!comm) return;
-    while (atomic_load(&n->users) && now_seconds() < until)
-        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    while (atomic_load(&n->users) && now_seconds() < until) nap(0.001);
     end_comm(n, run_cancel, comm);
 }
 

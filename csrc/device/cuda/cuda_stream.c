@@ -1,13 +1,10 @@
 // Streams and events of the CUDA device: their order, what waits for them, and whether they are
 // being captured into a graph, in which case nothing may wait.
-#define _POSIX_C_SOURCE 200809L
 #include "device/cuda/device_cuda.h"
-
-#include <time.h>
 
 static const double spin_s = 50e-6;      // a wait spins this long, then sleeps in between
 static const double interrupt_s = 50e-3; // how often a wait looks for Ctrl-C
-static const long sleep_ns = 50000;
+static const double nap_s = 50e-6;
 
 struct device_event {
     cudaEvent_t handle;
@@ -56,7 +53,7 @@ static cubc_status wait_for(void *stream, cudaEvent_t event)
             polled = now;
             if (interrupt_pending()) FAIL(CUBC_INTERRUPTED, "interrupted while waiting for a GPU");
         }
-        nanosleep(&(struct timespec){0, sleep_ns}, NULL);
+        nap(nap_s);
     }
 }
 

@@ -1,14 +1,12 @@
 // The watch over messages: see ranks_watch.h.
-#define _POSIX_C_SOURCE 200809L
 #include "lattice/grid/ranks_watch.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 static const double PERIOD = 0.5; // seconds between two looks
-static const long NAP_NS = 20000000;
+static const double NAP = 0.02;
 
 struct ranks_watch {
     cubc_ranks *ranks; // borrowed: they close the watch first
@@ -127,7 +125,7 @@ static void *watch(void *context)
     const double period = w->ranks->seconds / 10 < PERIOD ? w->ranks->seconds / 10 : PERIOD;
     double looked = now_seconds();
     while (!atomic_load(&w->closing)) {
-        nanosleep(&(struct timespec){0, NAP_NS}, NULL);
+        nap(NAP);
         if (now_seconds() - looked < period) continue;
         looked = now_seconds();
         if (!goes_on(w)) break;

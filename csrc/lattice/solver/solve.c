@@ -8,6 +8,7 @@
 #include "lattice/solver/solve.h"
 #include "base/integer.h"
 #include "base/name.h"
+#include "lattice/grid/ranks.h"
 #include "lattice/operators/lattice_problem.h"
 #include "lattice/solver/dry_run.h"
 #include "lattice/solver/operator_row.h"
@@ -211,8 +212,12 @@ static void describe(const solver *s, cubc_solve_info *info)
 
 static void measure(const solver *s, double seconds, cubc_solve_info *info)
 {
-    double flops = 0,
-           sites = (double)(solver_reals(s) / (uint64_t)s->shape.reals) / (double)s->shape.sources;
+    int grid[4] = {1, 1, 1, 1};
+    if (s->guard.ranks) ranks_grid(s->guard.ranks, grid);
+    const double of_rank =
+        (double)(solver_reals(s) / (uint64_t)s->shape.reals) / (double)s->shape.sources;
+    const double sites = of_rank * grid[0] * grid[1] * grid[2] * grid[3];
+    double flops = 0;
     for (uint64_t k = 0; k < s->shape.sources; k++)
         flops +=
             s->flops * sites *

@@ -38,8 +38,8 @@ class SolveInfo:
     seconds : float
         Time from the call to the result, without compilation.
     gflops : float
-        Rate of the operator's floating-point operations during `seconds`, in 10^9 a second. Those
-        of a preconditioner are counted as if no hop were left out.
+        Rate of the operator's floating-point operations on the whole lattice during `seconds`, in
+        10^9 a second. Those of a preconditioner are counted as if no hop were left out.
     sources : tuple of SolveInfo
         Report of each of several right-hand sides. The attributes of the whole have the most
         iterations, the largest residual, and the reason of the first that did not converge. With

@@ -134,11 +134,11 @@ typedef struct cubc_solve_info { // report of a right-hand side
     int converged;               // not 0: `residual` is at most the tolerance
     const char *reason;          // "converged", or the reason of the end; never freed
     uint64_t iterations, updates;
-    double residual;        // |b - M x| / |b| of x in `type`, on the whole lattice, computed in the
-                            // precise type; |b - M x| if b is 0. NaN: all of x is NaN
-    double seconds;         // of all right-hand sides together, without compilation
-    double gflops;          // of the operator only, of all right-hand sides together. In a block it
-                            // is counted as if no hop were left out
+    double residual; // |b - M x| / |b| of x in `type`, on the whole lattice, computed in the
+                     // precise type; |b - M x| if b is 0. NaN: all of x is NaN
+    double seconds;  // of all right-hand sides together, without compilation
+    double gflops;   // of the operator only, of all right-hand sides on the whole lattice. In
+                     // a block it is counted as if no hop were left out
     double compile_seconds; // before `seconds`, for kernels that were not compiled yet
     uint64_t sums;          // over the ranks of the operator: each waits for all of them
 } cubc_solve_info;
