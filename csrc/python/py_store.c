@@ -2,6 +2,8 @@
 #include "python/py_module.h"
 #include "python/py_record.h"
 
+#include "store/store_image.h"
+
 #include <limits.h>
 
 static PyObject *store_type, *rows_type;
@@ -373,8 +375,30 @@ static PyType_Slot rows_slots[] = {
 static PyType_Spec rows_spec = {"cubc._core._Rows", sizeof(py_rows), 0,
                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, rows_slots};
 
+static PyObject *read_file(PyObject *self, PyObject *args)
+{
+    PyObject *path, *bytes = NULL;
+    Py_ssize_t most;
+    store_image image = {0};
+    cubc_status st;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "O&n", PyUnicode_FSConverter, &path, &most)) return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    st = image_read_begin(PyBytes_AsString(path), most < 0 ? SIZE_MAX : (size_t)most, &image);
+    Py_END_ALLOW_THREADS
+    if (!st) bytes = PyBytes_FromStringAndSize((const char *)image.bytes, (Py_ssize_t)image.size);
+    image_free(&image);
+    Py_DECREF(path);
+    return st ? py_raise(st) : bytes;
+}
+
+static PyMethodDef functions[] = {
+    {"read_file", read_file, METH_VARARGS, "The first bytes of a file that may be a store."},
+    {NULL, NULL, 0, NULL}};
+
 int py_store_setup(PyObject *module)
 {
+    if (PyModule_AddFunctions(module, functions) < 0) return -1;
     if (py_add_type(module, &store_spec, &store_type) < 0) return -1;
     if (py_add_type(module, &rows_spec, &rows_type) < 0) return -1;
     PyObject *columns = py_record_columns();

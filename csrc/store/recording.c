@@ -79,17 +79,17 @@ static size_t copy_times(const recorded_call *c, float *out)
     return count;
 }
 
-// Another process may be writing the same: its rows are not changed.
-static cubc_status add_row(store *s, store_row *row, written *w)
+// Another process may be writing the same, or the file may be another one by now: rows of other
+// recordings are not changed. A merge moves those of this one to later rounds.
+static cubc_status put_row(store *s, store_row *row, bool is_there)
 {
-    bool added = false;
-    while (!added) {
-        row->round = round_of_new;
-        TRY(store_add(s, row, &added));
-        if (!added) round_of_new++;
+    bool put = false;
+    if (!is_there) row->round = round_of_new;
+    for (;; row->round++) {
+        TRY(store_put_calls(s, row, &put));
+        if (put) break;
     }
-    w->round = row->round;
-    w->there = true;
+    if (!is_there) round_of_new = row->round;
     return CUBC_OK;
 }
 
@@ -112,10 +112,10 @@ static cubc_status write_row(store *s, const recorded_call *c, written *w)
                      .samples = {seconds, copy_times(c, seconds)},
                      .bytes = c->bytes,
                      .calls = (double)new.count};
-    cubc_status st = w->there ? store_put_calls(s, &row) : add_row(s, &row, w);
-    new.round = w->round;
-    if (!st) *w = new;
-    return st;
+    TRY(put_row(s, &row, w->there));
+    new.round = row.round;
+    *w = new;
+    return CUBC_OK;
 }
 
 static bool is_new(const recorded_call *c, const written *w)
@@ -260,8 +260,11 @@ static void *write_often(void *unused)
     if (reply(write_for_sure(true))) return NULL;
     while ((told = next_message()) != QUIT) {
         calls_settle(false);
-        (void)write_calls(store_wait_s, false, true); // rows that fail are written the next time
-        if (told == TERMINATE) terminate();
+        // Rows that fail are written the next time, if there is one.
+        if (told != TERMINATE)
+            (void)write_calls(store_wait_s, false, true);
+        else
+            (void)write_for_sure(false), terminate();
     }
     calls_settle(true);
     reply(write_for_sure(false));

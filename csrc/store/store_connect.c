@@ -326,16 +326,29 @@ static bool is_on_network(const char *path)
     return false;
 }
 
-static cubc_status set_mode(sql *s, const char *pragma, const char *wished, bool *got)
+static cubc_status set_mode(sql *s, const char *pragma, const char *wished, bool *got, int *code)
 {
     sqlite3_stmt *statement;
     s->interrupted = false;
     if (sqlite3_prepare_v2(s->db, pragma, -1, &statement, NULL)) SQL_FAIL(s);
-    int code = sqlite3_step(statement);
-    const char *mode = code == SQLITE_ROW ? (const char *)sqlite3_column_text(statement, 0) : NULL;
+    *code = sqlite3_step(statement);
+    const char *mode = *code == SQLITE_ROW ? (const char *)sqlite3_column_text(statement, 0) : NULL;
     *got = mode && strcmp(mode, wished) == 0;
     if (sqlite3_finalize(statement) && s->interrupted) SQL_FAIL(s);
     return CUBC_OK;
+}
+
+// SQLite does not call busy() where two processes set the mode of a new file at the same time,
+// since each might wait for the other.
+static cubc_status set_log(sql *s, bool *got)
+{
+    const double until = now_seconds() + s->wait_s;
+    for (int code = SQLITE_BUSY;;) {
+        TRY(set_mode(s, "PRAGMA journal_mode = WAL", "wal", got, &code));
+        if (code != SQLITE_BUSY || now_seconds() >= until || sql_is_inherited(s)) return CUBC_OK;
+        TRY(image_check_interrupt(s->path));
+        nap(0.002);
+    }
 }
 
 // The mode that results may not be the one wished for, which is no error: the store works in both.
@@ -345,7 +358,7 @@ cubc_status sql_set_journal(sql *s)
     if (is_on_network(s->path))
         TRY(sql_execute(s, "PRAGMA journal_mode = DELETE"));
     else
-        TRY(set_mode(s, "PRAGMA journal_mode = WAL", "wal", &wal));
+        TRY(set_log(s, &wal));
     s->has_log = wal;
     return sql_execute(s, wal ? "PRAGMA synchronous = NORMAL" : "PRAGMA synchronous = FULL");
 }

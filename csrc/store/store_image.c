@@ -229,12 +229,29 @@ static cubc_status check_hot(source *s)
          s->path, s->path);
 }
 
+static cubc_status size_of(const source *s, sqlite3_int64 *size)
+{
+    const int code = s->file->pMethods->xFileSize(s->file, size);
+    return code ? refuse_file(s, code) : check_size(s->path, (uint64_t)*size);
+}
+
+static cubc_status read_pieces(const source *s, uint8_t *to, sqlite3_int64 size)
+{
+    for (sqlite3_int64 at = 0; at < size; at += PIECE) {
+        const sqlite3_int64 left = size - at;
+        TRY(image_check_interrupt(s->path));
+        errno = 0;
+        const int code =
+            s->file->pMethods->xRead(s->file, to + at, (int)(left < PIECE ? left : PIECE), at);
+        if (code && code != SQLITE_IOERR_SHORT_READ) return refuse_file(s, code);
+    }
+    return CUBC_OK;
+}
+
 static cubc_status read_file(source *s, store_image *out)
 {
     sqlite3_int64 size = 0;
-    int code = s->file->pMethods->xFileSize(s->file, &size);
-    if (code) return refuse_file(s, code);
-    TRY(check_size(s->path, (uint64_t)size));
+    TRY(size_of(s, &size));
     if (size < IMAGE_HEADER)
         FAIL(CUBC_STORE_ERROR,
              size ? "%s is not a cubc store: it is too short; give another file"
@@ -245,15 +262,7 @@ static cubc_status read_file(source *s, store_image *out)
     if (!bytes) return CUBC_NO_MEMORY;
     out->bytes = bytes;
     out->size = (size_t)size;
-    for (sqlite3_int64 at = 0; at < size; at += PIECE) {
-        sqlite3_int64 left = size - at;
-        TRY(image_check_interrupt(s->path));
-        errno = 0;
-        code =
-            s->file->pMethods->xRead(s->file, bytes + at, (int)(left < PIECE ? left : PIECE), at);
-        if (code && code != SQLITE_IOERR_SHORT_READ) return refuse_file(s, code);
-    }
-    return CUBC_OK;
+    return read_pieces(s, bytes, size);
 }
 
 // *again: the log was begun anew meanwhile.
@@ -295,6 +304,28 @@ cubc_status image_read(const char *path, double wait_s, store_image *out)
     *out = (store_image){0};
     if (!s.vfs) FAIL(CUBC_STORE_ERROR, "this SQLite has no file system");
     cubc_status st = read_locked(&s, wait_s, out);
+    close_source(&s);
+    if (st) image_free(out);
+    return st;
+}
+
+static cubc_status read_begin(source *s, size_t most, store_image *out)
+{
+    sqlite3_int64 size;
+    TRY(find_names(s));
+    TRY(open_file(s));
+    TRY(size_of(s, &size));
+    out->size = (size_t)size < most ? (size_t)size : most;
+    if (!(out->bytes = mem_alloc(out->size + 1, 1))) return CUBC_NO_MEMORY;
+    return read_pieces(s, out->bytes, (sqlite3_int64)out->size);
+}
+
+cubc_status image_read_begin(const char *path, size_t most, store_image *out)
+{
+    source s = {.vfs = sqlite3_vfs_find(NULL), .path = path};
+    *out = (store_image){0};
+    if (!s.vfs) FAIL(CUBC_STORE_ERROR, "this SQLite has no file system");
+    cubc_status st = read_begin(&s, most, out);
     close_source(&s);
     if (st) image_free(out);
     return st;

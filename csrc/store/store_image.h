@@ -21,6 +21,9 @@ typedef struct store_image {
 // Waits for a writer that holds the file alone, at most so long. Refuses a file whose journal waits
 // to be played back.
 cubc_status image_read(const char *path, double wait_s, store_image *out);
+// The first bytes of any plain file, `most` of them at most. A file that may be a store is looked
+// at by no other means: closing it would take away the locks that SQLite has of it in this process.
+cubc_status image_read_begin(const char *path, size_t most, store_image *out);
 void image_free(store_image *image);
 // Applies the committed frames of a log, if there is one; one that is not of this file, or damaged,
 // ends where its checksums do, as for SQLite.

@@ -208,6 +208,10 @@ static const entry schemas[STORE_VERSION][ENTRIES] = {SCHEMA(1), SCHEMA(2), SCHE
                                " DO UPDATE SET checksum = excluded.checksum" STORE_RESULT( \
                                    RENEW) " WHERE " condition
 
+#define OF_RECORDING                                       \
+    "status = 'recorded' AND excluded.status = 'recorded'" \
+    " AND message <> '' AND message = excluded.message"
+
 static const char *const statements[STATEMENTS] = {
     [MASTER] = "SELECT type, name, tbl_name, ifnull(sql, '') FROM sqlite_master",
     [ADD_DEVICE] =
@@ -235,10 +239,9 @@ static const char *const statements[STATEMENTS] = {
                       ") AND excluded.status NOT IN ('lost', 'pruned')"
                       " OR variant <> 'base' AND status <> 'wrong' AND (excluded.status = 'wrong'"
                       " OR excluded.status = 'fault' AND status <> 'fault')"),
-    [PUT_CALLS] = PUT_WHERE("status = 'recorded' AND excluded.status = 'recorded'"),
-    [PUT_MORE_CALLS] = PUT_WHERE("status = 'recorded' AND excluded.status = 'recorded'"
-                                 " AND message <> '' AND message = excluded.message"
-                                 " AND calls < excluded.calls"),
+    // A message is that of one recording.
+    [PUT_CALLS] = PUT_WHERE(OF_RECORDING),
+    [PUT_MORE_CALLS] = PUT_WHERE(OF_RECORDING " AND calls < excluded.calls"),
     [FIND] = OF_KEY,
     [FIND_SAME] = OF_KEY " AND (checksum = ?10 OR message <> '' AND message = ?11)",
     [NEXT_ID] = "SELECT id FROM measurement WHERE id > ?1 ORDER BY id LIMIT 1",

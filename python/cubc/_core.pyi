@@ -756,13 +756,12 @@ def measure(
 def measure_hot(program: Program, seconds: float = 0.1, /) -> tuple[float, int, float]:
     """Mean seconds, number and power of runs, as of `Workload.measure_hot`."""
 
+def read_file(path: str | os.PathLike[str], most: int, /) -> bytes:
+    """First bytes of a file that may be a store, all for -1; SQLite's locks of it are kept."""
+
 @final
 class Store:
-    """File of measurements (see csrc/store/store.h).
-
-    Opening for reading copies the file into memory. Nothing is written then, neither to the file
-    nor beside it.
-    """
+    """File of measurements (csrc/store/store.h); reading copies it to memory, and writes nothing."""
 
     def __new__(cls, path: str, create: bool = False) -> Store: ...
     def set_device(self, info: dict[str, Any], /) -> None:

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
+from cubc import _core
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -28,8 +30,7 @@ def begins(start: bytes) -> Callable[[Path], bool]:
     """Recognition of files that begin so."""
 
     def known(path: Path) -> bool:
-        with open(path, "rb") as file:
-            return file.read(len(start)) == start
+        return _core.read_file(path, len(start)) == start  # it may be a store in use
 
     return known
 

@@ -18,9 +18,12 @@ import stores
 
 import cubc
 from cubc import _core, tuner
+from cubc import _outputs as outputs
 from cubc.tuner import _axes as ax
+from cubc.tuner import _policy_text as policy_text
 from cubc.tuner import _stores
 from cubc.tuner._machine_code import read_manifest
+from cubc.tuner._replay_device import replay_info
 from cubc.tuner._stores import MOST_SAMPLES, read
 
 A, B, C = stores.variants()
@@ -44,6 +47,34 @@ def behind(path):
 def files(folder):
     """Contents of a folder, byte by byte."""
     return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("look", ["policies", "output", "replay"])
+def test_looking_at_a_store_keeps_the_locks_of_its_writer(db, look):
+    """Closing any descriptor of a file takes away the locks that the process has of it."""
+    rows = [stores.row(C, 16, round=n) for n in range(4)]
+    writer = _core.Store(str(db), True)
+    writer.set_device(_core.device_info("cpu"))
+    writer.add(rows[0])
+    if look == "policies":
+        assert not policy_text.is_text(str(db))
+    elif look == "replay":
+        replay_info(f"replay:{db}")
+    else:
+        with pytest.raises(FileExistsError, match="is no bundle"):
+            outputs.check(db, outputs.Kind("bundle", outputs.begins(b"cubcbun")))
+    # Another process that takes itself for the last one removes the log.
+    isolated.output(
+        "import sqlite3, sys\n"
+        "store = sqlite3.connect(sys.argv[1])\n"
+        "assert store.execute('SELECT count(*) FROM measurement').fetchone() == (4,)\n"
+        "store.close()",
+        str(db),
+    )
+    for row in rows[1:]:
+        writer.add(row)
+    assert len(stores.read(db)) == 7
+    writer.close()
 
 
 def opening(path, reason):

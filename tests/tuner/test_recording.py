@@ -3,6 +3,7 @@
 import contextlib
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -290,6 +291,16 @@ def test_a_program_that_is_terminated_leaves_all_its_calls(db):
     assert calls(db) == [5]
 
 
+def test_a_program_that_is_terminated_waits_for_a_store_that_another_one_holds(db):
+    with working(db) as process, contextlib.closing(sqlite3.connect(db)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        process.terminate()
+        time.sleep(1.5)  # longer than it waits for while it runs
+        other.rollback()
+        assert process.wait(60) == -signal.SIGTERM
+    assert calls(db) == [5]
+
+
 @pytest.mark.parametrize(
     ("handler", "status", "found"),
     [("lambda *_: sys.exit(3)", 3, [5]), ("signal.SIG_DFL", -signal.SIGTERM, None)],
@@ -302,6 +313,56 @@ signal.signal(signal.SIGTERM, {handler})"""
         process.terminate()
         assert process.wait(60) == status
     assert found is None or calls(db) == found
+
+
+def written(db, calls):
+    """Wait until a recording has so many calls and their times, and is closed again."""
+    while True:
+        if db.exists() and not db.with_name(f"{db.name}-wal").exists():
+            rows = stores.read(db)
+            if [(row["calls"], len(row["samples"])) for row in rows] == [(calls, 4 * calls)]:
+                return
+        time.sleep(0.01)
+
+
+RECORD_70 = """
+from cubc import tuner
+with tuner.record(sys.argv[1]):
+    for _ in range(70):
+        cubc.reduce(np.arange(100_003, dtype=np.float32), device="cpu")"""
+
+
+@pytest.mark.parametrize("what", ["merged", "removed"])
+def test_a_file_that_is_replaced_meanwhile_keeps_the_calls_of_others(
+    db, tmp_path, monkeypatch, what
+):
+    """The row that a recording added may be that of another one when it is renewed."""
+    monkeypatch.setattr("cubc.tuner._recording.EVERY", 0.05)
+    other = tmp_path / "other.db"
+    imports = "import sys, cubc, numpy as np"
+    isolated.output(imports + RECORD_70, str(other))
+    with tuner.record(db):
+        for _ in range(10):
+            cubc.reduce(X, device="cpu")
+        written(db, 10)
+        if what == "merged":
+            tuner.merge([other, db], tmp_path / "both.db")
+            (tmp_path / "both.db").replace(db)
+        else:
+            other.replace(db)
+        cubc.reduce(X, device="cpu")
+    assert sorted(row["calls"] for row in stores.read(db)) == [11, 70]
+    assert calls(db) == [81]
+
+
+def test_numbers_of_calls_that_are_none(db):
+    row = {"variant": "base", "status": "recorded", "message": "a recording"}
+    rows = [stores.row(elements=n, calls=1.5e308, **row) for n in (16, 17)]
+    stores.write(db, [*rows, stores.row(elements=18, calls=7.0, **row)])
+    with pytest.warns(
+        RuntimeWarning, match=r"2 of its rows left out.* 1\.5e\+308 is no number of c"
+    ):
+        assert calls(db) == [7]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

@@ -265,7 +265,9 @@ static cubc_status check(const cubc_ranks_params *p)
     if (p->cut < 0 || p->cut > 15)
         FAIL(CUBC_INVALID_ARGUMENT, "a cut of %d: it has a bit for each direction", p->cut);
     if (all != (uint64_t)size)
-        FAIL(CUBC_INVALID_ARGUMENT, "a grid of %dx%dx%dx%d is one of %llu ranks, and there are %d",
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "a grid of %dx%dx%dx%d is one of %llu ranks, and there are %d: give a communicator of "
+             "as many, as MPI.COMM_WORLD under mpiexec",
              p->grid[0], p->grid[1], p->grid[2], p->grid[3], (unsigned long long)all, size);
     if (rank < 0 || rank >= size || size > MOST_RANKS)
         FAIL(CUBC_INVALID_ARGUMENT, "rank %d of %d", rank, size);

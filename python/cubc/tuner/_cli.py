@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import sys
 import time
@@ -352,6 +353,17 @@ def _devices(options: argparse.Namespace) -> None:
                 compiler = "no C++ compiler: the kernels that came with cubc run, for sums, scans, "
                 compiler += "sorts of common types; others need g++ or clang++"
         print(f"{name:8} {info['model']} ({info['arch']}, {compiler})")
+    if not any(name.startswith("cuda") for name in _core.devices()):
+        print(f"cuda     none: {_why_no_cuda()}")
+
+
+def _why_no_cuda() -> str:
+    """Reason for which there is no GPU, from the error of asking for one."""
+    try:
+        _core.device_info("cuda:0")
+    except _core.NoDeviceError as error:
+        return re.sub(r".*\(no cuda: (.*)\)", r"\1", str(error))
+    return ""
 
 
 # The function of each command.

@@ -53,10 +53,8 @@ class Policy(NamedTuple):
 
 def is_text(path: str) -> bool:
     """True of a file of policies; it begins as no store does."""
-    if os.path.exists(path) and not os.path.isfile(path):
-        return False  # such as a pipe, whose reader waits for its writer
-    with open(path, "rb") as file:
-        return file.read(len(BEGIN)) == BEGIN
+    # A reader of a pipe would wait for its writer.
+    return os.path.isfile(path) and _core.read_file(path, len(BEGIN)) == BEGIN
 
 
 def write(path: str | Path, policies: Iterable[Policy]) -> int:

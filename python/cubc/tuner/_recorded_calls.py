@@ -23,6 +23,7 @@ from ._workload import CompileTimeWorkload
 if TYPE_CHECKING:
     import pandas as pd
 
+MOST_CALLS = 2.0**53  # the whole numbers up to there are exact
 COLUMNS = (
     "benchmark",
     "type",
@@ -155,6 +156,8 @@ def _calls_of(row: dict[str, Any]) -> Calls:
     ct, place = ax.parse_workload(row["ct"]), ax.parse_workload(row["rt"])
     if not all(re.fullmatch(r"\d{1,19}", value, re.ASCII) for value in place.values()):
         raise ValueError(f"{row['rt']!r:.80} is no workload of whole numbers")
+    if not 0 <= row["calls"] <= MOST_CALLS:
+        raise ValueError(f"{row['calls']} is no number of calls")
     return Calls(
         row["benchmark"],
         ct,

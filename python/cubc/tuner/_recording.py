@@ -42,7 +42,8 @@ def record(db: str | os.PathLike, *, keys: bool = False) -> Iterator[None]:
     The store is written every 2 seconds, by a thread that no call waits for, and at the end: an
     error or Ctrl-C in the program is such an end. A program that is killed, or that calls
     ``os._exit``, loses its last seconds. SIGTERM loses nothing, unless the program handles that
-    signal itself. Processes that it forks record nothing.
+    signal itself: the process ends once the calls are written, for which it waits for up to 10
+    seconds where another process holds the store. Processes that it forks record nothing.
 
     ``cubc record -o work.db -- python program.py`` records a whole program, and so does the
     environment variable ``CUBC_RECORD=work.db``.

@@ -18,6 +18,8 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+from cubc import _core
+
 from . import _axes as ax
 from ._constraints import Constraint, check_names
 from ._groups import Group
@@ -134,7 +136,7 @@ def replay_info(device: str) -> dict[str, Any]:
     path = Path(store_path(device.removeprefix(PREFIX)))
     if not path.exists():
         raise FileNotFoundError(f"there is no store {path}, nor a table, to be replayed")
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    digest = hashlib.sha256(_core.read_file(path, -1)).hexdigest()
     texts = dict.fromkeys(("driver", "compiler", "runtime"), "-")
     names = {"name": "replay", "kind": "replay", "model": f"replay of {path.name}", "arch": ARCH}
     return (
