@@ -135,7 +135,8 @@ static cubc_status add_segments(const cubc_segmented_topk_params *params, proble
                                params->segments, params->offset_type);
     TRY(problem_equal_segments("segmented_topk", params->n, params->segments));
     if (params->segments && params->k > mean_length(p))
-        FAIL(CUBC_INVALID_ARGUMENT, "segmented_topk: there are no %llu of %llu keys",
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "segmented_topk: k is %llu, and there are %llu keys: give a k from 0 to their number",
              (unsigned long long)params->k, (unsigned long long)mean_length(p));
     return CUBC_OK;
 }

@@ -38,7 +38,8 @@ cubc_status topk_problem(const cubc_topk_params *params, problem *out)
                                        : params->k <= TOPK_MOST_LONG ? TOPK_MOST_LONG
                                                                      : 0});
     if (params->k > params->n)
-        FAIL(CUBC_INVALID_ARGUMENT, "topk: there are no %llu of %llu keys",
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "topk: k is %llu, and there are %llu keys: give a k from 0 to their number",
              (unsigned long long)params->k, (unsigned long long)params->n);
     if (!params->values_in && params->value_bytes != 8)
         FAIL(CUBC_INVALID_TYPE, "topk gives indices as I64, of 8 bytes, not of %d",

@@ -74,13 +74,29 @@ static bool is_lent_to_cpu(const py_call *c, const py_view *view)
     return view->on_host && view->capsule && device_is_cpu(c->device->info.kind);
 }
 
-// Not where the call computes. Views of what is no array are empty.
-static bool elsewhere(const py_call *c, const py_view *view)
+static bool is_of_host(const py_call *c, const py_view *view)
+{
+    return !c->host && view->on_host && !is_lent_to_cpu(c, view);
+}
+
+// Refuses what is not where the call computes. Views of what is no array are empty.
+static int check_place(const py_call *c, const py_view *view)
 {
     const py_expression *e = view->expression;
+    const char *name = c->device->info.name;
     for (int k = 0; e && k < e->count; k++)
-        if (elsewhere(c, &e->views[k])) return true;
-    return !same_device(view, c->device) || (!c->host && view->on_host && !is_lent_to_cpu(c, view));
+        if (check_place(c, &e->views[k]) < 0) return -1;
+    if (is_of_host(c, view))
+        PyErr_Format(PyExc_ValueError,
+                     "an operand is in the host's memory, as NumPy's arrays are, and another is on "
+                     "\"%s\": move it with cubc.asarray(x, device=\"%s\")",
+                     name, name);
+    else if (!same_device(view, c->device))
+        PyErr_SetString(PyExc_ValueError, "the operands are on different devices; move them with "
+                                          "cubc.asarray(x, device=...)");
+    else
+        return 0;
+    return -1;
 }
 
 int py_call_device(py_call *c, PyObject *device, PyObject *stream)
@@ -110,11 +126,7 @@ int py_call_device(py_call *c, PyObject *device, PyObject *stream)
         return -1;
     }
     for (int k = 0; k < c->in_count; k++)
-        if (elsewhere(c, &c->in[k])) {
-            PyErr_SetString(PyExc_ValueError, "the operands are on different devices; move them "
-                                              "with cubc.asarray(x, device=...)");
-            return -1;
-        }
+        if (check_place(c, &c->in[k]) < 0) return -1;
     if (stream) c->stream_object = PyLong_Check(stream) ? NULL : stream;
     return stream ? py_stream(stream, &c->stream) : 0;
 }

@@ -68,7 +68,10 @@ def concatenate(
         if there is not None:
             given = [as_array(beside(there, one, stream)) for one in arrays]
             if any(isinstance(one, np.ndarray) for one in given):
-                raise ValueError("the arrays are on different devices; move them with cubc.asarray")
+                raise ValueError(
+                    "some arrays are in the host's memory, as NumPy's are, and others on a device; "
+                    "move them with cubc.asarray"
+                )
         if all(isinstance(one, np.ndarray) for one in given):
             refuse_bound("arrays of NumPy are joined")
             if dtype is None and out is None:

@@ -60,7 +60,10 @@ cubc_status cpu_memory_take(cpu_memory *m, size_t bytes, void **out)
     }
     *out = allocate(bytes);
     if (!*out)
-        FAIL(CUBC_NO_DEVICE_MEMORY, "out of memory on \"cpu\": %zu bytes were asked for", bytes);
+        FAIL(CUBC_NO_DEVICE_MEMORY,
+             "out of memory on \"cpu\": %zu bytes were asked for; free arrays, or compute parts of "
+             "them one after the other",
+             bytes);
     return CUBC_OK;
 }
 
