@@ -215,7 +215,7 @@ def test_what_would_copy_is_refused(device):
         bool(d == d)
     with pytest.raises(TypeError, match=r"write x = x\.array\(\) before"):
         (d + 1)[0]
-    with pytest.raises(ValueError, match="in the host.s memory"):
+    with pytest.raises(ValueError, match="in the host's memory"):
         (d + np.arange(4.0)).array()
 
 

@@ -224,7 +224,7 @@ def test_dtype_against_out(device):
 
 def test_out_elsewhere(device):
     array = cubc.empty((), np.float32, device=device)
-    with pytest.raises(ValueError, match=r"out must lie in host memory|in the host.s memory"):
+    with pytest.raises(ValueError, match=r"out must lie in host memory|in the host's memory"):
         cubc.sum(X, out=array, device=device)
     with pytest.raises(ValueError, match=f"out must lie on {device}"):
         cubc.sum(cubc.asarray(X, device=device), out=np.zeros((), np.float32))

@@ -263,7 +263,7 @@ def test_indices_known_by_dlpack_alone(device, own):
 def test_operands_of_the_host_beside_the_cpu_device():
     d, x = cubc.asarray(X, device="cpu"), OfDlpack(X)
     assert cubc.transform("x * y", x=d, y=x).tolist() == (X * X).tolist()
-    with pytest.raises(ValueError, match="in the host.s memory"):
+    with pytest.raises(ValueError, match="in the host's memory"):
         cubc.transform("x * y", x=d, y=X)
 
 

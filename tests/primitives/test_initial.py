@@ -78,7 +78,7 @@ def test_what_is_refused(device):
         cubc.reduce(d, "argmax", init=d[:1])
     with pytest.raises(ValueError, match="initial value is in the output"):
         cubc.scan(d, init=d[3:4], out=d)
-    with pytest.raises(ValueError, match="in the host.s memory"):
+    with pytest.raises(ValueError, match="in the host's memory"):
         cubc.reduce(X, init=d[0])
     with pytest.raises(TypeError, match="items of complex128 do not become float64"):
         cubc.reduce(d, init=array(1j, device))

@@ -355,7 +355,7 @@ def test_broadcast_along_too_many_axes():
 
 @pytest.mark.gpu
 def test_devices_are_not_mixed():
-    with pytest.raises(ValueError, match="in the host.s memory"):
+    with pytest.raises(ValueError, match="in the host's memory"):
         cubc.sum(cubc.lazy("x + y", x=np.zeros(3), y=cubc.asarray(np.zeros(3), device="cuda:0")))
 
 

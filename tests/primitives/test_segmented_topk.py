@@ -317,7 +317,7 @@ def test_offsets_that_lie(device):
         (
             lambda x: cubc.segmented_topk(x, 6, segment_size=5),
             ValueError,
-            "k is 6, and there are 5 keys",
+            "k is 6, .* 5 keys",
         ),
         (lambda x: cubc.segmented_topk(x, -1, segment_size=5), ValueError, "out of range"),
         (lambda x: cubc.segmented_topk(x, 1.5, segment_size=5), TypeError, "expected an int"),
