@@ -62,6 +62,8 @@ cubc_status store_put_calls(store *s, const store_row *row, bool *put);
 // Adds all rows of a store that is open for reading, with their devices, environments and moments,
 // in one transaction: all or none. *added counts those that were not there; a row that is damaged
 // is an error, as is a `from` that is open for writing. What it holds is checked as in all reading.
+// The file of `to` alone has all rows then; if they stay in the log beside it, as where the disk is
+// full, that is an error, too.
 // The device of `to` has to be set again before rows are added.
 cubc_status store_merge(store *to, store *from, int64_t *added, int64_t *all);
 // True if rows are safe in a log beside the file (WAL); false where the file system has no memory

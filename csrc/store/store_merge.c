@@ -155,7 +155,7 @@ static cubc_status merge_locked(store *to, store *from, int64_t *added, int64_t 
     GUARD(st, sql_begin(to->db), done);
     st = sql_end(to->db, copy_rows(to, from, &d, added, all));
     to->about = (store_record){0}; // of a device of `from`, which a failed transaction took along
-    sql_checkpoint(to->db);
+    if (!st) st = sql_empty_log(to->db); // who moves the file takes along what is in it alone
 done:
     mem_free(d.items);
     return st;

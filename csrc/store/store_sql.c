@@ -122,6 +122,15 @@ cubc_status sql_begin_exclusive(sql *s)
     return sql_execute(s, "BEGIN EXCLUSIVE");
 }
 
+// TRUNCATE waits for those who read or write; an error of the disk is the checkpoint's alone, since
+// the rows are in the log by then.
+cubc_status sql_empty_log(sql *s)
+{
+    s->interrupted = false;
+    if (sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL)) SQL_FAIL(s);
+    return CUBC_OK;
+}
+
 cubc_status sql_end(sql *s, cubc_status st)
 {
     TRY(fork_refuse(s->forks, "a call of a store"));

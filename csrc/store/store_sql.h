@@ -23,6 +23,7 @@ void sql_trust(sql *s);
 void sql_close(sql *s);
 size_t sql_image_bytes(const sql *s); // bytes of the image; 0 when writing
 void sql_checkpoint(sql *s);          // moves what the log holds into the file, as far as it can
+cubc_status sql_empty_log(sql *s);    // all of it, or fails; nothing to do where there is no log
 const char *sql_path(const sql *s);
 bool sql_is_inherited(const sql *s); // by a forked child, which may only close it: nothing is done
 bool sql_is_readonly(const sql *s);

@@ -378,6 +378,29 @@ STORE_TEST(a_merge_leaves_no_device)
     store_close(to);
 }
 
+// The file of a merged store is moved without its log, which a reader keeps from being emptied.
+STORE_TEST(a_merge_fails_while_rows_stay_in_the_log)
+{
+    store *from, *to;
+    sql *reader;
+    int64_t merged, all;
+    char other[600];
+    make_store(2);
+    snprintf(other, sizeof other, "%s.merged", path);
+    if (!(from = open_store(STORE_READ))) return;
+    CHECK_STATUS(store_open_within(other, STORE_CREATE, 0.0, &to), CUBC_OK);
+    CHECK_STATUS(sql_open(other, true, SQL_WAIT_S, NULL, 0, &reader), CUBC_OK);
+    CHECK_STATUS(sql_execute(reader, "BEGIN; SELECT * FROM device"), CUBC_OK);
+    CHECK_STATUS(store_merge(to, from, &merged, &all), CUBC_STORE_ERROR);
+    CHECK(merged == 0 && all == 0 && strstr(cubc_error_message(), "is locked"));
+    CHECK_STATUS(sql_execute(reader, "COMMIT"), CUBC_OK);
+    sql_close(reader);
+    CHECK_STATUS(store_merge(to, from, &merged, &all), CUBC_OK); // all are there
+    CHECK(merged == 0 && all == 2);
+    store_close(from);
+    store_close(to);
+}
+
 static cubc_status use_everything(void)
 {
     bool added, found, more;
@@ -459,6 +482,7 @@ int main(int argc, char **argv)
         {"long_messages", long_messages},
         {"reading_only", reading_only},
         {"a_merge_leaves_no_device", a_merge_leaves_no_device},
+        {"a_merge_fails_while_rows_stay_in_the_log", a_merge_fails_while_rows_stay_in_the_log},
         {"reading_while_writing", reading_while_writing},
         {"readable_in_sql", readable_in_sql},
         {"locked", locked},

@@ -163,6 +163,35 @@ def test_a_disk_that_is_full_from_the_start(tmp_path, disk):
     assert stores.read(tmp_path / "s.db") == whole
 
 
+MERGING = """
+import ctypes, sys
+from types import SimpleNamespace
+from cubc import _core, tuner
+from cubc.tuner import _merge
+full = ctypes.c_int.in_dll(ctypes.CDLL(None), "disk_full")
+made = []
+def opened(path, write=False):
+    made.append(write)
+    full.value = not write and any(made)  # once the new store is there
+    return _core.Store(path, write)
+_merge._core = SimpleNamespace(Store=opened, StoreError=_core.StoreError)
+tuner.merge([sys.argv[1]], sys.argv[2], replace=True)
+"""
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_a_disk_that_is_full_at_the_end_of_a_merge(tmp_path, disk, there):
+    """The log took all rows, and the file of the new store takes none."""
+    one, out = tmp_path / "one.db", tmp_path / "all.db"
+    stores.write(one, stores.confirmed("base", 16))
+    if there:
+        stores.write(out, [stores.row("base", 16)])
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    result = isolated.run(MERGING, one, out, **disk)
+    assert result.returncode == 1 and "the disk is full" in result.stderr
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
 def test_a_store_that_vanishes(tmp_path):
     """A file that has no name any more would take every further row with it."""
     search = Command(tmp_path, "gone")

@@ -13,7 +13,7 @@ from stores import confirmed, row, write
 import cubc
 from cubc import _core, tuner
 from cubc.tuner import _cli as cli
-from cubc.tuner import _recording
+from cubc.tuner import _merge, _recording
 
 A, B, C = stores.variants()
 
@@ -240,6 +240,26 @@ def test_no_row_is_added_to_a_store_that_is_closed(tmp_path):
     store.close()
     with pytest.raises(ValueError, match="closed"):
         store.add_all([])
+
+
+@pytest.mark.parametrize("replace", [False, True])
+def test_a_new_store_with_a_log_beside_it_is_not_moved(two, tmp_path, monkeypatch, replace):
+    """The log would stay behind, and its rows with it."""
+    out = tmp_path / "all.db"
+    if replace:
+        write(out, [row(C, 16)])
+    before = sorted(os.listdir(tmp_path)), out.exists() and told(out)
+    written = _merge._written
+
+    def with_log(paths, part):
+        merged = written(paths, part)
+        Path(f"{part}-wal").touch()
+        return merged
+
+    monkeypatch.setattr(_merge, "_written", with_log)
+    with pytest.raises(OSError, match=r"all\.db is not written: .* make room and merge again"):
+        tuner.merge(two, out, replace=replace)
+    assert (sorted(os.listdir(tmp_path)), out.exists() and told(out)) == before
 
 
 def test_files_that_are_no_stores_are_not_replaced(two, tmp_path):

@@ -101,6 +101,7 @@ def merge(paths: StorePaths, out: str | os.PathLike, *, replace: bool = False) -
         with outputs.beside(place) as part:
             _make(part)
             merged = _written(found, str(part))
+            _check_alone(part, place)
             part.replace(place)
     except BaseException:
         if not replace:
@@ -117,6 +118,15 @@ def _check_replaced(place: Path) -> None:
         _core.Store(str(place)).close()
     except _core.StoreError as error:
         raise ValueError(f"{place} is no store, which alone is replaced: {error}") from None
+
+
+def _check_alone(part: Path, place: Path) -> None:
+    """Raise OSError if rows may lie in a log beside the new store: its file alone is moved."""
+    if any(Path(f"{part}{end}").exists() for end in BESIDE):
+        raise OSError(
+            f"{place} is not written: the new store cannot be closed whole, as where the disk is "
+            "full; make room and merge again"
+        )
 
 
 def _make(path: Path) -> None:
