@@ -4,6 +4,8 @@
 // next row is looked up apart from its values, so that a row whose values cannot be read is known.
 #include "store/store_private.h"
 
+#include <stdio.h>
+
 typedef struct place {
     int64_t last_id;
     int64_t found; // rows whose number was
@@ -74,21 +76,40 @@ static cubc_status read_row(store_cursor *c, sql_query *q, store_record *record)
     return store_set_centers(record); // medians in the file are not trusted
 }
 
+// Rows of the table or of its index, whichever has more, up to a bound: pages that refer to one
+// page many times have more rows than anybody can count. A plain count(*) would have no bound, and
+// SQLite would not ask for interrupts during it.
+static cubc_status count_rows(sql *db, int64_t most, int64_t *there)
+{
+    static const char *const ways[] = {"NOT INDEXED", "INDEXED BY sqlite_autoindex_measurement_1"};
+    char query[160];
+    *there = 0;
+    for (size_t i = 0; i < COUNT_OF(ways); i++) {
+        int64_t rows;
+        snprintf(query, sizeof query,
+                 "SELECT count(*) FROM (SELECT 1 FROM measurement %s LIMIT %lld)", ways[i],
+                 (long long)most);
+        TRY(sql_integer(db, query, &rows));
+        if (rows > *there) *there = rows;
+    }
+    return CUBC_OK;
+}
+
 // A damaged page can hide rows from the search for the next number, or say that it has fewer: the
 // table and its index are counted. Only an image stays the same meanwhile.
 static cubc_status check_count(store_cursor *c)
 {
     int64_t there;
     if (!c->all || !sql_image_bytes(c->s->db)) return CUBC_OK;
-    cubc_status st = sql_integer(c->s->db,
-                                 "SELECT max((SELECT count(*) FROM measurement NOT INDEXED),"
-                                 " (SELECT count(*) FROM measurement INDEXED BY"
-                                 " sqlite_autoindex_measurement_1))",
-                                 &there);
+    cubc_status st = count_rows(c->s->db, c->at.found + 1, &there);
     if (st) c->finished = sql_is_damaged(c->s->db);
     if (st || there == c->at.found) return st;
-    FAIL(CUBC_STORE_ERROR, "%s is damaged: it has %lld measurements, of which %lld are found",
-         sql_path(c->s->db), (long long)there, (long long)c->at.found);
+    const bool more = there > c->at.found;
+    FAIL(CUBC_STORE_ERROR,
+         "%s is damaged: it has %s%lld measurements, of which %lld are found; restore a copy, or "
+         "go on with those",
+         sql_path(c->s->db), more ? "more than " : "", (long long)(more ? c->at.found : there),
+         (long long)c->at.found);
 }
 
 static cubc_status find_next(store_cursor *c, bool *row)

@@ -12,14 +12,15 @@ def environment(**changes):
     return {name: value for name, value in changed.items() if changes.get(name, "") is not None}
 
 
-def run(code, *arguments, **changes):
-    """Run code with warnings as errors; `changes` are of the environment."""
+def run(code, *arguments, timeout=None, **changes):
+    """Run code with warnings as errors, for `timeout` seconds; `changes` are of the environment."""
     return subprocess.run(
         [sys.executable, "-W", "error", "-c", code, *map(str, arguments)],
         env=environment(**changes),
         cwd=Path(__file__).parent,
         capture_output=True,
         text=True,
+        timeout=timeout,
     )
 
 
