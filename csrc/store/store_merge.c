@@ -69,7 +69,13 @@ static cubc_status take_devices(store *from, sql_query *q, devices *d)
         known_device *next = &items[d->count];
         *next = (known_device){0};
         if (!read_device(q, &next->id, &next->info))
-            FAIL(CUBC_STORE_ERROR, "%s is damaged: a device of it has no sound values",
+            FAIL(CUBC_STORE_ERROR,
+                 "%s is damaged: a device of it has no sound values; restore a copy, or merge "
+                 "without it",
+                 sql_path(from->db));
+        if (d->count && next->id <= next[-1].id) // pages may repeat one without end
+            FAIL(CUBC_STORE_ERROR,
+                 "%s is damaged: its devices are out of order; restore a copy, or merge without it",
                  sql_path(from->db));
         d->count++;
     }
@@ -99,7 +105,9 @@ static cubc_status set_about(store *to, store *from, const devices *d, const sto
             fits(info.compiler, sizeof info.compiler, record->compiler))
             return store_set_about(to, &info, record->version);
     }
-    FAIL(CUBC_STORE_ERROR, "%s is damaged: row %lld is of no device or environment that it has",
+    FAIL(CUBC_STORE_ERROR,
+         "%s is damaged: row %lld is of no device or environment that it has; restore a copy, or "
+         "merge without it",
          sql_path(from->db), (long long)record->id);
 }
 

@@ -369,6 +369,24 @@ except _core.StoreError as error:
     assert "it has more than 3 measurements, of which 3 are found; restore a copy" in error
 
 
+def test_pages_that_repeat_a_device_are_not_taken_for_ever(db, tmp_path):
+    """Each of whose devices a merge keeps."""
+    repeat_page(db, "device")
+    code = """
+import resource, sys
+from cubc import _core, tuner
+resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+try:
+    tuner.merge([sys.argv[1]], sys.argv[2])
+except _core.StoreError as error:
+    print(error)
+"""
+    error = isolated.output(code, db, tmp_path / "all.db", timeout=120, CUBC_DEVICE="cpu")
+    assert re.fullmatch(
+        r".*s\.db is damaged: its devices are out of order; restore a copy.*", error
+    )
+
+
 def repeat_first_cell(path, times):
     """Let the first page of the measurements hold its only row several times, each another id."""
     begin = first_page(path)
