@@ -123,6 +123,12 @@ def _search(options: argparse.Namespace) -> None:
         raise ValueError("a recording is searched at its own shapes: leave -R and -a out")
     if options.recording in _core.benchmarks():
         raise ValueError(f"a benchmark follows -R: cubc search -R {options.recording}")
+    bounds = options.R, options.recording, options.seconds, options.variants, options.target
+    if all(one is None for one in bounds):
+        raise ValueError(
+            "this would search all benchmarks: name some with -R ('.*' is all), a recording, or "
+            "--seconds; cubc search -l lists them"
+        )
     result = search(
         Path(options.recording) if options.recording else options.R or ".*",
         ax.parse_arguments(options.a),
