@@ -61,7 +61,8 @@ void error_set_log(const char *text, size_t length); // attach compiler output t
 // The first line of a compiler's log that reports an error, for a message.
 void error_line(const char *log, char *line, size_t size);
 void error_prefix(const char *format, ...)
-    PRINTF_LIKE(1, 2); // puts what was being done in front of the message
+    PRINTF_LIKE(1, 2);                 // puts what was being done in front of the message
+void error_suffix(const char *advice); // puts it behind the message
 void error_clear(void);
 const char *error_origin(void); // "file.c:123" of the last failure
 const char *status_exception(cubc_status status);

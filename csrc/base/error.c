@@ -85,6 +85,13 @@ void error_prefix(const char *format, ...)
              (int)(sizeof last->message - used - 1), message);
 }
 
+void error_suffix(const char *advice)
+{
+    last_error *last = writable_last();
+    const size_t used = strlen(last->message);
+    snprintf(last->message + used, sizeof last->message - used, "%s", advice);
+}
+
 void error_set_log(const char *text, size_t length)
 {
     last_error *last = writable_last();

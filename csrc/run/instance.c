@@ -5,6 +5,7 @@
 #include "run/instance_key.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const double COMPILE_SECONDS = 300; // far beyond any kernel; an expression can be anything
 
@@ -60,6 +61,20 @@ static cubc_status check_texts(const problem *p)
     return CUBC_OK;
 }
 
+// Says which names there are, where the compiler says that one of a caller's text is not.
+static void advise(const problem *p)
+{
+    static const char *const unknown[] = {"was not declared in this scope", // g++, clang, NVRTC
+                                          "undeclared identifier", "is undefined"};
+    bool is_unknown = false;
+    for (size_t k = 0; k < COUNT_OF(unknown); k++)
+        is_unknown = is_unknown || strstr(cubc_error_message(), unknown[k]);
+    if (is_unknown && (p->expression || p->text_count || p->lazy_count))
+        error_suffix(
+            "; operators know the names a and b, conditions x and i, expressions i and the "
+            "operands that are given by name");
+}
+
 cubc_status instance_open(cubc_device *device, const problem *p, const char *label, instance **out)
 {
     const char *arch = device->info.arch;
@@ -76,6 +91,7 @@ cubc_status instance_open(cubc_device *device, const problem *p, const char *lab
     GUARD(st, algorithm_source(p, arch, &i->space, &i->variant, &source, workload_hash), done);
     name_source(p, i, title, sizeof title);
     st = variant_load(device, source.data, title, COMPILE_SECONDS, &i->module);
+    if (st == CUBC_COMPILE_ERROR) advise(p);
     if (!st) st = find_kernels(i);
 done:
     text_free(&source);

@@ -222,6 +222,20 @@ def test_dtype_against_out(device):
         cubc.transform("x", x=X, dtype="F64", out=np.zeros(100, np.float32), device=device)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: cubc.transform("v * w", v=x),
+        lambda x: cubc.select(x, "y > 3"),
+        lambda x: cubc.reduce(x, "c + d"),
+        lambda x: cubc.sum(cubc.lazy("v + w", v=x)),
+    ],
+)
+def test_a_name_that_is_not_known(device, call):
+    with pytest.raises(cubc.CompileError, match="; operators know the names a and b, cond"):
+        call(cubc.asarray([1.0, 2.0], device=device))
+
+
 def test_out_elsewhere(device):
     array = cubc.empty((), np.float32, device=device)
     with pytest.raises(ValueError, match=r"out must lie in host memory|in the host's memory"):
