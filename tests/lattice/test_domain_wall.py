@@ -166,6 +166,7 @@ def test_the_system_of_the_even_sites(device, links, gauge):
 
 
 @pytest.mark.usefixtures("policies")
+@pytest.mark.some(1)
 @pytest.mark.parametrize("share", ["spt_2.sg_2", "spt_5.sg_1"])
 def test_links_that_are_kept_for_all_heights(share):
     """The variants of GPUs: a block has several heights, of one right-hand side or of two."""

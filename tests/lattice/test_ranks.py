@@ -166,7 +166,8 @@ def test_an_own_neighbour_solves(device, alone):
     assert (left_of(b, lattice.Wilson(lattice.Gauge(links, device=device), KAPPA), x) < 1e-6).all()
 
 
-@pytest.mark.parametrize("share", ["", "spt_2.sg_2", "spt_1.sg_2", "spt_3.sg_1"])
+@pytest.mark.some(2)
+@pytest.mark.parametrize("share", ["", "spt_2.sg_2", "spt_3.sg_1", "spt_1.sg_2"])
 def test_sources_that_end_one_by_one(device, alone, policies, monkeypatch, share):
     """Blocks of the sources that have ended come late, when those of others have taken a step.
 
