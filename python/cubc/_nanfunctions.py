@@ -25,6 +25,7 @@ from ._reductions import (
     left_out,
     name_initial,
     prod,
+    refuse_options,
 )
 from ._reductions import max as max_of
 from ._reductions import min as min_of
@@ -66,7 +67,17 @@ def nansum(
     where=True,
     **options: Unpack[Reducing],
 ) -> Any:
-    """Sum of the items that are not NaN; arguments as of `sum`.
+    """Sum of the items that are not NaN.
+
+    Parameters
+    ----------
+    x, axis, dtype, out, keepdims, initial, where, **options
+        As for `sum`.
+
+    Returns
+    -------
+    numpy scalar, array or out
+        As of `sum`.
 
     Raises
     ------
@@ -94,7 +105,17 @@ def nanprod(
     where=True,
     **options: Unpack[Reducing],
 ) -> Any:
-    """Product of the items that are not NaN; arguments as of `prod`.
+    """Product of the items that are not NaN.
+
+    Parameters
+    ----------
+    x, axis, dtype, out, keepdims, initial, where, **options
+        As for `prod`.
+
+    Returns
+    -------
+    numpy scalar, array or out
+        As of `prod`.
 
     Raises
     ------
@@ -112,7 +133,17 @@ def nanprod(
 @named
 @listed
 def nancumsum(x, /, axis=None, dtype=None, out=None, **options: Unpack[Scanning]) -> Any:
-    """Sums up to each item, of those that are not NaN; arguments as of `cumsum`.
+    """Sums up to each item, of those that are not NaN.
+
+    Parameters
+    ----------
+    x, axis, dtype, out, **options
+        As for `cumsum`.
+
+    Returns
+    -------
+    array or out
+        As of `cumsum`.
 
     Raises
     ------
@@ -130,7 +161,17 @@ def nancumsum(x, /, axis=None, dtype=None, out=None, **options: Unpack[Scanning]
 @named
 @listed
 def nancumprod(x, /, axis=None, dtype=None, out=None, **options: Unpack[Scanning]) -> Any:
-    """Products up to each item, of those that are not NaN; arguments as of `cumprod`.
+    """Products up to each item, of those that are not NaN.
+
+    Parameters
+    ----------
+    x, axis, dtype, out, **options
+        As for `cumprod`.
+
+    Returns
+    -------
+    array or out
+        As of `cumprod`.
 
     Raises
     ------
@@ -150,9 +191,18 @@ def nancumprod(x, /, axis=None, dtype=None, out=None, **options: Unpack[Scanning
 def nanmin(
     x, /, axis=None, out=None, keepdims=False, initial=None, where=True, **options: Unpack[Reducing]
 ) -> Any:
-    """Smallest item that is not NaN; arguments as of `min`.
+    """Smallest item that is not NaN.
 
-    Where all items are NaN it is a NaN, with a RuntimeWarning if the result is in host memory.
+    Parameters
+    ----------
+    x, axis, out, keepdims, initial, where, **options
+        As for `min`.
+
+    Returns
+    -------
+    numpy scalar, array or out
+        As of `min`. Where all items are NaN it is a NaN, with a RuntimeWarning if the result is in
+        host memory.
 
     Raises
     ------
@@ -172,7 +222,18 @@ def nanmin(
 def nanmax(
     x, /, axis=None, out=None, keepdims=False, initial=None, where=True, **options: Unpack[Reducing]
 ) -> Any:
-    """Largest item that is not NaN; arguments as of `max`, all else as of `nanmin`.
+    """Largest item that is not NaN.
+
+    Parameters
+    ----------
+    x, axis, out, keepdims, initial, where, **options
+        As for `max`.
+
+    Returns
+    -------
+    numpy scalar, array or out
+        As of `max`. Where all items are NaN it is a NaN, with a RuntimeWarning if the result is in
+        host memory.
 
     Raises
     ------
@@ -188,6 +249,7 @@ def nanmax(
 
 
 def _extreme(op, function, x, axis, out, keepdims, initial, where, options) -> Any:
+    refuse_options(op, options)
     x = as_array(x)
     if not has_nan(x) or item_dtype(x).kind == "c":  # those are refused there
         return function(x, axis, out, keepdims, initial, where, **options)
@@ -224,12 +286,22 @@ def _axis_of(x: Any, axis: Any) -> Any:
 @named
 @listed
 def nanargmin(x, /, axis=None, out=None, *, keepdims=False, **options: Unpack[Reducing]) -> Any:
-    """Index of the smallest item that is not NaN; arguments as of `argmin`.
+    """Index of the smallest item that is not NaN.
 
-    Where all items are NaN it is a ValueError for arrays in host memory, and 0 on a device.
+    Parameters
+    ----------
+    x, axis, out, keepdims, **options
+        As for `argmin`.
+
+    Returns
+    -------
+    numpy.int64, array or out
+        As of `argmin`. For an array of a device it is 0 where all items are NaN.
 
     Raises
     ------
+    ValueError
+        If all items, or all along the axis, are NaN, in an array of host memory.
     TypeError, ValueError, CompileError
         As `argmin`.
 
@@ -244,10 +316,22 @@ def nanargmin(x, /, axis=None, out=None, *, keepdims=False, **options: Unpack[Re
 @named
 @listed
 def nanargmax(x, /, axis=None, out=None, *, keepdims=False, **options: Unpack[Reducing]) -> Any:
-    """Index of the largest item that is not NaN; arguments and NaN alone as of `nanargmin`.
+    """Index of the largest item that is not NaN.
+
+    Parameters
+    ----------
+    x, axis, out, keepdims, **options
+        As for `argmax`.
+
+    Returns
+    -------
+    numpy.int64, array or out
+        As of `argmax`. For an array of a device it is 0 where all items are NaN.
 
     Raises
     ------
+    ValueError
+        If all items, or all along the axis, are NaN, in an array of host memory.
     TypeError, ValueError, CompileError
         As `argmax`.
 
@@ -278,7 +362,17 @@ def _place(function, number, x, axis, out, keepdims, options) -> Any:
 def nanmean(
     x, /, axis=None, dtype=None, out=None, keepdims=False, *, where=True, stream=None, device=None
 ) -> Any:
-    """Mean of the items that are not NaN; arguments as of `mean`.
+    """Mean of the items that are not NaN.
+
+    Parameters
+    ----------
+    x, axis, dtype, out, keepdims, where, stream, device
+        As for `mean`. For floats `dtype` and `out` are of floats.
+
+    Returns
+    -------
+    numpy scalar, array or out
+        As of `mean`.
 
     Raises
     ------
@@ -317,7 +411,17 @@ def _not_nan(x: Any, where: Any) -> tuple[Any, float]:
 
 @spread(False, _not_nan, _axis_of_floats, _refuse_integers)
 def nanvar() -> Any:
-    """Variance of the items that are not NaN; arguments as of `var`.
+    """Variance of the items that are not NaN.
+
+    Parameters
+    ----------
+    x, axis, dtype, out, ddof, keepdims, where, mean, correction, stream, device
+        As for `var`.
+
+    Returns
+    -------
+    numpy scalar, array or out
+        As of `var`.
 
     Raises
     ------
@@ -333,7 +437,17 @@ def nanvar() -> Any:
 
 @spread(True, _not_nan, _axis_of_floats, _refuse_integers)
 def nanstd() -> Any:
-    """Standard deviation of the items that are not NaN; arguments as of `std`.
+    """Standard deviation of the items that are not NaN.
+
+    Parameters
+    ----------
+    x, axis, dtype, out, ddof, keepdims, where, mean, correction, stream, device
+        As for `std`.
+
+    Returns
+    -------
+    numpy scalar, array or out
+        As of `std`.
 
     Raises
     ------

@@ -35,9 +35,27 @@ from ._symbols import named as function_name
 def cumsum(x, /, axis=None, dtype=None, out=None, **options: Unpack[Scanning]) -> Any:
     """Sum the items up to each one, flattened or along an axis, as numpy.cumsum does.
 
-    Integers and bool are summed in 64 bits, unlike in `scan`, unless `dtype` or `out` says
-    otherwise. ``**options`` are those of `scan`: ``inclusive``, ``init``, ``deterministic``,
-    ``stream``, ``workspace`` and ``device``.
+    Parameters
+    ----------
+    x : array_like
+        Array of any number of dimensions.
+    axis : int, optional
+        Axis along which to sum. None takes the array flat in C order.
+    dtype : dtype, optional
+        Type of the sums. By default that of `out`; else 64 bits for integers and bool, unlike in
+        `scan`, and that of `x` for other items.
+    out : array, optional
+        As for `scan`. If `dtype` is another type than its own, the sums are converted to it, and it
+        has the shape of the result.
+    **options
+        ``inclusive``, ``init``, ``deterministic``, ``stream``, ``workspace`` and ``device`` of
+        `scan`.
+
+    Returns
+    -------
+    array or out
+        As of `scan`: of the shape of `x` along an axis, else of one dimension unless `out` has
+        more.
 
     Raises
     ------
@@ -54,7 +72,17 @@ def cumsum(x, /, axis=None, dtype=None, out=None, **options: Unpack[Scanning]) -
 
 @listed
 def cumprod(x, /, axis=None, dtype=None, out=None, **options: Unpack[Scanning]) -> Any:
-    """Multiply the items up to each one, flattened or along an axis; all else as `cumsum`.
+    """Multiply the items up to each one, flattened or along an axis, as numpy.cumprod does.
+
+    Parameters
+    ----------
+    x, axis, dtype, out, **options
+        As for `cumsum`, with products in place of sums.
+
+    Returns
+    -------
+    array or out
+        As of `cumsum`.
 
     Raises
     ------

@@ -249,9 +249,19 @@ def median(
 def nanmedian(
     x, /, axis=None, out=None, overwrite_input=False, keepdims=False, *, stream=None, device=None
 ) -> Any:
-    """Median of the items that are not NaN; arguments as of `median`.
+    """Median of the items that are not NaN, as numpy.nanmedian; or along axes.
 
     It waits for a device, as the number of items that are not NaN says which is in the middle.
+
+    Parameters
+    ----------
+    x, axis, out, overwrite_input, keepdims, stream, device
+        As for `median`.
+
+    Returns
+    -------
+    numpy scalar, array or out
+        As of `median`. NaN where there is no other item, with a RuntimeWarning.
 
     Raises
     ------
@@ -344,9 +354,19 @@ def nanquantile(
     stream=None,
     device=None,
 ) -> Any:
-    """Quantiles of the items that are not NaN; arguments as of `quantile`.
+    """Quantiles of the items that are not NaN, as numpy.nanquantile; or along axes.
 
     It waits for a device, as the number of items that are not NaN says where the quantiles are.
+
+    Parameters
+    ----------
+    x, q, axis, out, overwrite_input, method, keepdims, weights, stream, device
+        As for `quantile`.
+
+    Returns
+    -------
+    numpy scalar, array or out
+        As of `quantile`. NaN where there is no other item, with a RuntimeWarning.
 
     Raises
     ------
@@ -379,7 +399,17 @@ def percentile(
     stream=None,
     device=None,
 ) -> Any:
-    """Quantiles by shares from 0 to 100, as numpy.percentile; arguments as of `quantile`.
+    """Quantiles by shares from 0 to 100, as numpy.percentile; or along axes.
+
+    Parameters
+    ----------
+    x, q, axis, out, overwrite_input, method, keepdims, weights, stream, device
+        As for `quantile`. Shares `q` are from 0 to 100.
+
+    Returns
+    -------
+    numpy scalar, array or out
+        As of `quantile`.
 
     Raises
     ------
@@ -412,7 +442,17 @@ def nanpercentile(
     stream=None,
     device=None,
 ) -> Any:
-    """Percentiles of the items that are not NaN; arguments as of `nanquantile`.
+    """Percentiles of the items that are not NaN, as numpy.nanpercentile; or along axes.
+
+    Parameters
+    ----------
+    x, q, axis, out, overwrite_input, method, keepdims, weights, stream, device
+        As for `percentile`.
+
+    Returns
+    -------
+    numpy scalar, array or out
+        As of `percentile`. NaN where there is no other item, with a RuntimeWarning.
 
     Raises
     ------

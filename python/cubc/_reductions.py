@@ -17,6 +17,11 @@ from ._lazy import lazy
 from ._options import Reducing, listed
 
 _IDENTITIES = {"sum": 0, "prod": 1, "any": 0, "all": 1}
+_RESULTS = {  # what they are, whatever a dtype argument would say
+    **dict.fromkeys(("argmin", "argmax"), "is int64"),
+    **dict.fromkeys(("any", "all"), "is bool"),
+    **dict.fromkeys(("min", "max"), "has the type of the items"),
+}
 _OPTIONS = """\
     initial : number or array, optional
         First operand, as for `reduce`. By default an empty array has a sum (0) and a product (1)
@@ -106,8 +111,20 @@ def into(out: Any, found: Any, options: dict[str, Any]) -> Any:
     return transform("x", x=found, out=out, casting="unsafe", stream=options.get("stream"))
 
 
+def refuse_options(op: str, options: dict[str, Any]) -> None:
+    """Raise TypeError for an option of `reduce` that an operator does not take."""
+    refused = ("dtype", "init", "initial", "where") if op.startswith("arg") else ("dtype",)
+    for name in refused if op in _RESULTS else ():
+        if name in options:
+            error = TypeError(f"{name} is not taken: the result {_RESULTS[op]}")
+            name_function(error, op)
+            raise error
+
+
 def _reduced(op, x, axis, dtype, out, keepdims, initial, where, options) -> Any:
     """Reduce as `reduce`, whose errors name this operator."""
+    if options:
+        refuse_options(op, options)
     try:
         if op.startswith("arg") and isinstance(axis, tuple):
             raise TypeError(f"axis is {axis!r}: {op}() takes one axis, an int")
@@ -155,6 +172,12 @@ def sum(
         As for `reduce`.
     {options}
 
+    Returns
+    -------
+    numpy scalar, array or out
+        As of `reduce`. Without `dtype` and `out` integers and bool give 64 bits, and other items
+        their own type.
+
     Raises
     ------
     TypeError, ValueError, CompileError
@@ -188,6 +211,12 @@ def prod(
         As for `reduce`.
     {options}
 
+    Returns
+    -------
+    numpy scalar, array or out
+        As of `reduce`. Without `dtype` and `out` integers and bool give 64 bits, and other items
+        their own type.
+
     Raises
     ------
     TypeError, ValueError, CompileError
@@ -212,6 +241,11 @@ def min(
     x, axis, out, keepdims
         As for `reduce`.
     {options}
+
+    Returns
+    -------
+    numpy scalar, array or out
+        As of `reduce`, of the type of `x` or of `out`.
 
     Raises
     ------
@@ -240,6 +274,11 @@ def max(
         As for `reduce`.
     {options}
 
+    Returns
+    -------
+    numpy scalar, array or out
+        As of `reduce`, of the type of `x` or of `out`.
+
     Raises
     ------
     ValueError
@@ -267,6 +306,11 @@ def any(
         As for `reduce`.
     {options}
 
+    Returns
+    -------
+    numpy.bool, array or out
+        As of `reduce`, of bool. An `out` of numbers gets 0 and 1.
+
     Raises
     ------
     TypeError, ValueError, CompileError
@@ -292,6 +336,11 @@ def all(
         As for `reduce`.
     {options}
 
+    Returns
+    -------
+    numpy.bool, array or out
+        As of `reduce`, of bool. An `out` of numbers gets 0 and 1.
+
     Raises
     ------
     TypeError, ValueError, CompileError
@@ -309,12 +358,28 @@ def all(
 def argmin(x, /, axis=None, out=None, *, keepdims=False, **options: Unpack[Reducing]) -> Any:
     """Index (int64) of the first smallest item, or of the first NaN; or those along an axis.
 
-    The arguments are those of `reduce`.
+    Parameters
+    ----------
+    x, keepdims
+        As for `reduce`.
+    axis : int, optional
+        Axis along which to look. None takes the array flat in C order.
+    out : array, optional
+        As for `reduce`, but int64.
+    **options
+        ``commutative``, ``deterministic``, ``stream``, ``workspace`` and ``device`` of `reduce`.
+
+    Returns
+    -------
+    numpy.int64, array or out
+        As of `reduce`, of int64. Without an axis it is an index of the flat array.
 
     Raises
     ------
     ValueError
         If there are no items.
+    TypeError
+        For a tuple of axes; for `dtype`, `init` and `where`, which are not taken.
     TypeError, ValueError, CompileError
         As `reduce`.
 
@@ -330,12 +395,28 @@ def argmin(x, /, axis=None, out=None, *, keepdims=False, **options: Unpack[Reduc
 def argmax(x, /, axis=None, out=None, *, keepdims=False, **options: Unpack[Reducing]) -> Any:
     """Index (int64) of the first largest item, or of the first NaN; or those along an axis.
 
-    The arguments are those of `reduce`.
+    Parameters
+    ----------
+    x, keepdims
+        As for `reduce`.
+    axis : int, optional
+        Axis along which to look. None takes the array flat in C order.
+    out : array, optional
+        As for `reduce`, but int64.
+    **options
+        ``commutative``, ``deterministic``, ``stream``, ``workspace`` and ``device`` of `reduce`.
+
+    Returns
+    -------
+    numpy.int64, array or out
+        As of `reduce`, of int64. Without an axis it is an index of the flat array.
 
     Raises
     ------
     ValueError
         If there are no items.
+    TypeError
+        For a tuple of axes; for `dtype`, `init` and `where`, which are not taken.
     TypeError, ValueError, CompileError
         As `reduce`.
 

@@ -88,6 +88,30 @@ def test_errors_are_of_numpys_classes(call):
         call(cubc, x)
 
 
+@pytest.mark.parametrize("name", ["argmin", "argmax", "nanargmin", "nanargmax"])
+@pytest.mark.parametrize(
+    "option", [{"dtype": "i4"}, {"init": 3}, {"initial": 3}, {"where": True}], ids=str
+)
+def test_an_index_takes_neither_a_type_nor_a_first_operand(name, option):
+    (given,) = option
+    sentence = rf"^{name}\(\): {given} is not taken: the result is int64$"
+    with pytest.raises(TypeError, match=sentence):
+        getattr(cubc, name)(np.arange(4.0), **option)
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("min", "the result has the type of the items"),
+        ("nanmax", "the result has the type of the items"),
+        ("any", "the result is bool"),
+    ],
+)
+def test_results_of_one_type_take_no_other(name, sentence):
+    with pytest.raises(TypeError, match=rf"^{name}\(\): dtype is not taken: {sentence}$"):
+        getattr(cubc, name)(np.arange(4.0), dtype="i4")
+
+
 def read_only(x):
     x = x.copy()
     x.flags.writeable = False
