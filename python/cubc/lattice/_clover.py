@@ -45,8 +45,10 @@ class WilsonClover(Wilson):
 
     Raises
     ------
+    TypeError
+        As `Wilson`; if `csw` is not given.
     ValueError
-        If not one of `kappa` and `mass` is given, or an option is none of those above.
+        As `Wilson`; if `csw` is neither a number nor a pair.
 
     Notes
     -----
@@ -248,8 +250,10 @@ class TwistedClover(WilsonClover):
 
     Raises
     ------
+    TypeError
+        As `WilsonClover`; if `mu` is not given.
     ValueError
-        If not one of `kappa` and `mass` is given, or an option is none of those above.
+        As `WilsonClover`.
 
     Notes
     -----

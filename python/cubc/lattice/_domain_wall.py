@@ -294,11 +294,22 @@ class Mobius(Propagates, Operator):
     def residual_mass(
         self, place: tuple[int, int, int, int] = (0, 0, 0, 0), **options: Any
     ) -> np.ndarray:
-        """Return the residual mass by distance in time from a point source, of float64.
+        """Return the residual mass by distance in time from a point source.
 
         At each distance it is the correlator of the pion with the density half-way between the
         walls over that of the pion, both summed over space; on a plateau it depends little on the
-        distance. Parameters are those of `propagator` but for `source`.
+        distance.
+
+        Parameters
+        ----------
+        place, **options
+            As for `propagator`.
+
+        Returns
+        -------
+        numpy.ndarray
+            Array of float64, one for each distance in time from the source: T of them, and on a
+            `Grid` those of the whole lattice.
 
         Raises
         ------

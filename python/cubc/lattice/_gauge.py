@@ -175,6 +175,20 @@ class Gauge:
     ) -> Gauge:
         """Return a field of links in native order, which are neither copied nor checked.
 
+        Parameters
+        ----------
+        links : cubc.Array
+            float64 of 72 reals a site, as `native` returns them for 18 reals.
+        extent : tuple of int
+            Sites along X, Y, Z, T, of the lattice or of this rank's part.
+        grid : Grid, optional
+            Ranks over which the lattice is cut, of which the links are this rank's part.
+
+        Returns
+        -------
+        Gauge
+            Field that has `links` for its memory. Call `changed` after writing to it.
+
         Examples
         --------
         >>> u = lattice.Gauge.unit((8, 4, 6, 2))
@@ -203,12 +217,30 @@ class Gauge:
 
     @named
     def native(self, reconstruct: int = 18, precision: str = "double", stream: Any = None) -> Any:
-        """Return the links in native order, of 18, 12 or 8 reals; they are kept for later calls.
+        """Return the links in native order; they are kept for later calls.
 
-        On a `Grid` they are this rank's part.
+        On a `Grid` they are this rank's part. ``cubc/lattice.h`` describes the order.
+
+        Parameters
+        ----------
+        reconstruct : 18, 12 or 8
+            Number of reals of a link, as for `Wilson`.
+        precision : "double", "single" or "half"
+            Precision of the reals: float64, float32, or int16 in fixed point.
+        stream : optional
+            As for `cubc.reduce`.
+
+        Returns
+        -------
+        cubc.Array
+            Array of one dimension with ``4 * reconstruct`` reals a site. With 18 reals in double
+            precision it is the field's own memory, else a copy that is dropped when the links
+            change.
 
         Raises
         ------
+        ValueError
+            If the precision is none.
         TypeError
             If the links are those of ranks of this process, which are on several devices.
 
@@ -242,6 +274,16 @@ class Gauge:
     @named
     def copy(self, *, stream: Any = None) -> Gauge:
         """Return another field with the same links.
+
+        Parameters
+        ----------
+        stream : optional
+            As for `cubc.reduce`.
+
+        Returns
+        -------
+        Gauge
+            Field with memory of its own, on the same device or ranks.
 
         Raises
         ------
@@ -284,17 +326,21 @@ class Gauge:
 
     @named
     def links(self, *, out: Any = None, stream: Any = None) -> Any:
-        """Return the links as an array ``[t][z][y][x][direction][row][column]`` on the device.
-
-        On a `Grid` they are this rank's part. A field over ranks of this process gives those of the
-        whole lattice, on the first one's device.
+        """Return the links as an array ``[t][z][y][x][direction][row][column]``.
 
         Parameters
         ----------
         out : array, optional
             Array for the links, complex128; it may be one of NumPy.
         stream : optional
-            As for `cubc.reduce`.
+            As for `cubc.reduce`; not for a field over ranks of this process.
+
+        Returns
+        -------
+        cubc.Array or out
+            Copy of the links, complex128 of shape ``(T, Z, Y, X, 4, 3, 3)``, on the device of the
+            field. On a `Grid` it is that of this rank's part. A field over ranks of this process
+            gives those of the whole lattice, on the first one's device.
 
         Raises
         ------

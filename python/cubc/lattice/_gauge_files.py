@@ -131,7 +131,14 @@ def _named_error(path: Any, error: ValueError) -> ValueError:
 def write_gauge(
     path: Any, gauge: Any, *, format: str = "ildg", precision: str | None = None
 ) -> None:
-    """Write a gauge field, or an array of links, to a file; see `write_links`.
+    """Write a gauge field, or an array of links, to a file.
+
+    Parameters
+    ----------
+    path, format, precision
+        As for `write_links`.
+    gauge : Gauge or array_like
+        Gauge field, all of whose ranks call this; or links as for `write_links`.
 
     Raises
     ------

@@ -28,17 +28,22 @@ def unit(
     grid: Grid | Sequence[int] | None = None,
     devices: Sequence[str] | None = None,
 ) -> Gauge:
-    """Return the field whose links are all 1, on a lattice of `extent` X, Y, Z, T.
+    """Return the field whose links are all 1.
 
     Parameters
     ----------
-    device, grid, devices
+    extent, device, grid, devices
         As for `random`.
+
+    Returns
+    -------
+    Gauge
+        The field.
 
     Raises
     ------
-    ValueError
-        If an extent is odd.
+    TypeError, ValueError
+        If the extents are not four whole numbers, even and from 2 on.
 
     Examples
     --------
@@ -66,7 +71,8 @@ def random(
     extent : tuple of int
         Sites of the lattice along X, Y, Z, T.
     seed : int
-        Seed of the random numbers. One seed gives one field, on every device but for rounding.
+        Seed of the random numbers, from 0 to 2^63 - 1. One seed gives one field, on every device
+        but for rounding.
     noise : float, optional
         Width of a distribution around 1: the first two rows of a link are those of
         1 + noise * G, made orthonormal, where the real and imaginary parts of G are normal. By
@@ -79,10 +85,17 @@ def random(
     devices : sequence of str, optional
         As for `Gauge`.
 
+    Returns
+    -------
+    Gauge
+        The field.
+
     Raises
     ------
+    TypeError, ValueError
+        As `unit`.
     ValueError
-        If an extent is odd, the seed is out of range, or the noise above 1e100 in magnitude.
+        If the seed is out of range, or the noise above 1e100 in magnitude.
 
     Examples
     --------

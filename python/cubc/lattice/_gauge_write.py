@@ -17,11 +17,16 @@ if TYPE_CHECKING:
 
 @named
 def write(gauge: Gauge, path: Any, format: str = "ildg", precision: str | None = None) -> None:
-    """Write the field to a file; see `write_links`.
+    """Write the field to a file.
 
     On a `Grid` all ranks call it, and each writes its part. The bytes are those that one rank
     writes, and the file appears when all parts are in it. A failure of one rank is an error on
     all of them.
+
+    Parameters
+    ----------
+    path, format, precision
+        As for `write_links`.
 
     Raises
     ------

@@ -158,6 +158,12 @@ class Grid:
         axis : int
             First axis of the lattice: 1 of several sources.
 
+        Returns
+        -------
+        array
+            Part of `field` in its memory, with all of its axes; X, Y, Z and T have the extents of
+            the whole lattice divided by the ranks along them.
+
         Raises
         ------
         ValueError
@@ -187,8 +193,15 @@ class Grid:
 
         Parameters
         ----------
-        field, axis
-            This rank's part, with axes as for `part`.
+        field : array_like
+            This rank's part, with the axes T, Z, Y, X from `axis` on.
+        axis : int
+            First axis of the lattice, as for `part`.
+
+        Returns
+        -------
+        numpy.ndarray
+            Array of the whole lattice, of the type of the parts, on every rank.
 
         Raises
         ------

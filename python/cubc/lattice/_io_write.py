@@ -90,7 +90,14 @@ def write_propagator(path, propagator, precision=None, grid=None):
 
 @named
 def write_spinor(path, spinor, precision=None, grid=None):
-    """Write a spinor of shape (T, Z, Y, X, 4, 3) to a SciDAC file; see `write_propagator`.
+    """Write a spinor to a SciDAC file.
+
+    Parameters
+    ----------
+    path, precision, grid
+        As for `write_propagator`.
+    spinor : array_like
+        Complex array of shape (T, Z, Y, X, 4, 3), as `read_spinor` returns it.
 
     Raises
     ------
@@ -150,7 +157,14 @@ def write_staggered_propagator(path, propagator, precision=None, format="scidac"
 
 @named
 def write_colour_vector(path, vector, precision=None, grid=None):
-    """Write a colour vector of shape (T, Z, Y, X, 3) to a SciDAC file; see `write_propagator`.
+    """Write a colour vector to a SciDAC file.
+
+    Parameters
+    ----------
+    path, precision, grid
+        As for `write_propagator`.
+    vector : array_like
+        Complex array of shape (T, Z, Y, X, 3), as `read_colour_vector` returns it.
 
     Raises
     ------

@@ -57,6 +57,11 @@ def plaquette(gauge: Gauge) -> tuple[float, float, float]:
 def plaquettes(gauge: Gauge) -> dict[str, float]:
     """Return the mean plaquette of each plane: "xy", "xz", "xt", "yz", "yt", "zt".
 
+    Returns
+    -------
+    dict of str to float
+        Mean of Re tr / 3 by plane, of the whole lattice.
+
     Raises
     ------
     ValueError
@@ -77,6 +82,11 @@ def plaquettes(gauge: Gauge) -> dict[str, float]:
 def link_trace(gauge: Gauge) -> float:
     """Return the mean of Re tr / 3 of the links, which depends on the gauge; files state it.
 
+    Returns
+    -------
+    float
+        Mean over all links of the whole lattice.
+
     Raises
     ------
     ValueError
@@ -96,6 +106,13 @@ def link_trace(gauge: Gauge) -> float:
 @named
 def polyakov(gauge: Gauge) -> complex:
     """Return the Polyakov loop: the mean over space of tr / 3 of the product of links in time.
+
+    On a `Grid` all ranks call it.
+
+    Returns
+    -------
+    complex
+        Polyakov loop of the whole lattice. The call waits for it.
 
     Raises
     ------

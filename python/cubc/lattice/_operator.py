@@ -157,6 +157,26 @@ class Operator:
             Array for the result, of the same shape; by default a new one of the type of `x`.
         stream : optional
             As for `cubc.reduce`; not for a gauge field on several devices, which have their own.
+
+        Returns
+        -------
+        array or out
+            M x, of the shape and type of `x`: a NumPy array if `x` is in host memory, else a
+            cubc.Array.
+
+        Raises
+        ------
+        ValueError
+            If the field has another shape, or is of one parity; if `out` does not fit it.
+        TypeError
+            If the field is of no complex numbers.
+
+        Examples
+        --------
+        >>> D = lattice.Wilson(lattice.Gauge.unit((4, 2, 4, 6)), kappa=0.1, antiperiodic_t=False)
+        >>> x = np.ones((6, 4, 2, 4, 4, 3), complex)
+        >>> print(abs(D(x) - 0.2 * x).max() < 1e-14)  # 1 - 8 kappa
+        True
         """
         try:
             return self._both(x, False, out, stream)
@@ -166,14 +186,22 @@ class Operator:
 
     @named
     def dagger(self, x: Any, *, out: Any = None, stream: Any = None) -> Any:
-        """Apply the adjoint of the operator, with the arguments of calling it.
+        """Apply the adjoint of the operator.
+
+        Parameters
+        ----------
+        x, out, stream
+            As for calling the operator.
+
+        Returns
+        -------
+        array or out
+            M^+ x, as of calling the operator.
 
         Raises
         ------
-        ValueError
-            If the field has another shape, or an option is another word.
-        TypeError
-            If the field is of no complex numbers.
+        ValueError, TypeError
+            As calling the operator.
 
         Examples
         --------
@@ -221,6 +249,11 @@ class Operator:
         out, stream
             As for calling the operator.
 
+        Returns
+        -------
+        array or out
+            D x, or D^+ x, of the shape and type of `x`, where calling the operator has its result.
+
         Raises
         ------
         ValueError
@@ -255,7 +288,21 @@ class Operator:
 
     @named
     def solve(self, b: Any, **options: Any) -> tuple[Any, SolveInfo]:
-        """Solve M x = b; the arguments are those of `cubc.lattice.solve`.
+        """Solve M x = b.
+
+        Parameters
+        ----------
+        b : array_like
+            Right-hand side, as for `cubc.lattice.solve`.
+        **options
+            All other arguments of `cubc.lattice.solve`, by name.
+
+        Returns
+        -------
+        x : array
+            Solution, of the type of `b`; a NumPy array if `b` is one.
+        info : SolveInfo
+            Report with the true residual. A solve that did not converge raises no error.
 
         Raises
         ------

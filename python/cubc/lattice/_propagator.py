@@ -220,10 +220,22 @@ class Propagates:
         source: Any = None,
         **options: Any,
     ) -> np.ndarray:
-        """Return the propagator from a point or another source; see `cubc.lattice.propagator`.
+        """Return the propagator from a point or another source.
+
+        Parameters
+        ----------
+        place, source, **options
+            As for `cubc.lattice.propagator`.
+
+        Returns
+        -------
+        numpy.ndarray
+            Propagator S of `cubc.lattice.propagator`, without the report.
 
         Raises
         ------
+        ValueError, TypeError
+            As `cubc.lattice.propagator`.
         RuntimeError
             If a column did not converge.
 
@@ -240,9 +252,20 @@ class Propagates:
     def pion_correlator(self, s: Any, time: int = 0) -> np.ndarray:
         """Return the pion correlators of propagators of this operator.
 
-        They are those of `cubc.lattice.pion_correlator`, and of several sources, along axes before
-        those of the lattice, one after the other. On a `Grid` all ranks call it, each with its
-        part, and get those of the whole lattice.
+        On a `Grid` all ranks call it, each with its part.
+
+        Parameters
+        ----------
+        s : array_like
+            Propagator, as the method `propagator` returns it; of several sources along axes before.
+        time : int
+            Time slice of the source; on a `Grid` one of the whole lattice.
+
+        Returns
+        -------
+        numpy.ndarray
+            Array of float64 ``[...][t]``, as of `cubc.lattice.pion_correlator` for each source; on
+            a `Grid` that of the whole lattice.
 
         Raises
         ------
@@ -272,6 +295,16 @@ def effective_mass(correlator: Any) -> np.ndarray:
 
     t is from 1 to T - 2. For one state that propagates in both directions of time it is the mass.
     Where noise leaves the ratio below 1 it is 0. Where C(t) is 0 it is infinite, 0 or NaN.
+
+    Parameters
+    ----------
+    correlator : array_like
+        Real numbers C(t) of one dimension, for t from 0 to T - 1.
+
+    Returns
+    -------
+    numpy.ndarray
+        Array of float64 with T - 2 masses, in units of the inverse lattice spacing.
 
     Raises
     ------

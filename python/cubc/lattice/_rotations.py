@@ -218,8 +218,15 @@ def transform(
     stream : optional
         As for `cubc.reduce`.
 
+    Returns
+    -------
+    Gauge
+        Another field, on the same device or ranks.
+
     Raises
     ------
+    TypeError
+        If `rotation` is no `Rotation`.
     ValueError
         If the rotation is of another lattice.
 

@@ -106,7 +106,12 @@ def wall_source(extent: Extent, time: int, sites: str = "all", kind: str = "spin
         Sites of the slice: all, those with an even x + y + z, or those whose x, y and z are even.
         Links are not in it, so that a gauge field is fixed first (Coulomb).
     kind : "spinor" or "colour vector"
-        As for `point_source`, as is the shape.
+        As for `point_source`.
+
+    Returns
+    -------
+    numpy.ndarray
+        Sources of complex128, of the shape of those of `point_source`.
 
     Raises
     ------
@@ -163,12 +168,18 @@ def random_wall_source(
     sites : "all", "even" or "corner"
         As for `wall_source`.
     kind : "spinor" or "colour vector"
-        As for `point_source`, as is the shape.
+        As for `point_source`.
+
+    Returns
+    -------
+    numpy.ndarray
+        Sources of complex128, of the shape of those of `point_source`.
 
     Raises
     ------
     ValueError
-        If the time is no slice, or `noise`, `sites` or `kind` is none of those above.
+        If the seed is negative, the time is no slice, or `noise`, `sites` or `kind` is none of
+        those above.
 
     Examples
     --------

@@ -29,8 +29,10 @@ class TwistedMass(Wilson):
 
     Raises
     ------
+    TypeError
+        As `Wilson`; if `mu` is not given.
     ValueError
-        If not one of `kappa` and `mass` is given, or an option is none of those above.
+        As `Wilson`.
 
     Notes
     -----
@@ -112,8 +114,10 @@ class TwistedDoublet(Wilson):
 
     Raises
     ------
+    TypeError
+        As `Wilson`; if `mu` or `epsilon` is not given.
     ValueError
-        If not one of `kappa` and `mass` is given, or an option is none of those above.
+        As `Wilson`.
 
     Notes
     -----

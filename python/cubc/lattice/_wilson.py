@@ -68,9 +68,11 @@ class Wilson(Propagates, Operator):
 
     Raises
     ------
+    TypeError
+        If neither `kappa` nor `mass` is given, or both; if `gauge` is no `Gauge`, or an option has
+        another type.
     ValueError
-        If not one of `kappa` and `mass` is given, a number is not finite, or an option is none of
-        those above.
+        If a number is not finite, as the kappa of a `mass`, or an option is none of those above.
 
     Notes
     -----
