@@ -182,6 +182,15 @@ class Kernel:
             If a block has more threads or shared memory than the device can give it.
         KernelFault
             If the kernel faults; on a GPU the next call that waits for it raises this.
+
+        Examples
+        --------
+        >>> source = "__global__ void twice(double* x) { x[blockIdx.x] *= 2; }"
+        >>> twice = cubc.Kernel(source, block=1, device="cpu")
+        >>> x = np.arange(4.0)
+        >>> twice(x, grid=x.size)
+        >>> print(x)
+        [0. 2. 4. 6.]
         """
         blocks, threads = extent("grid", grid), self._block
         if block is not None:

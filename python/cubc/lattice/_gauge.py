@@ -223,8 +223,8 @@ class Gauge:
 
         Parameters
         ----------
-        reconstruct : 18, 12 or 8
-            Number of reals of a link, as for `Wilson`.
+        reconstruct : 18, 12, 8 or 13
+            Number of reals of a link, as for `Wilson`, or 13 as for the long links of `Asqtad`.
         precision : "double", "single" or "half"
             Precision of the reals: float64, float32, or int16 in fixed point.
         stream : optional
@@ -240,7 +240,7 @@ class Gauge:
         Raises
         ------
         ValueError
-            If the precision is none.
+            If `reconstruct` or `precision` is none of those above.
         TypeError
             If the links are those of ranks of this process, which are on several devices.
 

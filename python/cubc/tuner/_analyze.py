@@ -294,6 +294,11 @@ class Analysis(Figures):
         A program ships it in place of the store. Policies of another version of a kernel are left
         out with a warning, now and when it is read.
 
+        Parameters
+        ----------
+        path
+            Path of the file, which replaces one of policies.
+
         Returns
         -------
         int

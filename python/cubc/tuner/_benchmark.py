@@ -179,6 +179,21 @@ class Benchmark:
     ) -> list[CompileTimeWorkload]:
         """Compile-time workloads that are wanted, for a search.
 
+        Parameters
+        ----------
+        axes
+            Axis name to one declared value or several, as in `search`; all by default.
+        arch
+            Architecture that variants are compiled for, as ``"sm_90"`` or ``"cpu"``.
+        constraints
+            Conditions on variants, beside those of the benchmark.
+
+        Returns
+        -------
+        list
+            An object for each compile-time workload: `ct` is its values by axis name, and `rts` are
+            its run-time workloads, without those that the function skips.
+
         Raises
         ------
         LookupError

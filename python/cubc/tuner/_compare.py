@@ -189,6 +189,12 @@ def compare(
         Relative standard deviation of the times of one search about those of another of the same
         code, from 0 to 1: clocks, temperature, other users, where memory lies.
 
+    Returns
+    -------
+    Comparison
+        A verdict on each workload that both stores have, with `a` as the first side and `b` as the
+        second; ``slower`` are those that take longer in `b`.
+
     Raises
     ------
     FileNotFoundError, StoreError

@@ -31,11 +31,21 @@ class Figures(Tables):
 
     @named
     def report(self, path: str | os.PathLike) -> int:
-        """Write one page of HTML that needs no server, no network and no other file; its bytes.
+        """Write one page of HTML that needs no server, no network and no other file.
 
         It has the winners by place with their verdicts; and of each search its best variants,
         progress, parallel coordinates, failures with their messages, machine, driver, compiler and
         policies.
+
+        Parameters
+        ----------
+        path
+            Path of the file, which replaces such a page.
+
+        Returns
+        -------
+        int
+            Bytes of the page.
 
         Raises
         ------
@@ -59,6 +69,20 @@ class Figures(Tables):
 
         The slowest percent of the samples is on the left, the fastest on the right. Base is the red
         line at 1; above it the variant is faster. The band is the 95 % interval.
+
+        Parameters
+        ----------
+        variants
+            A label, several labels, or a regular expression that is searched for in the labels, as
+            ``"ipt_(18|19).*tpb_512"``; up to six. By default it is the best variant.
+        figure
+            Figure or subfigure of Matplotlib to draw on; a new one by default.
+
+        Returns
+        -------
+        numpy.ndarray of matplotlib.axes.Axes
+            A plot for each run-time workload: rows are the values of ``Elements``, columns those of
+            all other run-time axes.
 
         Raises
         ------
@@ -86,6 +110,20 @@ class Figures(Tables):
         A variant's times are divided by the median of the base samples that were taken in turns
         with them.
 
+        Parameters
+        ----------
+        variants
+            A label, several labels, or a regular expression that is searched for in the labels, as
+            ``"ipt_(18|19).*tpb_512"``; up to six. By default it is the best variant.
+        figure
+            Figure or subfigure of Matplotlib to draw on; a new one by default.
+
+        Returns
+        -------
+        numpy.ndarray of matplotlib.axes.Axes
+            A plot for each run-time workload: rows are the values of ``Elements``, columns those of
+            all other run-time axes.
+
         Raises
         ------
         ModuleNotFoundError
@@ -112,6 +150,24 @@ class Figures(Tables):
 
         Without a variant it draws how base drifted over the whole search; a machine that stays as
         it is gives lines at 1.
+
+        Parameters
+        ----------
+        variant
+            A label, ``"base"`` for base's own samples, or a regular expression, of which the first
+            match is drawn. None draws base over the whole search.
+        ax
+            Axes of Matplotlib to draw on; new ones by default. Only without a variant.
+        figure
+            Figure or subfigure of Matplotlib to draw on; a new one by default. Only with
+            a variant.
+
+        Returns
+        -------
+        matplotlib.axes.Axes or numpy.ndarray of them
+            Without a variant axes with a line for each run-time workload, over the number of
+            variants measured. With one a matrix of plots as of `plot_variant`, of the times in
+            their order.
 
         Raises
         ------
@@ -142,6 +198,20 @@ class Figures(Tables):
         A cell shows the best, or the median, of its variants. It is hatched if all of them failed
         or are incomplete, and white if none was tried. Red marks base.
 
+        Parameters
+        ----------
+        x, y
+            Labels of two parameters, as ``"ipt"`` and ``"tpb"``: across and upwards.
+        over
+            ``"best"`` or ``"median"``, of the variants of a cell.
+        ax
+            Axes of Matplotlib to draw on; new ones by default.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Axes of the cells, with a colour bar for the score, that of base being 1.
+
         Raises
         ------
         ModuleNotFoundError
@@ -149,7 +219,8 @@ class Figures(Tables):
         LookupError
             If there is no such parameter.
         ValueError
-            If there are several benchmarks, types or devices, or `over` is another word.
+            If there are several benchmarks, types or devices, or `over` is another word; if `x` and
+            `y` are the same, or no variant has a score.
 
         Examples
         --------
@@ -162,6 +233,16 @@ class Figures(Tables):
     @named
     def plot_progress(self, *, ax: Axes | None = None) -> Axes:
         """Draw the best score so far, each variant's score, and the mean of random searches.
+
+        Parameters
+        ----------
+        ax
+            Axes of Matplotlib to draw on; new ones by default.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Score, that of base being 1, over the number of variants measured.
 
         Raises
         ------
@@ -182,6 +263,16 @@ class Figures(Tables):
     def plot_importance(self, *, ax: Axes | None = None) -> Axes:
         """Draw `importance` as bars, with the standard deviation over the folds.
 
+        Parameters
+        ----------
+        ax
+            Axes of Matplotlib to draw on; new ones by default.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            A bar for each parameter.
+
         Raises
         ------
         ModuleNotFoundError
@@ -201,6 +292,16 @@ class Figures(Tables):
     def plot_parallel(self, *, ax: Axes | None = None) -> Axes:
         """Draw each complete variant as a line through its values, coloured by score.
 
+        Parameters
+        ----------
+        ax
+            Axes of Matplotlib to draw on; new ones by default.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            A line for each variant, over the parameters.
+
         Raises
         ------
         ModuleNotFoundError
@@ -219,7 +320,22 @@ class Figures(Tables):
     def plot_bandwidth(
         self, variants: Variants = None, *, peak: float | None = None, ax: Axes | None = None
     ) -> Axes:
-        """Draw the throughput in GB/s at each run-time workload; `peak` is that of the memory.
+        """Draw the throughput in GB/s at each run-time workload.
+
+        Parameters
+        ----------
+        variants
+            A label, several labels, or a regular expression that is searched for in the labels, as
+            ``"ipt_(18|19).*tpb_512"``; up to six. By default it is the best variant.
+        peak
+            Bandwidth of the device's memory in GB/s (10^9 bytes a second), drawn as a line.
+        ax
+            Axes of Matplotlib to draw on; new ones by default.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Bytes that must be moved over the time, in GB/s; a line for base and for each variant.
 
         Raises
         ------
@@ -252,8 +368,27 @@ class Figures(Tables):
     ) -> Axes:
         """Draw GFLOP/s against flops a byte, under the device's two roofs.
 
-        Dirac operators declare their flops, and a benchmark of your own does by `State.flops`. Of
-        others `flops` are those of an element.
+        Dirac operators declare their flops, and a benchmark of your own does by `State.flops`.
+
+        Parameters
+        ----------
+        variants
+            A label, several labels, or a regular expression that is searched for in the labels, as
+            ``"ipt_(18|19).*tpb_512"``; up to six. By default it is the best variant.
+        peak_gbps
+            Bandwidth of the device's memory in GB/s: the slanted roof.
+        peak_gflops
+            Arithmetic peak of the device in GFLOP/s: the level roof.
+        flops
+            Operations of each element, of a benchmark that declares none and has the axis
+            ``Elements``.
+        ax
+            Axes of Matplotlib to draw on; new ones by default.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            GFLOP/s over flops for each byte that must be moved; both axes are logarithmic.
 
         Raises
         ------

@@ -223,6 +223,11 @@ class State:
     def skip(self, reason: str) -> NoReturn:
         """Leave this run-time workload out. Has to come before the first array is made.
 
+        Parameters
+        ----------
+        reason
+            Text that says why. The error has it if all workloads are left out.
+
         Raises
         ------
         ValueError

@@ -76,6 +76,11 @@ def random(
     distribution
         ``"uniform"`` or ``"normal"``, of mean 0 and deviation 1, which bool has not.
 
+    Returns
+    -------
+    cubc.Array
+        Array on the device of the state.
+
     Raises
     ------
     LookupError
@@ -103,7 +108,17 @@ def random(
 
 @named
 def zeros(state: State, shape: Extent | None = None, dtype: Any = None) -> cubc.Array:
-    """Make an array of zeros; `random` has the defaults.
+    """Make an array of zeros.
+
+    Parameters
+    ----------
+    shape, dtype
+        As for `random`.
+
+    Returns
+    -------
+    cubc.Array
+        Array on the device of the state.
 
     Raises
     ------
@@ -127,6 +142,16 @@ def empty(state: State, shape: Extent | None = None, dtype: Any = None) -> cubc.
 
     Its first contents take turns between two, of which no item has the same in both.
 
+    Parameters
+    ----------
+    shape, dtype
+        As for `random`.
+
+    Returns
+    -------
+    cubc.Array
+        Array on the device of the state.
+
     Raises
     ------
     LookupError
@@ -146,6 +171,18 @@ def empty(state: State, shape: Extent | None = None, dtype: Any = None) -> cubc.
 @named
 def array(state: State, values: Any, dtype: Any = None) -> cubc.Array:
     """Put an array of the host on the device.
+
+    Parameters
+    ----------
+    values
+        Array of NumPy, or what NumPy makes one of, of any shape. It is copied.
+    dtype
+        A dtype or a name such as ``"F32"``; by default that of the values.
+
+    Returns
+    -------
+    cubc.Array
+        Array on the device of the state, of the shape of the values.
 
     Raises
     ------

@@ -98,6 +98,11 @@ def verify_winners(
     device
         Where to measure; the default device if None.
 
+    Returns
+    -------
+    Comparison
+        As of `verify`, of all winners together.
+
     Raises
     ------
     FileNotFoundError, StoreError, LookupError
