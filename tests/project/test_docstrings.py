@@ -41,11 +41,19 @@ def is_property(one):
     return isinstance(one, property | cached_property) or inspect.isdatadescriptor(one)
 
 
+def calls(package):
+    """Calls of objects of public classes, as of a Kernel."""
+    for name in package.__all__:
+        one = getattr(package, name)
+        if inspect.isclass(one) and hasattr(one.__call__, "__code__"):
+            yield f"{name}.__call__", one.__call__
+
+
 def with_examples():
     """Each example once, under the first name that has it: subclasses inherit methods."""
     seen = {}
     for package in PACKAGES:
-        for name, one in members(package):
+        for name, one in [*members(package), *calls(package)]:
             if ">>>" in (one.__doc__ or ""):
                 seen.setdefault(inspect.cleandoc(one.__doc__), (one, f"{package.__name__}.{name}"))
     return [pytest.param(one, id=name) for one, name in seen.values()]

@@ -190,9 +190,8 @@ class Benchmark:
 
         Returns
         -------
-        list
-            An object for each compile-time workload: `ct` is its values by axis name, and `rts` are
-            its run-time workloads, without those that the function skips.
+        list of object
+            Compile-time workloads: `ct` by axis name, and `rts`, those at run time not skipped.
 
         Raises
         ------
