@@ -266,14 +266,13 @@ static PyObject *store_add_all_method(PyObject *self, PyObject *arguments)
     return found;
 }
 
-static PyObject *store_merge_method(PyObject *self, PyObject *other)
+static PyObject *store_merge_method(PyObject *self, PyObject *arguments)
 {
     int64_t added, all;
     cubc_status st;
-    if (!PyObject_TypeCheck(other, (PyTypeObject *)store_type)) {
-        PyErr_SetString(PyExc_TypeError, "expected a Store");
-        return NULL;
-    }
+    PyObject *other;
+    int replace = 0;
+    if (!PyArg_ParseTuple(arguments, "O!|p", store_type, &other, &replace)) return NULL;
     store *to = begin_use(self);
     if (!to) return NULL;
     store *from = begin_use(other);
@@ -282,7 +281,7 @@ static PyObject *store_merge_method(PyObject *self, PyObject *other)
         return NULL;
     }
     Py_BEGIN_ALLOW_THREADS
-    st = store_merge(to, from, &added, &all);
+    st = store_merge(to, from, replace, &added, &all);
     Py_END_ALLOW_THREADS
     end_use(other);
     end_use(self);
@@ -358,7 +357,7 @@ static PyMethodDef store_methods[] = {
     {"add", store_add_method, METH_O, "Add a row and return that of its key as it is stored."},
     {"add_all", store_add_all_method, METH_VARARGS,
      "Add rows in one transaction, with the device of each; return them as they are stored."},
-    {"merge", store_merge_method, METH_O, "Add all rows of another store; (added, all)."},
+    {"merge", store_merge_method, METH_VARARGS, "Add all rows of another store; (added, all)."},
     {"has_log", store_has_log_method, METH_NOARGS, "True if the file is in WAL mode."},
     {"find", store_find_method, METH_O, "The row with this key, or None."},
     {"rows", store_rows, METH_NOARGS, "All rows, oldest first."},

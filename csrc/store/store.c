@@ -31,8 +31,12 @@ cubc_status store_make(sql *db, int version, bool writable, store **out)
         return CUBC_NO_MEMORY;
     }
     store_init(s, db, version, writable);
-    *out = s;
-    return CUBC_OK;
+    cubc_status st = writable ? sql_written(db, &s->seen) : CUBC_OK;
+    if (st)
+        store_close(s);
+    else
+        *out = s;
+    return st;
 }
 
 void store_close(store *s)

@@ -65,7 +65,11 @@ cubc_status store_put_calls(store *s, const store_row *row, bool *put);
 // The file of `to` alone has all rows then; if they stay in the log beside it, as where the disk is
 // full, that is an error, too.
 // The device of `to` has to be set again before rows are added.
-cubc_status store_merge(store *to, store *from, int64_t *added, int64_t *all);
+//
+// Where `replace` is set, they take the place of all rows that `to` has, unless somebody else has
+// written to it since it was opened. Its devices, environments and benchmarks keep their numbers,
+// which others that have it open go by.
+cubc_status store_merge(store *to, store *from, bool replace, int64_t *added, int64_t *all);
 // True if rows are safe in a log beside the file (WAL); false where the file system has no memory
 // that processes share, or for a reader.
 bool store_has_log(const store *s);

@@ -154,22 +154,45 @@ done:
     return st;
 }
 
-static cubc_status merge_locked(store *to, store *from, int64_t *added, int64_t *all)
+static cubc_status remove_rows(store *to)
+{
+    int64_t written;
+    TRY(sql_written(to->db, &written));
+    if (written != to->seen)
+        FAIL(CUBC_STORE_ERROR,
+             "%s is not replaced: another program wrote to it meanwhile; end that program and "
+             "merge again, or give another name",
+             sql_path(to->db));
+    TRY(store_check_pages(to->db));
+    return sql_execute(to->db, "DELETE FROM measurement");
+}
+
+static cubc_status replace_rows(store *to, store *from, const devices *d, bool replace,
+                                int64_t *added, int64_t *all)
+{
+    if (replace) TRY(remove_rows(to));
+    return copy_rows(to, from, d, added, all);
+}
+
+static cubc_status merge_locked(store *to, store *from, bool replace, int64_t *added, int64_t *all)
 {
     devices d = {0};
     cubc_status st;
     TRY(store_check_writable(to));
     GUARD(st, read_devices(from, &d), done);
     GUARD(st, sql_begin(to->db), done);
-    st = sql_end(to->db, copy_rows(to, from, &d, added, all));
+    st = sql_end(to->db, replace_rows(to, from, &d, replace, added, all));
     to->about = (store_record){0}; // of a device of `from`, which a failed transaction took along
-    if (!st) st = sql_empty_log(to->db); // who moves the file takes along what is in it alone
+    if (replace)
+        sql_checkpoint(to->db); // others may have it open, and its log stays with it
+    else if (!st)
+        st = sql_empty_log(to->db); // who moves the file takes along what is in it alone
 done:
     mem_free(d.items);
     return st;
 }
 
-cubc_status store_merge(store *to, store *from, int64_t *added, int64_t *all)
+cubc_status store_merge(store *to, store *from, bool replace, int64_t *added, int64_t *all)
 {
     *added = *all = 0;
     // Two writers that are merged into each other would wait for each other's lock.
@@ -177,7 +200,7 @@ cubc_status store_merge(store *to, store *from, int64_t *added, int64_t *all)
         FAIL(CUBC_INVALID_ARGUMENT, "%s is open for writing: a store is merged from a reader",
              sql_path(from->db));
     TRY(store_lock(to));
-    cubc_status st = merge_locked(to, from, added, all);
+    cubc_status st = merge_locked(to, from, replace, added, all);
     pthread_mutex_unlock(&to->mutex);
     if (st) *added = *all = 0;
     return st;

@@ -12,6 +12,7 @@ struct store {
     sql *db;
     int version; // of the schema; the newest if writable
     bool writable;
+    int64_t seen; // SQLite's number of what others have written, of a writer as it was opened
     // Columns of device and environment that rows to come have. The number of a device is 0 before
     // it is set and -1 where a store that is open for reading has none.
     store_record about;
@@ -37,6 +38,9 @@ cubc_status store_put_row(store *s, int which, const store_record *record, bool 
 cubc_status store_has_row(store *s, const store_record *record, bool *found);
 // Fails unless the store is open for writing.
 cubc_status store_check_writable(const store *s);
+// Fails if pages of the file are damaged: tables that share some would lose those of others with
+// their own.
+cubc_status store_check_pages(sql *db);
 // Makes a device and an environment those of the rows to come, in an open transaction.
 cubc_status store_set_about(store *s, const device_info *info, const char *version);
 // Makes an older store, which is open for writing, one of the newest version. Closes it.

@@ -122,6 +122,11 @@ cubc_status sql_begin_exclusive(sql *s)
     return sql_execute(s, "BEGIN EXCLUSIVE");
 }
 
+cubc_status sql_written(sql *s, int64_t *number)
+{
+    return sql_integer(s, "PRAGMA data_version", number);
+}
+
 // TRUNCATE waits for those who read or write; an error of the disk is the checkpoint's alone, since
 // the rows are in the log by then.
 cubc_status sql_empty_log(sql *s)

@@ -40,6 +40,8 @@ cubc_status sql_integer(sql *s, const char *query, int64_t *out); // first value
 cubc_status sql_begin(sql *s);
 cubc_status sql_end(sql *s, cubc_status st);
 cubc_status sql_begin_exclusive(sql *s); // one that nobody else may write during
+// A number that differs from what it was once another connection has written.
+cubc_status sql_written(sql *s, int64_t *number);
 
 // One run of a statement: start, one bind a parameter in order, step until no row, finish. Values
 // are borrowed until finish. Binding fails at the first step; finish takes a query never started.

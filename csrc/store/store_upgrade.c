@@ -145,20 +145,21 @@ static cubc_status copy_back(store *from, sql *old)
     return copy_all(from->db, STORE_VERSION, &to);
 }
 
-// Tables that share pages would take those of others along as they are dropped.
-static cubc_status check_pages(sql *old)
+cubc_status store_check_pages(sql *db)
 {
     int64_t damaged;
-    TRY(sql_integer(old, "SELECT count(*) FROM pragma_quick_check(1) WHERE quick_check <> 'ok'",
+    TRY(sql_integer(db, "SELECT count(*) FROM pragma_quick_check(1) WHERE quick_check <> 'ok'",
                     &damaged));
-    if (damaged) FAIL(CUBC_STORE_ERROR, "%s has damaged pages", sql_path(old));
+    if (damaged)
+        FAIL(CUBC_STORE_ERROR, "%s has damaged pages: move it away, or restore a copy",
+             sql_path(db));
     return CUBC_OK;
 }
 
 static cubc_status replace(sql *old, int version, const char *path)
 {
     store *copy = NULL;
-    TRY(check_pages(old));
+    TRY(store_check_pages(old));
     cubc_status st = copy_out(old, version, path, &copy);
     if (!st) st = copy_back(copy, old);
     store_close(copy);

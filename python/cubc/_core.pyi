@@ -782,8 +782,8 @@ class Store:
         With `devices`, an info for each row, the last of them is set from then on, as by
         `set_device`; after an error none is.
         """
-    def merge(self, other: Store, /) -> tuple[int, int]:
-        """Add all rows of a store that is open for reading, as they are, in one transaction.
+    def merge(self, other: Store, replace: bool = False, /) -> tuple[int, int]:
+        """Add all rows of a store that is open for reading, or replace all by them, as a whole.
 
         The result is how many were added, and how many `other` has. A damaged row is a StoreError.
         """

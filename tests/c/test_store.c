@@ -367,8 +367,9 @@ STORE_TEST(a_merge_leaves_no_device)
     device_info device = some_device;
     strcpy(device.uuid, "GPU-mine");
     CHECK_STATUS(store_device(to, &device, "0.1.0"), CUBC_OK);
-    CHECK_STATUS(store_merge(to, to, &merged, &all), CUBC_INVALID_ARGUMENT); // itself, a writer
-    CHECK_STATUS(store_merge(to, from, &merged, &all), CUBC_OK);
+    CHECK_STATUS(store_merge(to, to, false, &merged, &all),
+                 CUBC_INVALID_ARGUMENT); // itself, a writer
+    CHECK_STATUS(store_merge(to, from, false, &merged, &all), CUBC_OK);
     CHECK(merged == 2 && all == 2);
     CHECK_STATUS(store_add(to, &row, &added), CUBC_INVALID_ARGUMENT);
     CHECK_STATUS(store_device(to, &device, "0.1.0"), CUBC_OK);
@@ -391,11 +392,11 @@ STORE_TEST(a_merge_fails_while_rows_stay_in_the_log)
     CHECK_STATUS(store_open_within(other, STORE_CREATE, 0.0, &to), CUBC_OK);
     CHECK_STATUS(sql_open(other, true, SQL_WAIT_S, NULL, 0, &reader), CUBC_OK);
     CHECK_STATUS(sql_execute(reader, "BEGIN; SELECT * FROM device"), CUBC_OK);
-    CHECK_STATUS(store_merge(to, from, &merged, &all), CUBC_STORE_ERROR);
+    CHECK_STATUS(store_merge(to, from, false, &merged, &all), CUBC_STORE_ERROR);
     CHECK(merged == 0 && all == 0 && strstr(cubc_error_message(), "is locked"));
     CHECK_STATUS(sql_execute(reader, "COMMIT"), CUBC_OK);
     sql_close(reader);
-    CHECK_STATUS(store_merge(to, from, &merged, &all), CUBC_OK); // all are there
+    CHECK_STATUS(store_merge(to, from, false, &merged, &all), CUBC_OK); // all are there
     CHECK(merged == 0 && all == 2);
     store_close(from);
     store_close(to);

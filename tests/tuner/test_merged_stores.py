@@ -1,5 +1,6 @@
 """Stores merged into one: nothing lost, nothing twice, nothing believed of a stranger's file."""
 
+import contextlib
 import os
 import sqlite3
 import time
@@ -132,9 +133,12 @@ def test_what_is_there_stays(two, tmp_path):
     before = told(out)
     tuner.merge([out, two[1]], out, replace=True)  # into one of them
     assert told(out) == before
-    (tmp_path / "all.db-wal").touch()
+    (tmp_path / "all.db-wal").touch()  # as a program that was killed may leave it
+    tuner.merge(two, out, replace=True)
+    store = _core.Store(str(out), True)
     with pytest.raises(FileExistsError, match="a program may be writing"):
         tuner.merge(two, out, replace=True)
+    store.close()
     with pytest.raises(IsADirectoryError):
         tuner.merge(two, tmp_path, replace=True)
 
@@ -242,24 +246,88 @@ def test_no_row_is_added_to_a_store_that_is_closed(tmp_path):
         store.add_all([])
 
 
+def during(monkeypatch, action):
+    """Do something when the new store is written and before it is put in its place."""
+    written = _merge._written
+
+    def then(paths, part):
+        merged = written(paths, part)
+        action(part)
+        return merged
+
+    monkeypatch.setattr(_merge, "_written", then)
+
+
 @pytest.mark.parametrize("replace", [False, True])
 def test_a_new_store_with_a_log_beside_it_is_not_moved(two, tmp_path, monkeypatch, replace):
     """The log would stay behind, and its rows with it."""
     out = tmp_path / "all.db"
     if replace:
-        write(out, [row(C, 16)])
-    before = sorted(os.listdir(tmp_path)), out.exists() and told(out)
-    written = _merge._written
-
-    def with_log(paths, part):
-        merged = written(paths, part)
-        Path(f"{part}-wal").touch()
-        return merged
-
-    monkeypatch.setattr(_merge, "_written", with_log)
+        out.touch()
+    before = sorted(os.listdir(tmp_path))
+    during(monkeypatch, lambda part: Path(f"{part}-wal").touch())
     with pytest.raises(OSError, match=r"all\.db is not written: .* make room and merge again"):
         tuner.merge(two, out, replace=replace)
-    assert (sorted(os.listdir(tmp_path)), out.exists() and told(out)) == before
+    assert sorted(os.listdir(tmp_path)) == before
+    assert not replace or out.read_bytes() == b""
+
+
+def sound(path):
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        return db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+def test_a_store_that_is_written_to_meanwhile_is_not_replaced(two, tmp_path, monkeypatch):
+    """The merge has not read what came behind it, and a log is of the file that it was made for."""
+    late = [row(variant, 20) for variant in ("base", A, B, C)]
+    before = told(two[0])
+    with contextlib.ExitStack() as stack:
+
+        def add(part):
+            store = stack.enter_context(contextlib.closing(_core.Store(str(two[0]), True)))
+            store.set_device(_core.device_info("cpu"))
+            assert all(store.add(one)["rt"] == one["rt"] for one in late)
+
+        during(monkeypatch, add)
+        with pytest.raises(_core.StoreError, match=r"a\.db is not replaced: another program wrote"):
+            tuner.merge(two, two[0], replace=True)
+        assert len(told(two[0])) == len(before) + len(late)
+    assert len(told(two[0])) == len(before) + len(late)
+    assert sound(two[0]) and sorted(os.listdir(tmp_path)) == ["a.db", "b.db"]
+
+
+def test_who_has_a_replaced_store_open_goes_on(two, tmp_path, monkeypatch):
+    """The file is the same one, and so are the numbers of devices that the program goes by."""
+    out = write(tmp_path / "all.db", [row(C, 16)], uuid="first")
+    write(out, [row(C, 16)])  # of the second device there, which is the first one of the merge
+    inode = out.stat().st_ino
+    with contextlib.ExitStack() as stack:
+        held = []
+
+        def hold(part):
+            held.append(stack.enter_context(contextlib.closing(_core.Store(str(out), True))))
+            held[0].set_device(_core.device_info("cpu"))
+
+        during(monkeypatch, hold)
+        merged = tuner.merge(two, out, replace=True)
+        assert held[0].add(row(C, 20))["device_uuid"] == _core.device_info("cpu")["uuid"]
+        assert len(told(out)) == merged.added + 1
+    monkeypatch.undo()
+    tuner.merge(two, tmp_path / "new.db")
+    rows = told(out)
+    assert [one for one in rows if one["rt"] != row(C, 20)["rt"]] == told(tmp_path / "new.db")
+    assert sound(out) and out.stat().st_ino == inode and not Path(f"{out}-wal").exists()
+
+
+@pytest.mark.parametrize("replace", [False, True])
+def test_a_store_that_is_made_meanwhile_is_not_replaced(two, tmp_path, monkeypatch, replace):
+    out = tmp_path / "all.db"
+    if replace:
+        out.touch()
+    during(monkeypatch, lambda part: write(out, [row(C, 16)]))
+    with pytest.raises(FileExistsError, match="another program has made a store of it meanwhile"):
+        tuner.merge(two, out, replace=replace)
+    assert [one["variant"] for one in stores.read(out)] == [C]
 
 
 def test_files_that_are_no_stores_are_not_replaced(two, tmp_path):

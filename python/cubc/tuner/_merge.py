@@ -50,7 +50,9 @@ def merge(paths: StorePaths, out: str | os.PathLike, *, replace: bool = False) -
     before all others, one that faulted next, and one that was not worth a measurement last. So
     measurements of different devices, drivers, compilers and versions of a kernel all stay.
     Recorded calls add up, those of one recording once; one that goes on between two merges counts
-    twice. The new store is written beside its place and put there when it is whole.
+    twice. The new store is written beside its place and put there when it is whole. A store that is
+    replaced stays the same file, in which the rows are exchanged at once: who has it open sees the
+    old ones or the new ones.
 
     Parameters
     ----------
@@ -77,8 +79,8 @@ def merge(paths: StorePaths, out: str | os.PathLike, *, replace: bool = False) -
     OSError
         If the new store cannot be written.
     StoreError
-        If a file is no store, or of a newer version; if a row of it is damaged. Nothing is written
-        then.
+        If a file is no store, or of a newer version; if a row of it is damaged; if another program
+        writes to the store that is to be replaced. Nothing is written then.
 
     Examples
     --------
@@ -88,45 +90,83 @@ def merge(paths: StorePaths, out: str | os.PathLike, *, replace: bool = False) -
     found, place = expand(paths), Path(store_path(out))
     if place.is_dir():
         raise IsADirectoryError(f"{place} is a folder; name a file in it, as {place}/all.db")
-    if any(Path(f"{place}{end}").exists() for end in BESIDE):
-        raise FileExistsError(
-            f"{place} has a log or a journal beside it: a program may be writing to it; give "
-            "another name"
-        )
-    if replace:
-        _check_replaced(place)
-    else:
+    there = replace and place.exists()
+    if there and not _is_empty(place):
+        return _replaced(found, place)
+    _check_quiet(place)
+    if not there:
         _make(place)  # nobody else can make it from here on
     try:
         with outputs.beside(place) as part:
             _make(part)
             merged = _written(found, str(part))
             _check_alone(part, place)
+            _check_untouched(place)
             part.replace(place)
     except BaseException:
-        if not replace:
+        if not there and _is_empty(place) and not _beside(place):
             os.unlink(place)
         raise
     return merged
 
 
-def _check_replaced(place: Path) -> None:
-    """Raise ValueError for a file that is there and no store: merges replace stores alone."""
-    if not place.exists() or (place.is_file() and not place.stat().st_size):
-        return
-    try:
-        _core.Store(str(place)).close()
-    except _core.StoreError as error:
-        raise ValueError(f"{place} is no store, which alone is replaced: {error}") from None
+def _replaced(paths: list[str], place: Path) -> Merged:
+    """Write into a store that is there: who opens it meanwhile has the same file, and its log.
+
+    It is open all the time, so that it knows if somebody else writes to it after it was read.
+    """
+    _check_store(place)
+    if _beside(place):
+        _core.Store(str(place), True).close()  # takes in the log that a killed program left
+    _check_quiet(place)
+    with closing(_core.Store(str(place), True)) as old, outputs.beside(place) as part:
+        _make(part)
+        merged = _written(paths, str(part))
+        with closing(_core.Store(str(part))) as new:
+            old.merge(new, True)
+    return merged
+
+
+def _is_empty(path: Path) -> bool:
+    return path.is_file() and not path.stat().st_size
+
+
+def _beside(path: Path) -> bool:
+    return any(Path(f"{path}{end}").exists() for end in BESIDE)
+
+
+def _check_quiet(place: Path) -> None:
+    if _beside(place):
+        raise FileExistsError(
+            f"{place} has a log or a journal beside it: a program may be writing to it; give "
+            "another name"
+        )
 
 
 def _check_alone(part: Path, place: Path) -> None:
     """Raise OSError if rows may lie in a log beside the new store: its file alone is moved."""
-    if any(Path(f"{part}{end}").exists() for end in BESIDE):
+    if _beside(part):
         raise OSError(
             f"{place} is not written: the new store cannot be closed whole, as where the disk is "
             "full; make room and merge again"
         )
+
+
+def _check_untouched(place: Path) -> None:
+    """Raise FileExistsError if the empty file that the new store replaces is one no more."""
+    if _beside(place) or (place.exists() and not _is_empty(place)):
+        raise FileExistsError(
+            f"{place} is not written: another program has made a store of it meanwhile; give "
+            "another name"
+        )
+
+
+def _check_store(place: Path) -> None:
+    """Raise ValueError for a file that is no store: merges replace stores alone."""
+    try:
+        _core.Store(str(place)).close()
+    except _core.StoreError as error:
+        raise ValueError(f"{place} is no store, which alone is replaced: {error}") from None
 
 
 def _make(path: Path) -> None:
