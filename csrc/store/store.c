@@ -250,7 +250,7 @@ static cubc_status check_row(const store_row *row)
          row->benchmark, row->variant);
 }
 
-static void bind_key(const store *s, sql_query *q, const store_row *row)
+void store_bind_key(const store *s, sql_query *q, const store_row *row)
 {
     sql_bind_text(q, row->benchmark);
     sql_bind_text(q, row->axes);
@@ -329,7 +329,7 @@ cubc_status store_has_row(store *s, const store_record *record, bool *found)
     store_record whole = with_about(s, record);
     TRY(set_benchmark(s, &whole));
     TRY(sql_start(s->db, FIND_SAME, &q));
-    bind_key(s, &q, &whole.row);
+    store_bind_key(s, &q, &whole.row);
     sql_bind_integer(&q, (int64_t)store_checksum(&whole, STORE_VERSION));
     sql_bind_text(&q, whole.row.message);
     cubc_status st = sql_step(&q, found);
@@ -413,7 +413,7 @@ static cubc_status find_locked(store *s, const store_row *key, int64_t *id, bool
         FAIL(CUBC_STORE_ERROR, "%s is of store version 1, whose rows have no rounds: read them all",
              sql_path(s->db));
     TRY(sql_start(s->db, FIND, &q));
-    bind_key(s, &q, key);
+    store_bind_key(s, &q, key);
     cubc_status st = sql_step(&q, found);
     bool numbered = !*found || sql_read_integer(&q, id);
     sql_finish(&q);

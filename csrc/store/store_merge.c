@@ -111,23 +111,34 @@ static cubc_status set_about(store *to, store *from, const devices *d, const sto
          sql_path(from->db), (long long)record->id);
 }
 
+// Adds a row of a recording without a name, as older stores have them: under the first round that
+// is free, unless one of those before it has the same values.
+static cubc_status put_unnamed(store *to, store_record *record, bool *is_new, bool *done)
+{
+    for (;; record->row.round++) {
+        bool found;
+        *done = true;
+        TRY(store_put_row(to, ADD, record, is_new));
+        if (*is_new) return CUBC_OK;
+        TRY(store_has_row(to, record, &found));
+        *done = found;
+        if (found || record->row.round == INT_MAX) return CUBC_OK;
+    }
+}
+
 // Adds a row. Calls of another recording are a round of their own, as where two programs write one
 // store; those of the same are there already, or some of them.
 static cubc_status put_row(store *to, const store *from, store_record *record, bool *is_new)
 {
-    const bool is_recording = !strcmp(record->row.status, "recorded");
-    for (;; record->row.round++) {
-        bool found;
-        TRY(store_put_row(to, ADD, record, is_new));
-        if (*is_new || !is_recording) return CUBC_OK;
-        TRY(store_put_row(to, PUT_MORE_CALLS, record, &found));
-        if (!found) TRY(store_has_row(to, record, &found));
-        if (found) return CUBC_OK;
-        if (record->row.round == INT_MAX)
-            FAIL(CUBC_STORE_ERROR,
-                 "row %lld of %s has round %d, the last that there is: delete the row",
-                 (long long)record->id, sql_path(from->db), INT_MAX);
-    }
+    bool done;
+    if (strcmp(record->row.status, "recorded")) return store_put_row(to, ADD, record, is_new);
+    if (*record->row.message)
+        TRY(store_put_recording(to, record, is_new, &done));
+    else
+        TRY(put_unnamed(to, record, is_new, &done));
+    if (done) return CUBC_OK;
+    FAIL(CUBC_STORE_ERROR, "row %lld of %s has round %d, the last that there is: delete the row",
+         (long long)record->id, sql_path(from->db), record->row.round);
 }
 
 static cubc_status copy_rows(store *to, store *from, const devices *d, int64_t *added, int64_t *all)
@@ -171,6 +182,7 @@ static cubc_status replace_rows(store *to, store *from, const devices *d, bool r
                                 int64_t *added, int64_t *all)
 {
     if (replace) TRY(remove_rows(to));
+    TRY(store_begin_rounds(to));
     return copy_rows(to, from, d, added, all);
 }
 
@@ -182,6 +194,7 @@ static cubc_status merge_locked(store *to, store *from, bool replace, int64_t *a
     GUARD(st, read_devices(from, &d), done);
     GUARD(st, sql_begin(to->db), done);
     st = sql_end(to->db, replace_rows(to, from, &d, replace, added, all));
+    store_end_rounds(to, st);
     to->about = (store_record){0}; // of a device of `from`, which a failed transaction took along
     if (replace)
         sql_checkpoint(to->db); // others may have it open, and its log stays with it

@@ -7,6 +7,13 @@
 
 #include <pthread.h>
 
+// Rounds that recordings have of calls, as long as nobody but merges has written.
+typedef struct store_rounds {
+    sql_query find, last, note; // of the merge that goes on
+    int64_t written, changed;   // as the last merge ended
+    bool known;
+} store_rounds;
+
 struct store {
     pthread_mutex_t mutex;
     sql *db;
@@ -17,6 +24,7 @@ struct store {
     // it is set and -1 where a store that is open for reading has none.
     store_record about;
     store_buffers about_buffers[2];
+    store_rounds rounds;
     double checkpointed; // when
     int uncheckpointed;  // rows since then
 };
@@ -36,6 +44,14 @@ cubc_status store_put(store *s, int which, int64_t id, const store_record *recor
 cubc_status store_put_row(store *s, int which, const store_record *record, bool *done);
 // Tells if the row is there already, all of it, or as many calls of its recording.
 cubc_status store_has_row(store *s, const store_record *record, bool *found);
+// Binds the columns that tell rows apart, in the order of the statement FIND.
+void store_bind_key(const store *s, sql_query *q, const store_row *row);
+// Begins and ends the use of the next, inside the transaction of a merge and behind it.
+cubc_status store_begin_rounds(store *to);
+void store_end_rounds(store *to, cubc_status st);
+// Adds a row of a recording that has a name, or takes its calls if they are more than those of the
+// recording's row that is there. *done is false if there is no round left.
+cubc_status store_put_recording(store *to, store_record *record, bool *is_new, bool *done);
 // Fails unless the store is open for writing.
 cubc_status store_check_writable(const store *s);
 // Fails if pages of the file are damaged: tables that share some would lose those of others with

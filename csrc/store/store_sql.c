@@ -213,6 +213,31 @@ void sql_finish(sql_query *q)
     q->statement = NULL;
 }
 
+cubc_status sql_prepare(sql *s, const char *text, sql_query *q)
+{
+    sqlite3_stmt *statement;
+    *q = (sql_query){.s = s, .next = 1};
+    s->interrupted = false;
+    if (sqlite3_prepare_v2(s->db, text, -1, &statement, NULL)) SQL_FAIL(s);
+    q->statement = statement;
+    return CUBC_OK;
+}
+
+void sql_reset(sql_query *q)
+{
+    sqlite3_reset(q->statement);
+    sqlite3_clear_bindings(q->statement);
+    q->next = 1;
+    q->code = 0;
+    q->s->interrupted = false;
+}
+
+void sql_discard(sql_query *q)
+{
+    sqlite3_finalize(q->statement);
+    q->statement = NULL;
+}
+
 bool sql_is_too_big(const sql *s)
 {
     return (sqlite3_errcode(s->db) & 0xff) == SQLITE_TOOBIG;
@@ -221,6 +246,11 @@ bool sql_is_too_big(const sql *s)
 int sql_changed(const sql *s)
 {
     return sqlite3_changes(s->db);
+}
+
+int sql_all_changed(const sql *s)
+{
+    return sqlite3_total_changes(s->db);
 }
 
 int64_t sql_last_row(const sql *s)

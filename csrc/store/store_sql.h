@@ -59,8 +59,14 @@ void sql_bind_real(sql_query *q, double value); // NaN becomes NULL
 void sql_bind_blob(sql_query *q, const void *data, size_t bytes);
 cubc_status sql_step(sql_query *q, bool *row);
 void sql_finish(sql_query *q);
+// A statement that is not among those of the connection: prepared, run and reset any number of
+// times, and discarded, which takes one never prepared.
+cubc_status sql_prepare(sql *s, const char *text, sql_query *q);
+void sql_reset(sql_query *q);
+void sql_discard(sql_query *q);
 bool sql_is_too_big(const sql *s);  // the last call on it failed for that reason
 int sql_changed(const sql *s);      // rows, by the last statement
+int sql_all_changed(const sql *s);  // by all statements so far, also by those that went back
 int64_t sql_last_row(const sql *s); // the number of the row that was inserted last
 
 int sql_columns(const sql_query *q); // of a row

@@ -352,56 +352,6 @@ STORE_TEST(endless_statements)
     interrupt_set_hook(NULL);
 }
 
-// Rows of a merge are of other devices: whoever adds a row afterwards says again of which it is.
-STORE_TEST(a_merge_leaves_no_device)
-{
-    char other[sizeof path + 8];
-    int64_t merged, all;
-    bool added;
-    make_store(2);
-    store_row row = some_row("ipt_9.tpb_256");
-    store *from = open_store(STORE_READ), *to = NULL;
-    snprintf(other, sizeof other, "%s.merged", path);
-    CHECK_STATUS(store_open(other, STORE_CREATE, &to), CUBC_OK);
-    if (!from || !to) return;
-    device_info device = some_device;
-    strcpy(device.uuid, "GPU-mine");
-    CHECK_STATUS(store_device(to, &device, "0.1.0"), CUBC_OK);
-    CHECK_STATUS(store_merge(to, to, false, &merged, &all),
-                 CUBC_INVALID_ARGUMENT); // itself, a writer
-    CHECK_STATUS(store_merge(to, from, false, &merged, &all), CUBC_OK);
-    CHECK(merged == 2 && all == 2);
-    CHECK_STATUS(store_add(to, &row, &added), CUBC_INVALID_ARGUMENT);
-    CHECK_STATUS(store_device(to, &device, "0.1.0"), CUBC_OK);
-    CHECK_STATUS(store_add(to, &row, &added), CUBC_OK);
-    CHECK(added);
-    store_close(from);
-    store_close(to);
-}
-
-// The file of a merged store is moved without its log, which a reader keeps from being emptied.
-STORE_TEST(a_merge_fails_while_rows_stay_in_the_log)
-{
-    store *from, *to;
-    sql *reader;
-    int64_t merged, all;
-    char other[600];
-    make_store(2);
-    snprintf(other, sizeof other, "%s.merged", path);
-    if (!(from = open_store(STORE_READ))) return;
-    CHECK_STATUS(store_open_within(other, STORE_CREATE, 0.0, &to), CUBC_OK);
-    CHECK_STATUS(sql_open(other, true, SQL_WAIT_S, NULL, 0, &reader), CUBC_OK);
-    CHECK_STATUS(sql_execute(reader, "BEGIN; SELECT * FROM device"), CUBC_OK);
-    CHECK_STATUS(store_merge(to, from, false, &merged, &all), CUBC_STORE_ERROR);
-    CHECK(merged == 0 && all == 0 && strstr(cubc_error_message(), "is locked"));
-    CHECK_STATUS(sql_execute(reader, "COMMIT"), CUBC_OK);
-    sql_close(reader);
-    CHECK_STATUS(store_merge(to, from, false, &merged, &all), CUBC_OK); // all are there
-    CHECK(merged == 0 && all == 2);
-    store_close(from);
-    store_close(to);
-}
-
 static cubc_status use_everything(void)
 {
     bool added, found, more;
@@ -482,8 +432,6 @@ int main(int argc, char **argv)
         {"bad_rows_are_refused", bad_rows_are_refused},
         {"long_messages", long_messages},
         {"reading_only", reading_only},
-        {"a_merge_leaves_no_device", a_merge_leaves_no_device},
-        {"a_merge_fails_while_rows_stay_in_the_log", a_merge_fails_while_rows_stay_in_the_log},
         {"reading_while_writing", reading_while_writing},
         {"readable_in_sql", readable_in_sql},
         {"locked", locked},

@@ -96,6 +96,46 @@ def test_calls_of_recordings_add_up(tmp_path):
     assert list(tuner.recorded(out).calls) == [8]
 
 
+def recordings(path, *names, **more):
+    return write(
+        path,
+        [
+            row("base", 16, status="recorded", round=k, message=name, calls=5.0, **more)
+            for k, name in enumerate(names)
+        ],
+    )
+
+
+def test_a_recording_counts_once_under_any_round(tmp_path):
+    """Its row has the first round in its own store, and a later one in a merge behind another's."""
+    one, other, both, out = (tmp_path / f"{name}.db" for name in ("one", "other", "both", "all"))
+    recordings(one, "one")
+    recordings(other, "other")
+    tuner.merge([other, one], both)
+    assert tuner.merge([one, both, other], out) == (2, 2)
+    assert [*tuner.recorded(out).calls] == [10]
+
+
+def test_recordings_that_others_add_between_two_merges_count_once(tmp_path):
+    """A connection notes the rounds of recordings, and hears of those of others."""
+    paths = [recordings(tmp_path / f"{name}.db", name) for name in ("one", "other", "third")]
+    with contextlib.closing(_core.Store(str(tmp_path / "all.db"), True)) as new:
+
+        def merge(path):
+            with contextlib.closing(_core.Store(str(path))) as store:
+                return new.merge(store)
+
+        assert merge(paths[0]) == (1, 1)
+        with contextlib.closing(sqlite3.connect(tmp_path / "all.db")) as db, db:
+            db.execute("UPDATE measurement SET message = 'third', round = 5")
+        assert [merge(path) for path in paths] == [(1, 1), (1, 1), (0, 1)]
+        new.set_device(_core.device_info("cpu"))
+        fields = row("base", 16, status="recorded", message="late", calls=5.0, round=9)
+        new.add(fields)
+        recordings(tmp_path / "late.db", "late")
+        assert merge(tmp_path / "late.db") == (0, 1)
+
+
 def test_calls_of_a_recording_that_goes_on_count_once(tmp_path, monkeypatch):
     """With those of two others, which a store had before it and between."""
     monkeypatch.setattr(_recording, "EVERY", 0.05)
