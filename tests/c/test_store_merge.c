@@ -74,6 +74,7 @@ static void write_recordings(const char *file, const char *name, int count)
 static cubc_status merge_file(store *to, const char *file, int64_t *added, int64_t *all)
 {
     store *from;
+    *added = *all = 0;
     TRY(store_open(file, STORE_READ, &from));
     cubc_status st = store_merge(to, from, false, added, all);
     store_close(from);
@@ -102,12 +103,38 @@ STORE_TEST(merged_recordings_are_tried_once)
     CHECK(rows_in_file() == 2 * RECORDINGS);
 }
 
+STORE_TEST(a_merge_without_memory_adds_nothing)
+{
+    char file[600], other[600];
+    int64_t added = 0, all = 0;
+    long nth = 0;
+    cubc_status st;
+    snprintf(file, sizeof file, "%s.from", path);
+    snprintf(other, sizeof other, "%s.other", path);
+    write_recordings(file, "one", 3);
+    write_recordings(other, "another", 3);
+    store *to = open_store(STORE_CREATE);
+    if (!to || merge_file(to, other, &added, &all)) return;
+    long before = mem_outstanding();
+    do {
+        mem_fail_at(++nth);
+        st = merge_file(to, file, &added, &all);
+        mem_fail_at(0);
+        CHECK(st == CUBC_OK || (st == CUBC_NO_MEMORY && !added && !all));
+    } while (st && nth < 1000);
+    CHECK(nth > 5 && added == 3 && all == 3);
+    CHECK(mem_outstanding() <= before + 2); // the device that is set
+    store_close(to);
+    CHECK(rows_in_file() == 6);
+}
+
 int main(int argc, char **argv)
 {
     static const check_test tests[] = {
         {"a_merge_leaves_no_device", a_merge_leaves_no_device},
         {"a_merge_fails_while_rows_stay_in_the_log", a_merge_fails_while_rows_stay_in_the_log},
         {"merged_recordings_are_tried_once", merged_recordings_are_tried_once},
+        {"a_merge_without_memory_adds_nothing", a_merge_without_memory_adds_nothing},
     };
     return check_run(tests, COUNT_OF(tests), argc > 1 ? argv[1] : NULL);
 }

@@ -75,7 +75,7 @@ def test_what_weighs_more_counts_in_any_order(tmp_path, more, less, round, first
         write(tmp_path / f"{name}.db", [row("base", 16), row(A, 16, status=name, round=round)])
         for name in order
     ]
-    tuner.merge(paths, tmp_path / "all.db")
+    assert tuner.merge(paths, tmp_path / "all.db") == ((2, 2) if first else (3, 1))
     for where in (paths, tmp_path / "all.db"):
         (group,) = tuner.analyze(where).groups
         assert [cell.status for cell in group.measurements_of(A)] == [more]

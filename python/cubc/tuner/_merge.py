@@ -21,9 +21,10 @@ class Merged(NamedTuple):
     Attributes
     ----------
     added : int
-        Rows that the new store took.
+        Rows that the new store took, those among them that took the place of one of their key.
     repeated : int
-        Rows of which the new store has one of the same key already, which stayed.
+        Rows that it did not take, as it had one of their key that counts. A recording keeps the
+        most calls.
 
     Examples
     --------
