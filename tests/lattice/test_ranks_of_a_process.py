@@ -4,11 +4,14 @@ import functools
 import gc
 import itertools
 import os
+import shutil
 import signal
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
+import isolated
 import numpy as np
 import pytest
 from lattice_system import random_links as near_one
@@ -18,6 +21,7 @@ import cubc
 from cubc import _core, lattice
 
 __all__ = ["nothing_is_fused"]  # a fixture
+ROOT = Path(__file__).resolve().parents[2]
 DEVICES = ["cpu", "cpu:1"]
 
 
@@ -393,3 +397,31 @@ def test_what_is_refused():
     with pytest.raises(ValueError, match="several ranks of a process on cpu"):
         both(psi)
     assert cut(psi).shape == psi.shape  # an error leaves nothing behind
+
+
+# ---- steps of a solver --------------------------------------------------------------------------
+LATE = """
+    const u64 begun = clock_nanoseconds();
+    while (a.d.ranks->rank == 0 && block + 1 == sending_blocks(a.d) &&
+           clock_nanoseconds() - begun < 5000000) {}
+"""
+SOLVE_OF_THREE = """
+import numpy as np
+from cubc import lattice
+links = lattice.Gauge.random((4, 2, 4, 12), seed=3, noise=0.1).links().numpy()
+gauge = lattice.Gauge(links, grid=(1, 1, 1, 2), devices=["cpu", "cpu:1"])
+b = np.random.default_rng(1).normal(size=(3, 12, 4, 2, 4, 4, 3)) + 0j
+print(lattice.Wilson(gauge, kappa=0.1).solve(b, tol=1e-8)[1].reason)
+"""
+
+
+def test_no_step_comes_before_the_faces_of_all_sources(tmp_path):
+    """A block that sends the last face late counts who is iterated, as it was at the beginning."""
+    folder = shutil.copytree(ROOT / "kernels", tmp_path / "kernels")
+    header = folder / "lattice" / "faces.h"
+    text = header.read_text()
+    begin = "FUNCTION void send_faces(const Args& a, u32 block, Tiling tiles)\n{\n"
+    assert text.count(begin) == 1
+    header.write_text(text.replace(begin, begin + LATE))
+    variables = {"CUBC_KERNELS": folder, "CUBC_CPU_THREADS": 2, "CUBC_DEVICE": "cpu"}
+    assert isolated.output(SOLVE_OF_THREE, **variables) == "converged"

@@ -53,11 +53,16 @@ FUNCTION bool is_active(const guard_args& a, u32 source)
 
 #if TUNE_RANKS && TUNE_SUMS
 // Receives the sums of all sources of a launch, and takes their steps. Called by one thread.
+//
+// No step comes before the sums of all sources have: until then blocks of this rank may send faces
+// of a later source, and they count who is still iterated (exchange.h).
 FUNCTION void take_steps(const guard_args& a)
 {
+    f64 all[TUNE_SUMS];
+    for (u32 k = 0; a.count > 1 && k < a.count; k++)
+        if (is_active(a, k)) receive_sums(*a.ranks, k, all);
     for (u32 k = 0; k < a.count; k++) {
         if (!is_active(a, k)) continue;
-        f64 all[TUNE_SUMS];
         receive_sums(*a.ranks, k, all);
         a.states[k].sums++;
         TUNE_FINISH(a.states[k], all, a.step);
