@@ -261,10 +261,12 @@ static void *write_often(void *unused)
     while ((told = next_message()) != QUIT) {
         calls_settle(false);
         // Rows that fail are written the next time, if there is one.
-        if (told != TERMINATE)
+        if (told == TERMINATE) {
+            (void)write_for_sure(false);
+            terminate();
+        } else {
             (void)write_calls(store_wait_s, false, true);
-        else
-            (void)write_for_sure(false), terminate();
+        }
     }
     calls_settle(true);
     reply(write_for_sure(false));

@@ -400,9 +400,9 @@ cubc_status store_add(store *s, const store_row *row, bool *added)
     return put(s, ADD, row, added);
 }
 
-cubc_status store_put_calls(store *s, const store_row *row, bool *done)
+cubc_status store_put_calls(store *s, const store_row *row, bool *is_put)
 {
-    return put(s, PUT_CALLS, row, done);
+    return put(s, PUT_CALLS, row, is_put);
 }
 
 static cubc_status find_locked(store *s, const store_row *key, int64_t *id, bool *found)

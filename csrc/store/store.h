@@ -56,9 +56,9 @@ cubc_status store_add(store *s, const store_row *row, bool *added);
 cubc_status store_add_all(store *s, const store_row *rows, const device_info *const *devices,
                           const char *version, int count, int64_t *ids);
 // The same of calls that are still being made (status "recorded"): a row of that status, key and
-// message, which no other recording has, is renewed. *put is false where the row of the key is of
-// another one, which stays as it is.
-cubc_status store_put_calls(store *s, const store_row *row, bool *put);
+// message, which no other recording has, is renewed. *is_put is false where the row of the key is
+// of another one, which stays as it is.
+cubc_status store_put_calls(store *s, const store_row *row, bool *is_put);
 // Adds all rows of a store that is open for reading, with their devices, environments and moments,
 // in one transaction: all or none. *added counts those that were not there; a row that is damaged
 // is an error, as is a `from` that is open for writing. What it holds is checked as in all reading.

@@ -141,8 +141,10 @@ static char *joined(const char *path, const char *end)
     return NULL;
 }
 
-static cubc_status find_names(source *s)
+static cubc_status find_names(source *s, const char *path)
 {
+    *s = (source){.vfs = sqlite3_vfs_find(NULL), .path = path};
+    if (!s->vfs) FAIL(CUBC_STORE_ERROR, "this SQLite has no file system");
     if (!(s->full = mem_zalloc((size_t)s->vfs->mxPathname + 1, 1))) return CUBC_NO_MEMORY;
     int code = s->vfs->xFullPathname(s->vfs, s->path, s->vfs->mxPathname + 1, s->full);
     if (code != SQLITE_OK && code != SQLITE_OK_SYMLINK)
@@ -221,6 +223,7 @@ static cubc_status check_hot(source *s)
     s->file->pMethods->xCheckReservedLock(s->file, &writing);
     if (writing)
         return CUBC_OK; // its file is as it was before, and stays so while we hold the lock
+    if (!is_hot(s->journal)) return CUBC_OK; // a writer has ended in between
     TRY(check_journal_of(s));
     FAIL(CUBC_STORE_ERROR,
          "%s was left half written: %s-journal waits to be played back, which reading does not do; "
@@ -287,7 +290,6 @@ done:
 static cubc_status read_locked(source *s, double wait_s, store_image *out)
 {
     bool again = true;
-    TRY(find_names(s));
     TRY(open_file(s));
     TRY(lock_file(s, wait_s));
     TRY(check_hot(s));
@@ -300,10 +302,10 @@ static cubc_status read_locked(source *s, double wait_s, store_image *out)
 
 cubc_status image_read(const char *path, double wait_s, store_image *out)
 {
-    source s = {.vfs = sqlite3_vfs_find(NULL), .path = path};
+    source s;
     *out = (store_image){0};
-    if (!s.vfs) FAIL(CUBC_STORE_ERROR, "this SQLite has no file system");
-    cubc_status st = read_locked(&s, wait_s, out);
+    cubc_status st = find_names(&s, path);
+    if (!st) st = read_locked(&s, wait_s, out);
     close_source(&s);
     if (st) image_free(out);
     return st;
@@ -312,7 +314,6 @@ cubc_status image_read(const char *path, double wait_s, store_image *out)
 static cubc_status read_begin(source *s, size_t most, store_image *out)
 {
     sqlite3_int64 size;
-    TRY(find_names(s));
     TRY(open_file(s));
     TRY(size_of(s, &size));
     out->size = (size_t)size < most ? (size_t)size : most;
@@ -322,10 +323,10 @@ static cubc_status read_begin(source *s, size_t most, store_image *out)
 
 cubc_status image_read_begin(const char *path, size_t most, store_image *out)
 {
-    source s = {.vfs = sqlite3_vfs_find(NULL), .path = path};
+    source s;
     *out = (store_image){0};
-    if (!s.vfs) FAIL(CUBC_STORE_ERROR, "this SQLite has no file system");
-    cubc_status st = read_begin(&s, most, out);
+    cubc_status st = find_names(&s, path);
+    if (!st) st = read_begin(&s, most, out);
     close_source(&s);
     if (st) image_free(out);
     return st;
@@ -347,9 +348,8 @@ static cubc_status check_plain(const char *path)
 
 cubc_status image_check_journal(const char *path)
 {
-    source s = {.vfs = sqlite3_vfs_find(NULL), .path = path};
-    if (!s.vfs) FAIL(CUBC_STORE_ERROR, "this SQLite has no file system");
-    cubc_status st = find_names(&s);
+    source s;
+    cubc_status st = find_names(&s, path);
     if (!st) st = check_plain(s.journal);
     if (!st) st = check_plain(s.log);
     if (!st) st = check_journal_of(&s);

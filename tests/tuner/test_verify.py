@@ -44,11 +44,11 @@ class Measured(InBatches):
 
 
 @pytest.fixture
-def slower(monkeypatch):
+def made_times(monkeypatch):
     monkeypatch.setattr(verify_module, "local", Measured)
 
 
-def test_base_against_itself(small, slower, monkeypatch):
+def test_base_against_itself(small, made_times, monkeypatch):
     monkeypatch.setattr(Measured, "factor", 1.0)
     base = _core.base("reduce.sum", {"T{ct}": "F32"}, "cpu")
     found = function("reduce.sum", base, AXES, device="cpu")
@@ -65,7 +65,7 @@ def find_slower(arguments, capsys):
     return out
 
 
-def test_a_slow_variant_is_found_out(small, slower, capsys):
+def test_a_slow_variant_is_found_out(small, made_times, capsys):
     slow = stores.variants(count=1)[0]  # the first of the space takes one item at a time
     assert why_invalid(slow) is None
     arguments = ["verify", "-R", "reduce.sum", "-a", "T=F32", "--device", "cpu"]
@@ -86,7 +86,7 @@ def winner(path, **device):
     return str(stores.write(path, rows, **device)), label
 
 
-def test_winners_of_a_store(small, slower, tmp_path, capsys):
+def test_winners_of_a_store(small, made_times, tmp_path, capsys):
     """One that won at the only size that the store has is measured at the ends of its range too."""
     path, _ = winner(tmp_path / "a.db")
     out = find_slower(["verify", "--db", path, "--device", "cpu"], capsys)
