@@ -55,7 +55,8 @@ FUNCTION bool is_active(const guard_args& a, u32 source)
 // Receives the sums of all sources of a launch, and takes their steps. Called by one thread.
 //
 // No step comes before the sums of all sources have: until then blocks of this rank may send faces
-// of a later source, and they count who is still iterated (exchange.h). One source has no later one.
+// of a later source, and they count who is still iterated (exchange.h). One source has no later
+// one.
 FUNCTION void take_steps(const guard_args& a)
 {
     f64 all[TUNE_SUMS];
